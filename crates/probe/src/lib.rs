@@ -2,9 +2,10 @@
 //! larger packets, and what to set.
 //!
 //! The [`machine`] investigates and has no I/O. The [`driver`] gives it sockets, and
-//! [`virtual_path`] a path of octets in virtual time.
+//! [`virtual_path`] a path of octets in virtual time. [`text`] describes the result.
 
 #[cfg(target_os = "linux")]
 pub mod driver;
 pub mod machine;
+pub mod text;
 pub mod virtual_path;

@@ -10,6 +10,7 @@ mod history;
 mod investigation;
 mod kind;
 mod mesh;
+mod mesh_outcome;
 mod packet;
 mod phase;
 mod report;
@@ -23,6 +24,7 @@ use link::{Direction, Protocol};
 
 pub use investigation::{Investigation, Phase, Progress};
 pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
+pub use mesh_outcome::{MeshHost, MeshOutcome, MeshPath};
 pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,

@@ -8,11 +8,9 @@ mod diff;
 mod figure;
 mod json;
 mod latex;
-mod mesh;
 mod page;
 mod plots;
 mod predict;
-mod probe;
 mod replayed_gateway;
 mod replayed_link;
 mod robustness;
@@ -27,14 +25,10 @@ mod worlds;
 pub use brief::{MOST_LINES, Places, answer, answer_of, brief, facts, shortened};
 pub use diff::{Run, of_changes};
 pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
-pub use mesh::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
 pub use page::html;
 pub use predict::{
     Bundles, Chosen, CostPredictions, PredictedSeries, Prediction, Sent, Waits, of_bundles,
     of_costs, of_limit, of_optimal, of_overhead, of_transfer, of_waits,
-};
-pub use probe::{
-    Probed, of_path, path_change_json, path_change_sentence, path_json, path_sentence,
 };
 pub use replayed_gateway::of_gateway_replay;
 pub use replayed_link::of_replay;

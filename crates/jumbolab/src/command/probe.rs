@@ -12,7 +12,7 @@ use link::Protocol;
 use os::{far_host, interrupt};
 use probe::driver::{Investigated, Task, investigate};
 use probe::machine::Verdict;
-use report::{Probed, of_path, path_json};
+use probe::text::{Probed, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 
 use crate::args::{PORT, Probe, ProbeIp, ProbeProtocol};

@@ -1,7 +1,7 @@
 //! Investigations of a path.
 
-use probe::machine::PathReport;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::fact::{Fact, Row};
 
@@ -10,7 +10,7 @@ facts! {
     { EXPECTED: Value = "expected" }
 
     "", "`kind = \"probe\"`: the whole result of the investigation"
-    { REPORT: PathReport = "report" }
+    { REPORT: Box<RawValue> = "report" }
 
     "octets", "`kind = \"probe\"` with another `prober`: `mtu`, `step` (it stops where less is to be gained), `limit` (`nowhere`, a `router` or a `hop`) and `verdict` (`clean`, `refused` or `vanish`); null: it does not say"
     { ANSWER: Value = "answer" }

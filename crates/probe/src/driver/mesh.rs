@@ -6,9 +6,8 @@ mod hosts;
 mod prober;
 mod schedule;
 
-use std::net::IpAddr;
-
 use crate::driver::{Investigated, Task};
+use crate::machine::{MeshHost, MeshOutcome, MeshPath};
 use anyhow::{Result, ensure};
 use link::Protocol;
 use os::request::{Reply, Request};
@@ -45,43 +44,6 @@ pub struct MeshTask {
     pub up_to: Option<Bytes>,
     /// The protocols to probe with.
     pub protocols: Vec<Protocol>,
-}
-
-/// The results of the investigations.
-#[derive(Clone, Debug)]
-pub struct MeshOutcome {
-    /// The size that each path should carry.
-    pub asked: Bytes,
-    /// The hosts, in the order of the file.
-    pub hosts: Vec<MeshHost>,
-    /// The paths that were investigated, in that order, by sender.
-    pub paths: Vec<MeshPath>,
-    /// Whether the user stopped it.
-    pub is_stopped: bool,
-}
-
-#[derive(Clone, Debug)]
-pub struct MeshHost {
-    /// Its name in the file.
-    pub name: String,
-    /// The address that is probed.
-    pub address: IpAddr,
-    /// Whether it probes.
-    pub probes: bool,
-    /// The interface through which it probes, and its MTU.
-    pub interface: Option<(String, Bytes)>,
-    /// The reason for which it dropped out.
-    pub lost: Option<String>,
-}
-
-#[derive(Clone, Debug)]
-pub struct MeshPath {
-    /// The number of the host that probed.
-    pub from: usize,
-    /// The number of the host that was probed.
-    pub to: usize,
-    /// The result, or the reason for which there is none: one line.
-    pub result: Result<Investigated, String>,
 }
 
 /// The state of the investigations.
@@ -243,7 +205,7 @@ impl<'a> Running<'a> {
             let Some(place) = place else { continue };
             let (from, to, until) = self.running[place];
             let result = match heard {
-                Some(result) => result,
+                Some(result) => result.map(|found: Investigated| found.report),
                 _ if now > until => {
                     self.lose(
                         host,

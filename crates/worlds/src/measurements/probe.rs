@@ -8,6 +8,7 @@ use plan::setting::Probe;
 use plan::{Setting, evidence, metric};
 use probe::machine::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
 use serde_json::json;
+use serde_json::value::to_raw_value;
 use units::Bytes;
 
 use super::Measurements;
@@ -33,7 +34,7 @@ impl Measurements {
         self.put(&metric::PROBE_OCTETS, Some(report.octets.get() as f64));
         self.put(&metric::PROBE_TIME, Some(report.took.as_millis_f64()));
         self.note(evidence::EXPECTED, json!(truth));
-        self.note(evidence::REPORT, report.clone());
+        self.note(evidence::REPORT, to_raw_value(report).ok());
     }
 
     /// The packets of a prober, as the sender's interface counts it: the same for each prober.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use os::interrupt;
-use probe::driver::mesh::{self, MeshOutcome, MeshProgress, MeshTask};
-use report::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
+use probe::driver::mesh::{self, MeshProgress, MeshTask};
+use probe::text::{mesh_json, of_mesh};
 use units::Bytes;
 
 use super::progress::Progress;
@@ -39,10 +39,9 @@ pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<End
     let outcome = mesh::run(&task, |state| progress.show(|| words(state)));
     progress.end();
     let outcome = outcome?;
-    let probed = probed(&outcome);
-    let document = of_mesh(&probed);
+    let document = of_mesh(&outcome);
     match args.json {
-        true => output::print_lines(mesh_json(&probed))?,
+        true => output::print_lines(mesh_json(&outcome))?,
         false => output::print_report(&document::text(&document, output::width()))?,
     }
     if let Some(page) = &args.page {
@@ -51,35 +50,8 @@ pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<End
     }
     Ok(match outcome.is_stopped {
         true => Ending::Stopped,
-        false => ending(probed.verdict()),
+        false => ending(outcome.verdict()),
     })
-}
-
-fn probed(outcome: &MeshOutcome) -> MeshProbed<'_> {
-    let hosts = outcome.hosts.iter().map(|host| MeshHost {
-        name: &host.name,
-        address: host.address,
-        probes: host.probes,
-        interface: host
-            .interface
-            .as_ref()
-            .map(|(name, mtu)| (name.as_str(), *mtu)),
-        lost: host.lost.as_deref(),
-    });
-    let paths = outcome.paths.iter().map(|path| MeshPath {
-        from: path.from,
-        to: path.to,
-        result: match &path.result {
-            Ok(found) => Ok(&found.report),
-            Err(why) => Err(why),
-        },
-    });
-    MeshProbed {
-        asked: outcome.asked,
-        hosts: hosts.collect(),
-        paths: paths.collect(),
-        is_stopped: outcome.is_stopped,
-    }
 }
 
 /// The state of the investigations.

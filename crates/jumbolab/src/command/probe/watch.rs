@@ -8,7 +8,7 @@ use os::interrupt;
 use os::metrics::Endpoint;
 use probe::driver::{Investigated, Task, investigate};
 use probe::machine::{PathReport, Verdict};
-use report::{Probed, path_change_json, path_change_sentence};
+use probe::text::{Probed, path_change_json, path_change_sentence};
 use units::Span;
 use worlds::run::rfc3339;
 

@@ -1,22 +1,28 @@
 //! A mesh in words.
 
-use probe::machine::{HostWay, Mesh, MeshFault, MeshFindings, MeshPlace, Verdict};
 use units::Bytes;
 
-use super::{MeshProbed, pairs};
+use crate::machine::{
+    HostWay, Mesh, MeshFault, MeshFindings, MeshOutcome, MeshPath, MeshPlace, Verdict,
+};
+use crate::text::path::{Probed, path_sentence};
 
 /// The most paths that a sentence lists.
 const MOST_PATHS: usize = 6;
 
 /// The number of paths that deliver the size asked for, then a sentence for each fault.
-pub(super) fn answer(probed: &MeshProbed<'_>, mesh: &Mesh) -> Vec<String> {
-    let hosts = probed.hosts.len();
-    let all = pairs(hosts).count();
-    let entries = || pairs(hosts).filter_map(|(from, to)| mesh.entry(from, to));
+pub(super) fn answer(outcome: &MeshOutcome, mesh: &Mesh) -> Vec<String> {
+    let hosts = outcome.hosts.len();
+    let all = outcome.pairs().count();
+    let entries = || {
+        outcome
+            .pairs()
+            .filter_map(|(from, to)| mesh.entry(from, to))
+    };
     let seen = entries().count();
-    let asked = bytes(probed.asked);
+    let asked = bytes(outcome.asked);
     let whole = entries()
-        .filter(|entry| entry.carried >= probed.asked)
+        .filter(|entry| entry.carried >= outcome.asked)
         .count();
     let unseen = match all - seen {
         0 => String::new(),
@@ -31,27 +37,27 @@ pub(super) fn answer(probed: &MeshProbed<'_>, mesh: &Mesh) -> Vec<String> {
             "{whole} of {all} paths between {hosts} hosts deliver packets of {asked}{unseen}."
         ),
     }];
-    let (_, findings) = found(probed);
-    sentences.extend(findings.faults.iter().map(|one| fault(probed, one)));
-    sentences.extend(unexplained(probed, &findings));
-    if probed.is_stopped {
+    let (_, findings) = found(outcome);
+    sentences.extend(findings.faults.iter().map(|one| fault(outcome, one)));
+    sentences.extend(unexplained(outcome, &findings));
+    if outcome.is_stopped {
         sentences.push("It was stopped before all paths were seen.".to_owned());
     }
     sentences
 }
 
 /// The results that count, and the places of faults: a host that dropped out says nothing.
-pub(super) fn found(probed: &MeshProbed<'_>) -> (Mesh, MeshFindings) {
-    let mut mesh = probed.mesh();
-    let lost = (0..probed.hosts.len()).filter(|host| probed.hosts[*host].lost.is_some());
+pub(super) fn found(outcome: &MeshOutcome) -> (Mesh, MeshFindings) {
+    let mut mesh = outcome.mesh();
+    let lost = (0..outcome.hosts.len()).filter(|host| outcome.hosts[*host].lost.is_some());
     lost.for_each(|host| mesh.forget(host));
     let findings = mesh.findings();
     (mesh, findings)
 }
 
 /// A fault in one sentence: where it is, and which paths show it.
-pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
-    let name = |host: usize| probed.name(host);
+pub(super) fn fault(outcome: &MeshOutcome, fault: &MeshFault) -> String {
+    let name = |host: usize| outcome.name(host);
     let group = |hosts: &[usize]| {
         let names: Vec<&str> = hosts.iter().map(|host| name(*host)).collect();
         names.join(", ")
@@ -60,7 +66,7 @@ pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
     match &fault.place {
         MeshPlace::Everywhere => format!(
             "Every path that was seen {delivers}: no host differs from the others{}.",
-            common_interface(probed, fault.carries)
+            common_interface(outcome, fault.carries)
         ),
         MeshPlace::Host(host, way) => {
             let here = name(*host);
@@ -84,7 +90,7 @@ pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
             };
             format!(
                 "{here}: {}; {paths}, and {others}.",
-                port(probed, *host, fault.carries)
+                port(outcome, *host, fault.carries)
             )
         }
         MeshPlace::Groups(groups) => {
@@ -121,12 +127,12 @@ pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
 }
 
 /// The part of a host that is at fault: its interface, if its MTU is known to be small.
-fn port(probed: &MeshProbed<'_>, host: usize, carried: Bytes) -> String {
-    match probed.hosts[host].interface {
-        Some((interface, mtu)) if mtu < probed.asked && mtu <= carried => format!(
+fn port(outcome: &MeshOutcome, host: usize, carried: Bytes) -> String {
+    match &outcome.hosts[host].interface {
+        Some((interface, mtu)) if *mtu < outcome.asked && *mtu <= carried => format!(
             "its interface {interface} has MTU {} (ip link set {interface} mtu {})",
             mtu.get(),
-            probed.asked.get()
+            outcome.asked.get()
         ),
         _ if carried == Bytes::ZERO => {
             "its interface, its port of the switch, or a filter".to_owned()
@@ -136,25 +142,25 @@ fn port(probed: &MeshProbed<'_>, host: usize, carried: Bytes) -> String {
 }
 
 /// The cause, if all interfaces that are known have a small MTU.
-fn common_interface(probed: &MeshProbed<'_>, carried: Bytes) -> &'static str {
-    let mut known = probed
+fn common_interface(outcome: &MeshOutcome, carried: Bytes) -> &'static str {
+    let mut known = outcome
         .hosts
         .iter()
-        .filter_map(|host| host.interface)
+        .filter_map(|host| host.interface.as_ref())
         .peekable();
     let is_known = known.peek().is_some();
-    match is_known && known.all(|(_, mtu)| mtu < probed.asked && mtu <= carried) {
+    match is_known && known.all(|(_, mtu)| *mtu < outcome.asked && *mtu <= carried) {
         true => "; their interfaces have that MTU",
         false => "; see what they share, for instance a switch",
     }
 }
 
 /// Paths for which the pattern names no place.
-fn unexplained(probed: &MeshProbed<'_>, findings: &MeshFindings) -> Option<String> {
+fn unexplained(outcome: &MeshOutcome, findings: &MeshFindings) -> Option<String> {
     let paths = &findings.unexplained;
     let named = paths.iter().take(MOST_PATHS);
     let mut named: Vec<String> = named
-        .map(|(from, to)| format!("{} to {}", probed.name(*from), probed.name(*to)))
+        .map(|(from, to)| format!("{} to {}", outcome.name(*from), outcome.name(*to)))
         .collect();
     if paths.len() > MOST_PATHS {
         named.push(format!("{} more", paths.len() - MOST_PATHS));
@@ -167,28 +173,43 @@ fn unexplained(probed: &MeshProbed<'_>, findings: &MeshFindings) -> Option<Strin
     })
 }
 
+/// The result of a path in one sentence.
+pub(super) fn sentence(outcome: &MeshOutcome, path: &MeshPath) -> String {
+    let report = match &path.result {
+        Ok(report) => report,
+        Err(why) => return why.clone(),
+    };
+    let interface = outcome.hosts[path.from].interface.as_ref();
+    path_sentence(&Probed {
+        host: outcome.name(path.to),
+        interface: interface.map_or("", |(name, _)| name),
+        interface_mtu: interface.map_or(Bytes::ZERO, |(_, mtu)| *mtu),
+        report,
+    })
+}
+
 /// The hosts that dropped out, with the reasons.
-pub(super) fn lost(probed: &MeshProbed<'_>) -> Vec<String> {
-    let hosts = probed.hosts.iter();
+pub(super) fn lost(outcome: &MeshOutcome) -> Vec<String> {
+    let hosts = outcome.hosts.iter();
     hosts
-        .filter_map(|host| Some(format!("{}: {}", host.name, host.lost?)))
+        .filter_map(|host| Some(format!("{}: {}", host.name, host.lost.as_ref()?)))
         .collect()
 }
 
 /// Problems of paths that deliver the size asked for, and paths without a result.
-pub(super) fn further(probed: &MeshProbed<'_>) -> Vec<String> {
-    let is_further = |path: &&super::MeshPath<'_>| match path.result {
+pub(super) fn further(outcome: &MeshOutcome) -> Vec<String> {
+    let is_further = |path: &&MeshPath| match &path.result {
         Ok(report) => {
-            let delivers = |mtu: Option<Bytes>| mtu >= Some(probed.asked);
+            let delivers = |mtu: Option<Bytes>| mtu >= Some(outcome.asked);
             report.verdict == Verdict::Problem
                 && delivers(report.forward.mtu)
                 && delivers(report.backward.mtu)
         }
         Err(_) => true,
     };
-    let paths = probed.paths.iter().filter(is_further);
+    let paths = outcome.paths.iter().filter(is_further);
     paths
-        .map(|path| format!("{}: {}", probed.name(path.from), probed.sentence(path)))
+        .map(|path| format!("{}: {}", outcome.name(path.from), sentence(outcome, path)))
         .collect()
 }
 

@@ -1,9 +1,9 @@
 //! The settings that are advised, and the questions that stay open.
 
-use probe::machine::{Advice, Device, NotSeen, Remedy};
 use units::Bytes;
 
 use super::{Probed, bytes, words};
+use crate::machine::{Advice, Device, NotSeen, Remedy};
 
 /// A line for each piece of advice.
 pub(super) fn lines(probed: &Probed<'_>) -> Vec<String> {

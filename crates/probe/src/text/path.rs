@@ -6,9 +6,9 @@ mod words;
 
 use document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};
 use link::Direction;
-use probe::machine::{Hop, Limit, PathReport, Verdict};
 use units::{Bytes, Span};
 
+use crate::machine::{Hop, Limit, PathReport, Verdict};
 pub use json::{path_change_json, path_json};
 
 /// Probes of at most this size are no evidence of what a hop carries.

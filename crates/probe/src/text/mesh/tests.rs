@@ -2,12 +2,12 @@
 
 use std::net::Ipv4Addr;
 
-use probe::machine::DirectionResult;
 use proptest::prelude::*;
 use serde_json::Value;
-use units::Span;
+use units::{Bytes, Span};
 
 use super::*;
+use crate::machine::{DirectionResult, MeshHost, PathReport, Verdict};
 
 const ASKED: Bytes = Bytes::new(9000);
 
@@ -46,34 +46,28 @@ fn report(size: u64) -> PathReport {
     }
 }
 
-/// Gives `see` a mesh of `hosts` whose paths carry what `size` says.
-fn with_mesh<T>(
-    hosts: usize,
-    size: impl Fn(usize, usize) -> u64,
-    see: impl FnOnce(MeshProbed<'_>) -> T,
-) -> T {
-    let names: Vec<String> = (0..hosts).map(|host| format!("h{host}")).collect();
-    let reports: Vec<_> = pairs(hosts)
-        .map(|(from, to)| (from, to, report(size(from, to))))
-        .collect();
-    let hosts = names.iter().map(|name| MeshHost {
-        name,
+/// A mesh of `hosts` whose paths carry what `size` says.
+fn mesh(hosts: usize, size: impl Fn(usize, usize) -> u64) -> MeshOutcome {
+    let host = |host| MeshHost {
+        name: format!("h{host}"),
         address: Ipv4Addr::LOCALHOST.into(),
         probes: true,
-        interface: Some(("eth1", ASKED)),
+        interface: Some(("eth1".to_owned(), ASKED)),
         lost: None,
-    });
-    let paths = reports.iter().map(|(from, to, report)| MeshPath {
-        from: *from,
-        to: *to,
-        result: Ok(report),
-    });
-    see(MeshProbed {
+    };
+    let mut mesh = MeshOutcome {
         asked: ASKED,
-        hosts: hosts.collect(),
-        paths: paths.collect(),
+        hosts: (0..hosts).map(host).collect(),
+        paths: Vec::new(),
         is_stopped: false,
-    })
+    };
+    let path = |(from, to)| MeshPath {
+        from,
+        to,
+        result: Ok(report(size(from, to))),
+    };
+    mesh.paths = mesh.pairs().map(path).collect();
+    mesh
 }
 
 fn small_at(host: usize) -> impl Fn(usize, usize) -> u64 {
@@ -88,10 +82,9 @@ fn small_at(host: usize) -> impl Fn(usize, usize) -> u64 {
 
 #[test]
 fn the_answer_names_the_host_and_the_matrix_shows_why() {
-    let text = with_mesh(4, small_at(1), |probed| {
-        assert_eq!(probed.verdict(), Verdict::Problem);
-        document::text(&of_mesh(&probed), 100)
-    });
+    let outcome = mesh(4, small_at(1));
+    assert_eq!(outcome.verdict(), Verdict::Problem);
+    let text = document::text(&of_mesh(&outcome), 100);
     let expected = "\
 6 of 12 paths between 4 hosts deliver packets of 9000 bytes.
 h1: its interface or its port of the switch; every path from and to h1 delivers at most 1500 bytes,
@@ -111,24 +104,18 @@ h3          9000  1500*   9000      -
 
 #[test]
 fn a_small_interface_is_the_remedy_and_a_lost_host_is_named() {
-    let lines = with_mesh(4, small_at(1), |mut probed| {
-        probed.hosts[1].interface = Some(("eth7", Bytes::new(1500)));
-        words::answer(&probed, &probed.mesh())
-    });
+    let mut outcome = mesh(4, small_at(1));
+    outcome.hosts[1].interface = Some(("eth7".to_owned(), Bytes::new(1500)));
+    let lines = words::answer(&outcome, &outcome.mesh());
     assert!(
         lines[1].starts_with("h1: its interface eth7 has MTU 1500 (ip link set eth7 mtu 9000);"),
         "{lines:?}"
     );
-    let text = with_mesh(
-        3,
-        |_, _| 9000,
-        |mut probed| {
-            probed.hosts[2].lost = Some("it cannot be reached");
-            probed.paths.retain(|path| path.from != 2 && path.to != 2);
-            assert_eq!(probed.verdict(), Verdict::Unclear);
-            document::text(&of_mesh(&probed), 100)
-        },
-    );
+    let mut outcome = mesh(3, |_, _| 9000);
+    outcome.hosts[2].lost = Some("it cannot be reached".to_owned());
+    outcome.paths.retain(|path| path.from != 2 && path.to != 2);
+    assert_eq!(outcome.verdict(), Verdict::Unclear);
+    let text = document::text(&of_mesh(&outcome), 100);
     assert!(text.contains("h2: it cannot be reached"), "{text}");
     assert!(
         text.contains(
@@ -139,33 +126,37 @@ fn a_small_interface_is_the_remedy_and_a_lost_host_is_named() {
 }
 
 #[test]
-fn a_clean_mesh_is_clean_on_the_page_and_in_json() {
-    with_mesh(
-        3,
-        |_, _| 9000,
-        |probed| {
-            assert_eq!(probed.verdict(), Verdict::Clean);
-            let page = crate::html(&of_mesh(&probed));
-            assert!(page.contains("All 6 paths between 3 hosts deliver packets of 9000 bytes."));
-            assert!(page.contains("The path to h2"));
-            let lines = mesh_json(&probed);
-            let kinds = |kind: &str| {
-                let objects = lines
-                    .iter()
-                    .map(|line| serde_json::from_str::<Value>(line).unwrap());
-                objects.filter(|object| object["kind"] == kind).count()
-            };
-            let counts = ["mesh", "mesh-host", "mesh-entry", "mesh-path", "mesh-fault"].map(kinds);
-            assert_eq!(counts, [1, 3, 6, 6, 0]);
-        },
+fn a_clean_mesh_is_clean_in_json_and_the_page_lists_its_paths() {
+    let outcome = mesh(3, |_, _| 9000);
+    assert_eq!(outcome.verdict(), Verdict::Clean);
+    let document = of_mesh(&outcome);
+    assert_eq!(
+        document.title,
+        "All 6 paths between 3 hosts deliver packets of 9000 bytes."
     );
+    let Some([Block::Page(blocks)]) = document.sections.last().map(|last| &*last.blocks) else {
+        panic!("paths are for the page alone");
+    };
+    let [_, Block::Table(paths)] = &**blocks else {
+        panic!("a heading and a table");
+    };
+    assert_eq!(paths.rows.len(), 6);
+    let lines = mesh_json(&outcome);
+    let kinds = |kind: &str| {
+        let objects = lines
+            .iter()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        objects.filter(|object| object["kind"] == kind).count()
+    };
+    let counts = ["mesh", "mesh-host", "mesh-entry", "mesh-path", "mesh-fault"].map(kinds);
+    assert_eq!(counts, [1, 3, 6, 6, 0]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn a_matrix_fits_the_width(hosts in 2_usize..24, width in 40_u16..200) {
-        let text = with_mesh(hosts, small_at(0), |probed| document::text(&of_mesh(&probed), width));
+        let text = document::text(&of_mesh(&mesh(hosts, small_at(0))), width);
         for line in text.lines() {
             prop_assert!(line.chars().count() <= usize::from(width), "{line}");
         }

@@ -1,9 +1,9 @@
 //! Findings about a path in words.
 
 use link::Direction;
-use probe::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
 use super::{Probed, bytes};
+use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
 /// The most lines of evidence of a finding; JSON has all.
 const MOST_EVIDENCE: usize = 8;

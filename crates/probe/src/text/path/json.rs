@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use document::json_line;
-use probe::machine::{DirectionResult, Loss, PathReport, Verdict};
 use serde::Serialize;
 use units::with_unit::{micros, seconds};
 use units::{Bytes, Span};
 
 use super::{Probed, advice, path_change_sentence, path_sentence, words};
+use crate::machine::{DirectionResult, Loss, PathReport, Verdict};
 
 #[derive(Serialize)]
 struct PathLine<'a> {

@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use document::json_line;
-use probe::machine::{HostWay, Limit, Loss, MeshFault, MeshPlace, Verdict};
 use serde::Serialize;
 use units::with_unit::micros;
 use units::{Bytes, Span};
 
-use super::{MeshProbed, pairs, words};
+use super::words;
+use crate::machine::{HostWay, Limit, Loss, MeshFault, MeshOutcome, MeshPlace, Verdict};
 
 #[derive(Serialize)]
 struct MeshLine {
@@ -65,34 +65,34 @@ struct PathLine<'a> {
 
 /// One object for the mesh, then one for each host, pair of sender and receiver, fault,
 /// and investigated path; without line ends.
-pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
-    let mesh = probed.mesh();
-    let (_, findings) = words::found(probed);
+pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
+    let mesh = outcome.mesh();
+    let (_, findings) = words::found(outcome);
     let mut lines = vec![json_line(&MeshLine {
         kind: "mesh",
-        asked: probed.asked,
-        hosts: probed.hosts.len(),
-        verdict: probed.verdict(),
-        sentences: words::answer(probed, &mesh),
-        stopped: probed.is_stopped,
+        asked: outcome.asked,
+        hosts: outcome.hosts.len(),
+        verdict: outcome.verdict(),
+        sentences: words::answer(outcome, &mesh),
+        stopped: outcome.is_stopped,
     })];
-    lines.extend(probed.hosts.iter().map(|host| {
+    lines.extend(outcome.hosts.iter().map(|host| {
         json_line(&HostLine {
             kind: "mesh-host",
-            host: host.name,
+            host: &host.name,
             address: host.address,
             probes: host.probes,
-            interface: host.interface.map(|(name, _)| name),
-            interface_mtu: host.interface.map(|(_, mtu)| mtu),
-            lost: host.lost,
+            interface: host.interface.as_ref().map(|(name, _)| name.as_str()),
+            interface_mtu: host.interface.as_ref().map(|(_, mtu)| *mtu),
+            lost: host.lost.as_deref(),
         })
     }));
-    lines.extend(pairs(probed.hosts.len()).map(|(from, to)| {
+    lines.extend(outcome.pairs().map(|(from, to)| {
         let entry = mesh.entry(from, to);
         json_line(&EntryLine {
             kind: "mesh-entry",
-            from: probed.name(from),
-            to: probed.name(to),
+            from: outcome.name(from),
+            to: outcome.name(to),
             passed: entry.map(|entry| entry.carried),
             limit: entry.map_or(Limit::NotSeen, |entry| entry.limit),
         })
@@ -101,16 +101,16 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
         findings
             .faults
             .iter()
-            .map(|one| json_line(&fault(probed, one))),
+            .map(|one| json_line(&fault(outcome, one))),
     );
-    lines.extend(probed.paths.iter().map(|path| {
-        let report = path.result.ok();
+    lines.extend(outcome.paths.iter().map(|path| {
+        let report = path.result.as_ref().ok();
         json_line(&PathLine {
             kind: "mesh-path",
-            from: probed.name(path.from),
-            to: probed.name(path.to),
+            from: outcome.name(path.from),
+            to: outcome.name(path.to),
             verdict: report.map(|report| report.verdict),
-            sentence: probed.sentence(path),
+            sentence: words::sentence(outcome, path),
             round_trip_us: report.and_then(|report| report.round_trip),
             loss: report.and_then(|report| report.loss),
             probes: report.map(|report| report.probes),
@@ -119,11 +119,11 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
     lines
 }
 
-fn fault<'a>(probed: &MeshProbed<'a>, one: &MeshFault) -> FaultLine<'a> {
+fn fault<'a>(outcome: &'a MeshOutcome, one: &MeshFault) -> FaultLine<'a> {
     let names = |hosts: &[usize]| {
         hosts
             .iter()
-            .map(|host| probed.name(*host))
+            .map(|host| outcome.name(*host))
             .collect::<Vec<_>>()
     };
     let (place, direction, groups) = match &one.place {
@@ -154,6 +154,6 @@ fn fault<'a>(probed: &MeshProbed<'a>, one: &MeshFault) -> FaultLine<'a> {
         direction,
         groups,
         passes: one.carries,
-        text: words::fault(probed, one),
+        text: words::fault(outcome, one),
     }
 }

@@ -3,14 +3,14 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use link::{Direction, Protocol};
-use probe::machine::{
-    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
-    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
-};
 use serde_json::Value;
 use units::{Bytes, Span};
 
 use super::*;
+use crate::machine::{
+    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
+    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
+};
 
 const FAR_END: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 

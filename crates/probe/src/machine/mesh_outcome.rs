@@ -1,0 +1,90 @@
+//! The results of the investigations of a mesh.
+
+use std::net::IpAddr;
+
+use units::Bytes;
+
+use super::{Mesh, MeshEntry, PathReport, Verdict};
+
+/// A mesh that was investigated.
+#[derive(Clone, Debug)]
+pub struct MeshOutcome {
+    /// The size that each path should carry.
+    pub asked: Bytes,
+    /// The hosts, in the order of the file.
+    pub hosts: Vec<MeshHost>,
+    /// The paths that were investigated, in that order, by sender.
+    pub paths: Vec<MeshPath>,
+    /// Whether the user stopped it before all were.
+    pub is_stopped: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct MeshHost {
+    /// Its name in the file.
+    pub name: String,
+    /// The address that is probed.
+    pub address: IpAddr,
+    /// Whether it probes.
+    pub probes: bool,
+    /// The interface through which it probes, and its MTU.
+    pub interface: Option<(String, Bytes)>,
+    /// The reason for which it dropped out.
+    pub lost: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct MeshPath {
+    /// The number of the host that probed.
+    pub from: usize,
+    /// The number of the host that was probed.
+    pub to: usize,
+    /// The result, or the reason for which there is none: one line.
+    pub result: Result<PathReport, String>,
+}
+
+impl MeshOutcome {
+    /// The results by sender and receiver.
+    pub fn mesh(&self) -> Mesh {
+        let mut mesh = Mesh::new(self.asked, self.hosts.len());
+        for path in &self.paths {
+            if let Ok(report) = &path.result {
+                mesh.note(path.from, path.to, report);
+            }
+        }
+        mesh
+    }
+
+    /// The judgement on the size asked for: clean if every path between the hosts was
+    /// seen to carry it in both directions.
+    pub fn verdict(&self) -> Verdict {
+        let mesh = self.mesh();
+        let is_below = |entry: MeshEntry| entry.carried < self.asked;
+        let mut reports = self
+            .paths
+            .iter()
+            .filter_map(|path| path.result.as_ref().ok());
+        let mut entries = self.pairs().map(|(from, to)| mesh.entry(from, to));
+        if reports.any(|report| report.verdict == Verdict::Problem)
+            || entries.clone().flatten().any(is_below)
+        {
+            Verdict::Problem
+        } else if entries.all(|entry| entry.is_some()) && !self.hosts.is_empty() {
+            Verdict::Clean
+        } else {
+            Verdict::Unclear
+        }
+    }
+
+    /// All pairs of a sender and a receiver.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + Clone + use<> {
+        let hosts = self.hosts.len();
+        let all = (0..hosts).flat_map(move |from| (0..hosts).map(move |to| (from, to)));
+        all.filter(|(from, to)| from != to)
+    }
+
+    /// The name of a host.
+    pub fn name(&self, host: usize) -> &str {
+        &self.hosts[host].name
+    }
+}

@@ -1,0 +1,7 @@
+//! Results for readers and for programs: documents, sentences and lines of JSON.
+
+mod mesh;
+mod path;
+
+pub use mesh::{mesh_json, of_mesh};
+pub use path::{Probed, of_path, path_change_json, path_change_sentence, path_json, path_sentence};
