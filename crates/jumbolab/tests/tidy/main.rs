@@ -6,6 +6,7 @@
 
 mod citation;
 mod documents;
+mod features;
 mod glossary;
 mod imports;
 mod project;
