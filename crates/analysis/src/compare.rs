@@ -26,9 +26,6 @@ pub use diff::{Shift, diff};
 /// if there is none.
 const LEVEL: f64 = 0.05;
 
-/// The most cells with which a plan that names metrics compares others, too.
-const MANY_CELLS: usize = 1_000;
-
 /// How the reason of a cell begins that this world cannot measure, once.
 pub(crate) const NOT_HERE: &str = "not measured here: ";
 
@@ -144,19 +141,14 @@ impl Comparison {
 }
 
 /// Every metric that was measured or published, in every cell: by metric in
-/// the catalogue's order, then by cell in the plan's. A plan of more than 1000
-/// cells that names metrics has these alone, and those claimed or published.
+/// the catalogue's order, then by cell in the plan's.
 pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
     let metrics = metrics(plan, trials);
     if metrics.is_empty() {
         return Vec::new();
     }
     let by_cell = by_cell(plan, trials);
-    let baselines: Vec<Option<usize>> = plan
-        .cells
-        .iter()
-        .map(|cell| baseline(plan, &cell.factors))
-        .collect();
+    let baselines = baselines(plan);
     let mut all = Vec::new();
     for metric in metrics {
         all.push(of_metric(plan, metric, &by_cell, &baselines));
@@ -194,9 +186,10 @@ pub fn find<'a>(
     metric: &Metric,
     cell: usize,
 ) -> Option<&'a Comparison> {
-    comparisons
-        .iter()
-        .find(|comparison| comparison.metric == metric && comparison.cell == cell)
+    // Each metric has every cell, in the plan's order.
+    let cells = comparisons.last()?.cell + 1;
+    let mut metrics = comparisons.chunks(cells);
+    metrics.find(|own| own[0].metric == metric)?.get(cell)
 }
 
 /// The trials of each cell, in their order.
@@ -245,17 +238,9 @@ pub fn without_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Option<&'a Trial> {
     })
 }
 
-/// The metrics that were measured or published, in the catalogue's order. Many cells with
-/// all of them are more rows than a report can show: then only those that lead or are claimed.
+/// The metrics that were measured or published, in the catalogue's order.
 fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
     let mut metrics = measured(trials);
-    if plan.cells.len() > MANY_CELLS && !plan.leading.is_empty() {
-        let is_claimed = |metric: &Metric| {
-            let mut claims = plan.claims.iter();
-            claims.any(|claim| claim.metric == metric.name)
-        };
-        metrics.retain(|metric| plan.leads(metric) || is_claimed(metric));
-    }
     for name in plan.published.iter().map(|published| &published.metric) {
         if let Some(metric) = Metric::named(name)
             && !metrics.contains(&metric)
@@ -267,19 +252,21 @@ fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// The baseline cell of the cell `factors`: itself, if it is a baseline.
-pub fn baseline(plan: &Plan, factors: &Factors) -> Option<usize> {
-    let compared = &plan.compare.factor;
-    let others = |factors: &Factors| -> Vec<_> {
-        let other = |(name, _): &&(String, _)| name != compared && name != COPY;
-        factors.0.iter().filter(other).cloned().collect()
-    };
-    plan.cells.iter().position(|cell| {
-        let level = cell.factors.level(compared);
-        cell.factors.level(COPY).is_none()
-            && level.is_some_and(|level| level.is_same(&plan.compare.baseline))
-            && others(&cell.factors) == others(factors)
-    })
+/// The baseline of each cell: itself, if it is one.
+pub fn baselines(plan: &Plan) -> Vec<Option<usize>> {
+    let groups = groups(plan);
+    let mut of_group: BTreeMap<usize, usize> = BTreeMap::new();
+    for (position, (cell, group)) in plan.cells.iter().zip(&groups).enumerate() {
+        let level = cell.factors.level(&plan.compare.factor);
+        let is_baseline = level.is_some_and(|level| level.is_same(&plan.compare.baseline));
+        if is_baseline && cell.factors.level(COPY).is_none() {
+            of_group.entry(*group).or_insert(position);
+        }
+    }
+    groups
+        .iter()
+        .map(|group| of_group.get(group).copied())
+        .collect()
 }
 
 /// One metric in every cell, without verdicts.

@@ -7,7 +7,7 @@ use plan::{Cell, Plan, RunFacts, Trial};
 
 use crate::certificate::{Certificate, Doubt, Reason, State, certify};
 use crate::claims;
-use crate::compare::{Comparison, by_cell, compare};
+use crate::compare::{Comparison, baselines, by_cell, compare};
 use crate::completion::complete;
 use crate::details::Details;
 use crate::disturbances::Disturbances;
@@ -30,6 +30,8 @@ pub struct Findings<'a> {
     /// Every metric in every cell: by metric in the catalogue's order, then by
     /// cell in the plan's.
     pub comparisons: Vec<Comparison>,
+    /// The baseline of each cell: itself, if it is one.
+    pub baselines: Vec<Option<usize>>,
     /// The certificate of the run.
     pub certificate: Certificate,
     /// The trials that other work on the machine disturbed.
@@ -64,6 +66,7 @@ impl<'a> Findings<'a> {
             plan,
             trials,
             facts,
+            baselines: baselines(plan),
             certificate: certify(facts, trials),
             disturbances: Disturbances::of(trials),
             complete: complete(plan, trials),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use plan::metric::Metric;
 use plan::{Factors, Plan, Trial};
 
-use crate::compare::{baseline, by_cell};
+use crate::compare::{baselines, by_cell};
 use crate::statistics::{self, Mean};
 
 /// A cell with its changes.
@@ -33,17 +33,19 @@ pub fn paired<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Paired<'a>> {
     }
     let by_cell = by_cell(plan, trials);
     let cells = plan.cells.iter().enumerate();
-    let pairs = cells.filter_map(|(position, cell)| {
-        let base = baseline(plan, &cell.factors).filter(|&base| base != position)?;
-        let change = |metric: &&'static Metric| {
-            let values = |cell: usize| by_repeat(metric.name, &by_cell[cell]);
-            statistics::mean(&differences(&values(base), &values(position)))
-        };
-        Some(Paired {
-            factors: &cell.factors,
-            changes: metrics.iter().map(change).collect(),
-        })
-    });
+    let pairs = cells
+        .zip(baselines(plan))
+        .filter_map(|((position, cell), base)| {
+            let base = base.filter(|&base| base != position)?;
+            let change = |metric: &&'static Metric| {
+                let values = |cell: usize| by_repeat(metric.name, &by_cell[cell]);
+                statistics::mean(&differences(&values(base), &values(position)))
+            };
+            Some(Paired {
+                factors: &cell.factors,
+                changes: metrics.iter().map(change).collect(),
+            })
+        });
     pairs.collect()
 }
 

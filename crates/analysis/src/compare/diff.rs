@@ -1,9 +1,9 @@
 //! Changes between two runs.
 
-use plan::metric::{Metric, measured};
+use plan::metric::measured;
 use plan::{Factors, Plan, Trial};
 
-use super::{Comparison, baseline, decide, estimators, hold, in_cell};
+use super::{Comparison, baselines, by_cell, decide, estimators, hold, in_cell};
 use crate::statistics::{Contrast, Estimator};
 
 /// One metric in a cell that both runs measured.
@@ -30,34 +30,30 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
     let metrics = measured(first.1)
         .into_iter()
         .filter(|metric| both(metric.name));
+    let baselines = baselines(second.0);
+    let trials = [first, second].map(|(plan, trials)| by_cell(plan, trials));
+    let cells = second.0.cells.iter();
+    let twins: Vec<Option<usize>> = cells.map(|cell| twin(first.0, &cell.factors)).collect();
     metrics
         .flat_map(|metric| {
-            let estimators = [first, second].map(|run| of_run(metric, run));
-            let of_cell = |plan: &Plan, trials: &[Trial], position: usize, estimator: Estimator| {
-                let cell = &plan.cells[position];
-                let trials = of_factors(trials, &cell.factors);
-                in_cell(plan, metric, (position, cell), &trials, estimator)
+            let own = estimators(first.0, metric, &trials[0]);
+            let other = estimators(second.0, metric, &trials[1]);
+            let of_cell = |plan: &Plan, trials: &[Vec<&Trial>], cell: usize, both: Estimator| {
+                let estimator = match plan.world.profile().depends_on_machine {
+                    true => both,
+                    false => Estimator::Mean,
+                };
+                let place = (cell, &plan.cells[cell]);
+                in_cell(plan, metric, place, &trials[cell], estimator)
             };
-            let pairs = second
-                .0
-                .cells
-                .iter()
-                .enumerate()
-                .filter_map(|(position, cell)| {
-                    let twin = twin(first.0, &cell.factors)?;
-                    // Two runs on machines are estimated alike.
-                    let own = [estimators[0][twin], estimators[1][position]];
-                    let both = own[0].max(own[1]);
-                    let [before, after] = [first.0, second.0].map(|plan| {
-                        let is_live = plan.world.profile().depends_on_machine;
-                        if is_live { both } else { Estimator::Mean }
-                    });
-                    let pair = (
-                        of_cell(first.0, first.1, twin, before),
-                        of_cell(second.0, second.1, position, after),
-                    );
-                    (pair.0.n > 0 && pair.1.n > 0).then_some(pair)
-                });
+            let pairs = twins.iter().enumerate().filter_map(|(position, twin)| {
+                let twin = (*twin)?;
+                // Two runs on machines are estimated alike.
+                let both = own[twin].max(other[position]);
+                let before = of_cell(first.0, &trials[0], twin, both);
+                let after = of_cell(second.0, &trials[1], position, both);
+                (before.n > 0 && after.n > 0).then_some((before, after))
+            });
             let (before, mut after): (Vec<Comparison>, Vec<Comparison>) = pairs.unzip();
             for (after, before) in after.iter_mut().zip(&before) {
                 hold(after, before);
@@ -66,7 +62,7 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
             let gains: Vec<Option<Contrast>> = after
                 .iter()
                 .zip(&before)
-                .map(|(cell, was)| gain(second.0, (&before, &after), (was, cell)))
+                .map(|(cell, was)| gain(&baselines, (&before, &after), (was, cell)))
                 .collect();
             let shift = |((before, after), gain)| Shift {
                 before,
@@ -81,18 +77,6 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
                 .collect::<Vec<_>>()
         })
         .collect()
-}
-
-/// The estimators of the cells of a run.
-fn of_run(metric: &Metric, (plan, trials): (&Plan, &[Trial])) -> Vec<Estimator> {
-    let cells = plan.cells.iter();
-    let cells = cells.map(|cell| of_factors(trials, &cell.factors));
-    estimators(plan, metric, &cells.collect::<Vec<_>>())
-}
-
-fn of_factors<'a>(trials: &'a [Trial], factors: &Factors) -> Vec<&'a Trial> {
-    let trials = trials.iter();
-    trials.filter(|trial| *trial.factors == *factors).collect()
 }
 
 /// The cell of `plan` with these factors.
@@ -114,11 +98,11 @@ pub(crate) fn same_factors(a: &Factors, b: &Factors) -> bool {
 
 /// The ratio of a cell's gains over its baseline, after to before.
 fn gain(
-    plan: &Plan,
+    baselines: &[Option<usize>],
     (before, after): (&[Comparison], &[Comparison]),
     (was, is): (&Comparison, &Comparison),
 ) -> Option<Contrast> {
-    let base = baseline(plan, &is.factors).filter(|&base| base != is.cell)?;
+    let base = baselines[is.cell].filter(|&base| base != is.cell)?;
     let place = after.iter().position(|cell| cell.cell == base)?;
     Contrast::of(
         &[is.mean.as_ref()?, before[place].mean.as_ref()?],

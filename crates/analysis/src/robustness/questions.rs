@@ -9,7 +9,7 @@ use plan::{Alternatives, Assertion, COPY, Expected, Factors, Level, Plan, StepCl
 use super::Answer;
 use super::nearest::{Measured, Reading, Term};
 use crate::claims;
-use crate::compare::{Comparison, baseline, compare, find};
+use crate::compare::{Comparison, baselines, compare, find};
 use crate::sizes;
 use crate::verdict::{Verdict, published_figures};
 
@@ -341,8 +341,8 @@ impl Readings {
 
 fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
     let mut found = Vec::new();
-    for (cell, own) in plan.cells.iter().enumerate() {
-        let base = baseline(plan, &own.factors).filter(|&base| base != cell);
+    for ((cell, own), base) in plan.cells.iter().enumerate().zip(baselines(plan)) {
+        let base = base.filter(|&base| base != cell);
         let (Ok(_), Some(base), None) = (&own.setting, base, own.factors.level(COPY)) else {
             continue;
         };

@@ -222,8 +222,7 @@ impl<'a> Rows<'a> {
 
     /// The row of the baseline of a row.
     fn baseline(&self, row: &Comparison) -> Option<&'a Comparison> {
-        let cell = analysis::compare::baseline(self.found.plan, &row.factors)?;
-        self.found.find(row.metric, cell)
+        self.found.find(row.metric, self.found.baselines[row.cell]?)
     }
 }
 

@@ -4,7 +4,7 @@
 mod finding;
 
 use analysis::Findings;
-use analysis::compare::{Comparison, baseline};
+use analysis::compare::Comparison;
 use document::{Block, Cell, Column, Fit, Remark, Style, Table, terminal};
 use plan::metric::Metric;
 use plan::setting::Costs;
@@ -51,7 +51,7 @@ fn lines_of<'a>(found: &'a Findings<'_>, row: &'a ReportRow) -> Vec<Line<'a>> {
     let lines = cells_of(plan, row).filter_map(|(position, cell)| {
         let comparison = found.find(metric, position)?;
         comparison.change?;
-        let of_baseline = found.find(metric, baseline(plan, &cell.factors)?)?;
+        let of_baseline = found.find(metric, found.baselines[position]?)?;
         Some(Line {
             row,
             name: name(plan, row, cell),

@@ -6,7 +6,7 @@ mod subject;
 
 use analysis::Findings;
 use analysis::certificate::Doubt;
-use analysis::compare::{Comparison, Difference, NotFound, baseline};
+use analysis::compare::{Comparison, Difference, NotFound};
 use analysis::decomposition::slowest;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
@@ -42,10 +42,7 @@ pub(crate) fn sentences(found: &Findings<'_>, subject: &Subject<'_>) -> Vec<Stri
 /// The doubts about figures of the cells at these positions and of their
 /// baselines, as the end of a sentence.
 fn doubtful(found: &Findings<'_>, cells: &[usize]) -> String {
-    let plan = found.plan;
-    let baselines = cells
-        .iter()
-        .filter_map(|&cell| baseline(plan, &plan.cells[cell].factors));
+    let baselines = cells.iter().filter_map(|&cell| found.baselines[cell]);
     let mut cells: Vec<usize> = cells.iter().copied().chain(baselines).collect();
     cells.sort_unstable();
     cells.dedup();
@@ -65,7 +62,7 @@ fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<S
         .filter(|&cell| subject.includes(&plan.cells[cell]))
         .collect();
     let all = settings.len();
-    let caveats = caveats(plan, &settings);
+    let caveats = caveats(found, &settings);
     let doubts = match subject.repeats_doubts() {
         true => doubtful(found, &settings),
         false => String::new(),
@@ -173,7 +170,7 @@ fn sentence(
             opening(plan, &[position], plan.world.profile().words.alone),
             subject.comparison(level),
             joined(&answers),
-            caveats(plan, &[position]),
+            caveats(found, &[position]),
             match subject.repeats_doubts() {
                 true => doubtful(found, &[position]),
                 false => String::new(),

@@ -1,7 +1,7 @@
 //! Caveats that follow from settings: what else than the compared factor changes with it,
 //! and hosts that cannot fill their link.
 
-use analysis::compare::baseline;
+use analysis::Findings;
 use analysis::decomposition::slowest;
 use plan::{Hosts, Plan, Setting};
 use units::{Bytes, Rate, Transport};
@@ -10,8 +10,8 @@ use crate::figure;
 
 /// The caveats about the changes of the cells at these positions against their
 /// baselines, as the end of a sentence. Of several cells the first one's.
-pub(super) fn caveats(plan: &Plan, cells: &[usize]) -> String {
-    let caveat = cells.iter().find_map(|&cell| caveat(plan, cell));
+pub(super) fn caveats(found: &Findings<'_>, cells: &[usize]) -> String {
+    let caveat = cells.iter().find_map(|&cell| caveat(found, cell));
     caveat.map_or_else(String::new, |caveat| format!(" ({caveat})"))
 }
 
@@ -29,12 +29,12 @@ pub(super) fn opening(plan: &Plan, cells: &[usize], words: &str) -> String {
     format!("{world} with hosts as slow as those of [{study}], not yours{rest}")
 }
 
-fn caveat(plan: &Plan, position: usize) -> Option<String> {
-    let cell = &plan.cells[position];
-    let setting = cell.setting.as_ref().ok()?;
+fn caveat(found: &Findings<'_>, position: usize) -> Option<String> {
+    let plan = found.plan;
+    let setting = plan.cells[position].setting.as_ref().ok()?;
     match plan.world.profile().hosts {
         Hosts::Kernels => {
-            let baseline = baseline(plan, &cell.factors)?;
+            let baseline = found.baselines[position]?;
             grown_write(plan, plan.cells[baseline].setting.as_ref().ok()?, setting)
         }
         Hosts::Simulated => slow_host(setting),
@@ -78,11 +78,15 @@ fn slow_host(cell: &Setting) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use plan::setting::Traffic;
-    use plan::synthetic::study;
+    use plan::synthetic::{facts, study};
     use plan::{Plan, World};
     use units::Span;
 
     use super::*;
+
+    fn caveats_of(plan: &Plan, cells: &[usize]) -> String {
+        caveats(&Findings::of(plan, &[], &facts()), cells)
+    }
 
     fn each(plan: &mut Plan, change: impl Fn(&mut Setting)) {
         for cell in &mut plan.cells {
@@ -95,7 +99,7 @@ mod tests {
         let (mut plan, _) = study();
         let last = plan.cells.iter().rposition(|cell| cell.setting.is_ok());
         let last = last.unwrap();
-        assert_eq!(caveats(&plan, &[last]), "");
+        assert_eq!(caveats_of(&plan, &[last]), "");
         each(&mut plan, |setting| {
             let mtu = setting.network.links[0].mtu.bytes();
             if let Traffic::Transfer(transfer) = &mut setting.traffic {
@@ -103,9 +107,9 @@ mod tests {
             }
         });
         let grown = " (the write grew with the MTU, from 1428 to 8928 octets)";
-        assert_eq!(caveats(&plan, &[last]), grown);
+        assert_eq!(caveats_of(&plan, &[last]), grown);
         plan.compare.factor = "message".into();
-        assert_eq!(caveats(&plan, &[last]), "");
+        assert_eq!(caveats_of(&plan, &[last]), "");
     }
 
     #[test]
@@ -136,13 +140,13 @@ mod tests {
         each(&mut plan, |setting| {
             setting.host.costs.send_per_octet = Span::from_nanos(8);
         });
-        assert_eq!(caveats(&plan, &[0]), "", "as fast as its link");
+        assert_eq!(caveats_of(&plan, &[0]), "", "as fast as its link");
         each(&mut plan, |setting| {
             for link in &mut setting.network.links {
                 link.rate = Rate::from_bits_per_second(10_000_000_000);
             }
         });
-        let said = caveats(&plan, &[0]);
+        let said = caveats_of(&plan, &[0]);
         assert!(
             said.contains("at 8ns an octet they carry at most 1 Gbit/s"),
             "{said}"
