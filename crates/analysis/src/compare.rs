@@ -8,7 +8,7 @@ mod sensitivity;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plan::metric::{self, Metric, measured, position};
+use plan::metric::{self, Better, Metric, measured, position};
 use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
@@ -131,6 +131,14 @@ impl Comparison {
     pub fn is_no_result(&self) -> bool {
         let interval = self.change.and_then(|change| change.ci95);
         interval.is_some_and(Interval::is_no_result)
+    }
+
+    /// Whether its change is for the better.
+    pub fn improves(&self) -> bool {
+        self.change.is_some_and(|change| match self.metric.better {
+            Better::Higher => change.difference > 0.0,
+            Better::Lower => change.difference < 0.0,
+        })
     }
 
     /// Whether the result is approximate: other work disturbed trials of the compared

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use plan::metric::Metric;
 use plan::{Cell, Plan, RunFacts, Trial};
 
+use crate::answer::Answer;
 use crate::certificate::{Certificate, Doubt, Reason, State, certify};
 use crate::claims;
 use crate::compare::{Comparison, baselines, by_cell, compare};
@@ -32,6 +33,8 @@ pub struct Findings<'a> {
     pub comparisons: Vec<Comparison>,
     /// The baseline of each cell: itself, if it is one.
     pub baselines: Vec<Option<usize>>,
+    /// The answer to the question of the experiment.
+    pub answer: Answer<'a>,
     /// The certificate of the run.
     pub certificate: Certificate,
     /// The trials that other work on the machine disturbed.
@@ -61,12 +64,14 @@ impl<'a> Findings<'a> {
     pub fn of(plan: &'a Plan, trials: &'a [Trial], facts: &'a RunFacts) -> Self {
         let by_cell = by_cell(plan, trials);
         let comparisons = compare(plan, trials);
+        let baselines = baselines(plan);
         let curves = curves(plan, trials);
         Self {
             plan,
             trials,
             facts,
-            baselines: baselines(plan),
+            answer: Answer::of(plan, &by_cell, &comparisons, &baselines),
+            baselines,
             certificate: certify(facts, trials),
             disturbances: Disturbances::of(trials),
             complete: complete(plan, trials),

@@ -12,6 +12,7 @@
 //! several side by side. [`statistics`] has the arithmetic.
 
 pub mod across_worlds;
+pub mod answer;
 pub mod certificate;
 pub mod claims;
 pub mod compare;

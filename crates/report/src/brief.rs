@@ -6,9 +6,8 @@ mod rows;
 use std::path::Path;
 
 use analysis::Findings;
-use analysis::certificate::{Doubt, State};
 use document::terminal;
-use document::{Block, Document, Section, Style};
+use document::{Block, Document, Style};
 
 use crate::section::auto_rate::auto_rate;
 use crate::section::{self, certificate, head, headline};
@@ -136,14 +135,7 @@ fn document(
     lines.extend(headline::counted(found));
     lines.extend(headline::not_measured(found));
     lines.extend(found.facts.auto_rate.as_ref().map(auto_rate));
-    let mut head = vec![
-        Block::Title {
-            name: found.plan.name.clone(),
-            title: headline::question(found).to_owned(),
-            badges: Vec::new(),
-        },
-        Block::Paragraphs(Style::Answer, lines),
-    ];
+    let mut head = vec![title(found), Block::Paragraphs(Style::Answer, lines)];
     if count > 0 {
         head.push(Block::Table(rows.table(count, width)));
     }
@@ -165,16 +157,11 @@ fn with_rows(
     files: Places<'_>,
     width: u16,
 ) -> Vec<Block> {
-    let title = Block::Title {
-        name: found.plan.name.clone(),
-        title: headline::question(found).to_owned(),
-        badges: Vec::new(),
-    };
     let answer = [answer, &doubts].concat();
     let notes = section::rows::notes(found);
     let ends = [head::finished(found)];
     let notes = notes.into_iter().chain(ends).chain(head::unmeasured(found));
-    std::iter::once(title)
+    std::iter::once(title(found))
         .chain(section::rows::table_within(found, width))
         .chain([
             Block::Paragraphs(Style::Answer, answer),
@@ -185,28 +172,26 @@ fn with_rows(
         .collect()
 }
 
+fn title(found: &Findings<'_>) -> Block {
+    Block::Title {
+        name: found.plan.name.clone(),
+        title: headline::question(found).to_owned(),
+        badges: Vec::new(),
+    }
+}
+
 fn of(head: Vec<Block>) -> Document {
-    let sections: Vec<Section> = Vec::new();
     Document {
         title: String::new(),
         head,
-        sections,
+        sections: Vec::new(),
     }
 }
 
 /// The reasons not to rely on the answer, a line each.
 fn doubts(found: &Findings<'_>) -> Vec<String> {
-    let certificate = &found.certificate;
-    let mut lines = Vec::new();
-    if certificate.state() == State::Failed {
-        let faults = certificate.faults.join("; ");
-        lines.push(format!("Do not rely on these results: {faults}."));
-    }
-    if !certificate.doubts.is_empty() {
-        let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
-        lines.push(format!("Doubtful: {}.", doubts.join("; ")));
-    }
-    lines
+    let lines = [head::faults(found), head::doubtful(found)];
+    lines.into_iter().flatten().collect()
 }
 
 fn paths(files: Places<'_>) -> String {

@@ -1,9 +1,11 @@
 //! Selects rows and metrics of reports, and their order.
 
+use analysis::Findings;
 use analysis::compare::{Comparison, find};
 use analysis::decomposition::framing_uncounted;
 use analysis::predicted;
-use document::{Cell, Column};
+use analysis::verdict::Verdict;
+use document::{Cell, Column, Tone};
 use plan::metric::{Metric, Shown, THROUGHPUT};
 use plan::{Factors, Level, Plan};
 
@@ -20,6 +22,29 @@ pub(super) fn first_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'st
     let published = metrics_of(comparisons)
         .filter(|metric| !metric.is_shown_first() && is_published(comparisons, metric));
     first.chain(published).collect()
+}
+
+/// The metrics of the answer, then others with tables of their own.
+pub(super) fn answer_metrics(found: &Findings<'_>) -> Vec<&'static Metric> {
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    let named = found.answer.metrics.iter().copied();
+    for metric in named.chain(first_metrics(found.plan, &found.comparisons)) {
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+/// The tone of a verdict.
+pub(super) const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Reproduced => Tone::Good,
+        Verdict::NotReproduced => Tone::Bad,
+        Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly | Verdict::InSome => {
+            Tone::Neutral
+        }
+    }
 }
 
 /// The measured metrics of the compact table: those that are otherwise shown first,

@@ -7,7 +7,7 @@ use crate::source::lines_without_tests;
 /// Lines of each part, without tests, in hundreds. A commit that needs more says why it raises
 /// its row here; one that takes lines away lowers it.
 const HUNDREDS_OF_LINES: [(&str, usize); 24] = [
-    ("analysis", 90),
+    ("analysis", 92),
     ("claims", 32),
     ("document", 8),
     ("emulator", 18),
@@ -22,7 +22,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 24] = [
     ("plan", 66),
     ("probe", 115),
     ("queue", 61),
-    ("report", 147),
+    ("report", 145),
     ("results", 41),
     ("secret", 1),
     ("sim", 71),

@@ -3,16 +3,15 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
-use analysis::verdict::Verdict;
 use document::terminal;
 use document::{Cell, Column, Fit, Remark, Table, Tone};
 use plan::Level;
-use plan::metric::{Better, Metric};
+use plan::metric::Metric;
 
 use crate::figure;
-use crate::rows::{aligned, factor_names, first_metrics};
+use crate::rows::{aligned, answer_metrics, factor_names, tone};
 use crate::section::scores;
-use crate::section::summary::{self, Subject};
+use crate::section::summary;
 
 /// The columns behind the factors, fewer on a narrow terminal.
 #[derive(Clone, Copy)]
@@ -55,14 +54,7 @@ impl<'a> Rows<'a> {
     /// metrics, then the other metrics of the study.
     pub(super) fn of(found: &'a Findings<'a>) -> Self {
         let plan = found.plan;
-        let subject = Subject::of_headline(found);
-        let mut metrics: Vec<&'static Metric> = Vec::new();
-        let named: Vec<&Metric> = subject.metrics().filter_map(Metric::named).collect();
-        for metric in (named.iter().copied()).chain(first_metrics(plan, &found.comparisons)) {
-            if !metrics.contains(&metric) {
-                metrics.push(metric);
-            }
-        }
+        let (answer, metrics) = (&found.answer, answer_metrics(found));
         let is_row = |row: &&Comparison| plan.cells[row.cell].setting.is_ok() && row.n > 0;
         let rows: Vec<&Comparison> = found.comparisons.iter().filter(is_row).collect();
         let compared = rows.iter().any(|row| row.change.is_some());
@@ -70,9 +62,9 @@ impl<'a> Rows<'a> {
             let metric = metrics.iter().position(|metric| *metric == row.metric)?;
             let level = row.factors.level(&plan.compare.factor);
             let other = (
-                named.iter().all(|metric| *metric != row.metric),
-                !subject.has(&row.factors),
-                level != subject.level(),
+                !answer.metrics.contains(&row.metric),
+                !plan.report.includes(&row.factors),
+                level != answer.level.as_ref(),
             );
             Some((other, metric, row.cell))
         };
@@ -250,27 +242,14 @@ fn verdict(row: &Comparison) -> Remark {
         && row.published.claim.is_some()
     {
         let reason = judgement.reason.split(';').next().unwrap_or_default();
-        let tone = match judgement.verdict {
-            Verdict::Reproduced => Tone::Good,
-            Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured
-            | Verdict::Inconclusive
-            | Verdict::DirectionOnly
-            | Verdict::InSome => Tone::Neutral,
-        };
         return Remark {
             detail: format!(": {reason}"),
-            ..Remark::new(tone, judgement.verdict.to_string())
+            ..Remark::new(tone(judgement.verdict), judgement.verdict.to_string())
         };
     }
-    let change = row.change.map(|change| change.difference);
-    let is_better = change.map(|change| match row.metric.better {
-        Better::Higher => change > 0.0,
-        Better::Lower => change < 0.0,
-    });
-    match (row.difference, is_better) {
-        (Some(Difference::Found), Some(true)) => Remark::new(Tone::Good, "better"),
-        (Some(Difference::Found), _) => Remark::new(Tone::Bad, "worse"),
+    match (row.difference, row.improves()) {
+        (Some(Difference::Found), true) => Remark::new(Tone::Good, "better"),
+        (Some(Difference::Found), false) => Remark::new(Tone::Bad, "worse"),
         (Some(Difference::NotFound), _) => {
             let whole = figure::none_found(row);
             let words = ["no difference found", "no result"];

@@ -1,11 +1,10 @@
 //! The rows of the answer, in the JSON line of a run.
 
 use analysis::Findings;
+use analysis::answer::{Absent, Row};
 use plan::metric::Metric;
 use plan::{Factors, ReportRow};
 use serde::Serialize;
-
-use crate::section::rows::{self, Absent, Finding, Line};
 
 /// A row, with the field order of the format.
 #[derive(Serialize)]
@@ -28,38 +27,38 @@ pub(super) struct AnswerRow<'a> {
     place: Option<&'a str>,
     /// Why the row is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    reason: Option<&'a str>,
 }
 
 /// The rows with a figure, and then those without.
 pub(super) fn rows<'a>(found: &'a Findings<'_>) -> Vec<AnswerRow<'a>> {
-    let measured = rows::lines(found).into_iter().map(measured);
-    let absent = rows::absent(found).into_iter().map(absent);
+    let measured = found.answer.rows.iter().map(measured);
+    let absent = found.answer.absent.iter().map(absent);
     measured.chain(absent).collect()
 }
 
-fn measured(line: Line<'_>) -> AnswerRow<'_> {
+fn measured<'a>(line: &'a Row<'_>) -> AnswerRow<'a> {
     let change = line.comparison.change;
     let mean = |comparison: &analysis::compare::Comparison| comparison.mean.map(|mean| mean.mean);
     AnswerRow {
         factors: Some(&line.comparison.factors),
-        baseline: mean(line.baseline),
-        mean: mean(line.comparison),
+        baseline: mean(&line.baseline),
+        mean: mean(&line.comparison),
         change_percent: change.and_then(|change| change.percent),
         change_ci95: change
             .and_then(|change| change.ci95)
             .map(|interval| [interval.low, interval.high]),
-        finding: Finding::of(line.comparison).to_string(),
+        finding: line.finding.to_string(),
         approximate: line.comparison.is_approximate(),
-        ..bare(line.row)
+        ..bare(line.declared)
     }
 }
 
-fn absent(Absent { row, why }: Absent<'_>) -> AnswerRow<'_> {
+fn absent<'a>(Absent { declared, why }: &'a Absent<'_>) -> AnswerRow<'a> {
     AnswerRow {
         finding: "left out".to_owned(),
         reason: Some(why),
-        ..bare(row)
+        ..bare(declared)
     }
 }
 

@@ -4,11 +4,10 @@
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
 use document::{Block, Cell, Column, Fit, Style, Table, Tone};
-use plan::metric::{Better, Metric};
+use plan::metric::Metric;
 
 use crate::figure;
-use crate::rows::first_metrics;
-use crate::section::summary::Subject;
+use crate::rows::answer_metrics;
 use crate::series::{Series, series};
 
 /// The explanation of the table.
@@ -17,11 +16,10 @@ const INTERVALS: &str = "Of a hundred such intervals about 95 hold the true chan
 /// One row per series, one column per metric; empty without comparisons.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
-    let subject = Subject::of_headline(found);
     let rows: Vec<(Series, usize)> = series(plan)
         .into_iter()
         .filter_map(|series| {
-            let last = last(found, &subject, &series)?;
+            let last = last(found, &series)?;
             Some((series, last))
         })
         .collect();
@@ -33,14 +31,8 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
                 .is_some_and(|row| row.change.is_some())
         })
     };
-    let named = subject.metrics().filter_map(Metric::named);
-    let mut shown: Vec<&'static Metric> = Vec::new();
-    for metric in named.chain(first_metrics(plan, &found.comparisons)) {
-        if !shown.contains(&metric) && measured(&metric) {
-            shown.push(metric);
-        }
-    }
-    let metrics = shown;
+    let mut metrics = answer_metrics(found);
+    metrics.retain(measured);
     let (factor, baseline) = (&plan.compare.factor, &plan.compare.baseline);
     let level = rows.first();
     let Some(level) = level.and_then(|&(_, cell)| plan.cells[cell].factors.level(factor)) else {
@@ -75,14 +67,14 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
 }
 
 /// The compared cell of a series with the headline's level, or else the last one.
-fn last(found: &Findings<'_>, subject: &Subject<'_>, series: &Series) -> Option<usize> {
+fn last(found: &Findings<'_>, series: &Series) -> Option<usize> {
+    let level = found.answer.level.as_ref();
     let compared = |cell: &&usize| {
         let mut here = found.comparisons.iter().filter(|row| row.cell == **cell);
         found.plan.cells[**cell].setting.is_ok() && here.any(|row| row.change.is_some())
     };
     let factor = &found.plan.compare.factor;
-    let is_asked =
-        |cell: &&usize| found.plan.cells[**cell].factors.level(factor) == subject.level();
+    let is_asked = |cell: &&usize| found.plan.cells[**cell].factors.level(factor) == level;
     let cells = || series.cells.iter().rev().filter(compared);
     cells().find(is_asked).or_else(|| cells().next()).copied()
 }
@@ -91,11 +83,7 @@ fn change(comparison: Option<&Comparison>) -> Cell {
     let Some((comparison, change)) = comparison.and_then(|row| Some((row, row.change?))) else {
         return Cell::Text(String::new());
     };
-    let improves = match comparison.metric.better {
-        Better::Higher => change.difference > 0.0,
-        Better::Lower => change.difference < 0.0,
-    };
-    let (tone, words) = match (comparison.difference, improves) {
+    let (tone, words) = match (comparison.difference, comparison.improves()) {
         (Some(Difference::Found), true) => (Tone::Good, "better".to_owned()),
         (Some(Difference::Found), false) => (Tone::Bad, "worse".to_owned()),
         (Some(Difference::NotFound), _) => (Tone::Neutral, figure::none_found(comparison)),

@@ -4,10 +4,11 @@ use analysis::Findings;
 use analysis::claims::{Alternative, Alternatives, Held, Judged, where_it_holds};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
-use document::{Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone};
+use document::{Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table};
 use plan::{Expected, Over, Plan};
 
 use crate::figure;
+use crate::rows::tone;
 
 /// The maximum number of settings of a claim on a terminal.
 const MOST_SETTINGS: usize = 4;
@@ -52,19 +53,11 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 /// A row for each claim: its text, its source, and the verdict with its reason.
 fn table(plan: &Plan, claims: &[&Judged<'_>]) -> Table {
     let row = |judged: &&Judged<'_>| {
-        let tone = match judged.verdict {
-            Verdict::Reproduced => Tone::Good,
-            Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured
-            | Verdict::Inconclusive
-            | Verdict::DirectionOnly
-            | Verdict::InSome => Tone::Neutral,
-        };
         let (holds, average) = (holds(plan, judged), average(judged));
         let detail = format!("{holds}{average}{}", tolerance(judged));
         let verdict = Remark {
             detail: detail.trim_start_matches([',', ';', ' ']).to_owned(),
-            ..Remark::new(tone, judged.verdict.to_string())
+            ..Remark::new(tone(judged.verdict), judged.verdict.to_string())
         };
         vec![
             Cell::Text(judged.claim.text.clone()),

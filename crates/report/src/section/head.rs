@@ -8,16 +8,14 @@ use plan::{HostFacts, RunFacts};
 use crate::section::auto_rate::auto_rate;
 use crate::section::{answer, certificate, headline, rows};
 
+/// What to do about trials that are left to run.
+const INCOMPLETE: &str = "The run is incomplete: continue with --resume.";
+
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
     let certified = certificate::named_badge("certificate", found.certificate.state());
-    let failed = match found.failed() {
-        0 => String::new(),
-        failed => format!(", {failed} failed and left out"),
-    };
-    let (done, all) = (found.trials.len() - found.failed(), plan.expected_trials());
-    let finished = Badge::plain(format!("{done} of {all} trials finished{failed}"));
+    let finished = Badge::plain(trials(found));
     let mut blocks = vec![
         Block::Title {
             name: plan.name.clone(),
@@ -44,31 +42,8 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-/// A sentence about the completeness of the run.
-fn counts(found: &Findings<'_>) -> String {
-    let (plan, trials) = (found.plan, found.trials);
-    let failed = found.failed();
-    let (done, all) = (trials.len() - failed, plan.expected_trials());
-    let certificate = &found.certificate;
-    let state = certificate.state();
-    let certified = match state {
-        State::Passed => format!("certificate {state}"),
-        State::Doubtful => format!("certificate {state}: {}", doubts(certificate)),
-        State::Failed => format!("certificate {state}: do not rely on these results, see below"),
-    };
-    let incomplete = match (found.complete, plan.until) {
-        (false, _) => " The run is incomplete: continue with --resume.".to_owned(),
-        (true, Some(until)) if trials.len() < all => format!(" Stopped early, as asked: {until}."),
-        (true, _) => String::new(),
-    };
-    format!(
-        "{done} of {all} trials finished, {failed} failed and left out; {certified}.{incomplete}{}",
-        unmeasured(found).map_or_else(String::new, |missing| format!(" {missing}"))
-    )
-}
-
-/// As [`counts`], in a few words: doubts and faults have lines of their own.
-pub(crate) fn finished(found: &Findings<'_>) -> String {
+/// The number of trials that finished.
+fn trials(found: &Findings<'_>) -> String {
     let failed = match found.failed() {
         0 => String::new(),
         failed => format!(", {failed} failed and left out"),
@@ -77,34 +52,60 @@ pub(crate) fn finished(found: &Findings<'_>) -> String {
         found.trials.len() - found.failed(),
         found.plan.expected_trials(),
     );
+    format!("{done} of {all} trials finished{failed}")
+}
+
+/// Why the run has fewer trials than planned, as a further sentence.
+fn end(found: &Findings<'_>) -> String {
+    match (found.complete, found.plan.until) {
+        (false, _) => format!(" {INCOMPLETE}"),
+        (true, Some(until)) if found.trials.len() < found.plan.expected_trials() => {
+            format!(" Stopped early, as asked: {until}.")
+        }
+        (true, _) => String::new(),
+    }
+}
+
+/// A sentence about the completeness of the run.
+fn counts(found: &Findings<'_>) -> String {
+    let failed = match found.failed() {
+        0 => ", 0 failed and left out",
+        _ => "",
+    };
+    let certificate = &found.certificate;
+    let state = certificate.state();
+    let certified = match state {
+        State::Passed => format!("certificate {state}"),
+        State::Doubtful => format!("certificate {state}: {}", doubts(certificate)),
+        State::Failed => format!("certificate {state}: do not rely on these results, see below"),
+    };
+    format!(
+        "{}{failed}; {certified}.{}{}",
+        trials(found),
+        end(found),
+        unmeasured(found).map_or_else(String::new, |missing| format!(" {missing}"))
+    )
+}
+
+/// As [`counts`], in a few words: doubts and faults have lines of their own.
+pub(crate) fn finished(found: &Findings<'_>) -> String {
     let notes = match found.certificate.notes.len() {
         0 => String::new(),
         1 => ", 1 note (-v)".to_owned(),
         notes => format!(", {notes} notes (-v)"),
     };
-    let end = match (found.complete, found.plan.until) {
-        (false, _) => " The run is incomplete: continue with --resume.".to_owned(),
-        (true, Some(until)) if found.trials.len() < all => {
-            format!(" Stopped early, as asked: {until}.")
-        }
-        (true, _) => String::new(),
-    };
     format!(
-        "{done} of {all} trials finished{failed}; certificate {}{notes}.{end}",
-        found.certificate.state()
+        "{}; certificate {}{notes}.{}",
+        trials(found),
+        found.certificate.state(),
+        end(found)
     )
 }
 
 /// Warnings about the results, and a note on the compared factor.
 fn opening(found: &Findings<'_>) -> Vec<Block> {
-    let certificate = &found.certificate;
-    let faults = (certificate.state() == State::Failed).then(|| {
-        let faults = certificate.faults.join("; ");
-        format!("Do not rely on these results: {faults}.")
-    });
-    let incomplete = "The run is incomplete: continue with --resume.".to_owned();
-    let incomplete = (!found.complete).then_some(incomplete);
-    let alarms: Vec<String> = [faults, incomplete, unmeasured(found)]
+    let incomplete = (!found.complete).then(|| INCOMPLETE.to_owned());
+    let alarms: Vec<String> = [faults(found), incomplete, unmeasured(found)]
         .into_iter()
         .flatten()
         .collect();
@@ -116,12 +117,24 @@ fn opening(found: &Findings<'_>) -> Vec<Block> {
         )
     });
     let mut blocks = vec![Block::Paragraphs(Style::Alarm, alarms)];
-    if !certificate.doubts.is_empty() {
-        let doubts = format!("Doubtful: {}.", doubts(certificate));
-        blocks.push(Block::paragraph(Style::Doubt, doubts));
-    }
+    blocks.extend(doubtful(found).map(|doubts| Block::paragraph(Style::Doubt, doubts)));
     blocks.extend(lead.map(|lead| Block::paragraph(Style::Plain, lead)));
     blocks
+}
+
+/// Why not to rely on the answer.
+pub(crate) fn faults(found: &Findings<'_>) -> Option<String> {
+    let certificate = &found.certificate;
+    (certificate.state() == State::Failed).then(|| {
+        let faults = certificate.faults.join("; ");
+        format!("Do not rely on these results: {faults}.")
+    })
+}
+
+/// Why to doubt the answer.
+pub(crate) fn doubtful(found: &Findings<'_>) -> Option<String> {
+    let certificate = &found.certificate;
+    (!certificate.doubts.is_empty()).then(|| format!("Doubtful: {}.", doubts(certificate)))
 }
 
 fn doubts(certificate: &Certificate) -> String {

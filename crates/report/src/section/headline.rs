@@ -70,10 +70,8 @@ pub(crate) fn question<'a>(found: &Findings<'a>) -> &'a str {
 pub(crate) fn counted(found: &Findings<'_>) -> Option<String> {
     let claims = found.claims.iter().map(|judged| judged.verdict);
     let claims = claims.chain(found.steps.iter().map(|judged| judged.verdict));
-    let changes = (found.comparisons.iter())
-        .filter(|comparison| comparison.published.claim.is_some())
-        .filter_map(|comparison| Some(comparison.judgement.as_ref()?.verdict))
-        .filter(|&verdict| verdict != Verdict::NotMeasured);
+    let changes = summary::judged(found).into_iter();
+    let changes = changes.map(|(_, verdict)| verdict);
     let parts = [
         of("claim", claims.collect()),
         of("published change", changes.collect()),

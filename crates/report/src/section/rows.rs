@@ -1,135 +1,25 @@
 //! The answer as a table: the rows that an experiment declares, and advice that follows
 //! from their findings alone.
 
-mod finding;
+mod advice;
 
 use analysis::Findings;
+use analysis::answer::{Absent, Finding, Row, called};
 use analysis::compare::Comparison;
 use document::{Block, Cell, Column, Fit, Remark, Style, Table, terminal};
 use plan::metric::Metric;
 use plan::setting::Costs;
-use plan::{COPY, Cell as PlanCell, Hosts, Level, Plan, ReportRow, evidence};
+use plan::{Hosts, Level, Plan, ReportRow};
 use units::Span;
 
 use crate::figure;
 use crate::section::auto_rate::auto_rate;
-use crate::section::summary::{self, Subject};
-pub(crate) use finding::{Finding, advice};
+use crate::section::summary;
+use advice::{advice, tone};
 
 /// Whether the experiment declares rows, so that these are its answer.
 pub(crate) fn are_declared(plan: &Plan) -> bool {
     !plan.report.rows.is_empty()
-}
-
-/// A measured row at one level of the compared factor.
-pub(crate) struct Line<'a> {
-    pub(crate) row: &'a ReportRow,
-    /// The row's title, with the levels of other factors that vary.
-    pub(crate) name: String,
-    pub(crate) level: &'a Level,
-    pub(crate) comparison: &'a Comparison,
-    pub(crate) baseline: &'a Comparison,
-}
-
-/// A declared row without a figure.
-pub(crate) struct Absent<'a> {
-    pub(crate) row: &'a ReportRow,
-    pub(crate) why: String,
-}
-
-/// The rows that have a figure, in the order of the experiment.
-pub(crate) fn lines<'a>(found: &'a Findings<'_>) -> Vec<Line<'a>> {
-    let rows = found.plan.report.rows.iter();
-    rows.flat_map(|row| lines_of(found, row)).collect()
-}
-
-fn lines_of<'a>(found: &'a Findings<'_>, row: &'a ReportRow) -> Vec<Line<'a>> {
-    let plan = found.plan;
-    let Some(metric) = Metric::named(&row.metric) else {
-        return Vec::new();
-    };
-    let lines = cells_of(plan, row).filter_map(|(position, cell)| {
-        let comparison = found.find(metric, position)?;
-        comparison.change?;
-        let of_baseline = found.find(metric, found.baselines[position]?)?;
-        Some(Line {
-            row,
-            name: name(plan, row, cell),
-            level: cell.factors.level(&plan.compare.factor)?,
-            comparison,
-            baseline: of_baseline,
-        })
-    });
-    lines.collect()
-}
-
-/// The cells of a row, with their positions in the plan.
-fn cells_of<'a>(
-    plan: &'a Plan,
-    row: &'a ReportRow,
-) -> impl Iterator<Item = (usize, &'a PlanCell)> + Clone {
-    let cells = plan.cells.iter().enumerate();
-    cells.filter(|(_, cell)| row.includes(&cell.factors) && cell.factors.level(COPY).is_none())
-}
-
-/// The title of a row with the levels of a cell that tell it from others of the row.
-fn name(plan: &Plan, row: &ReportRow, cell: &PlanCell) -> String {
-    let compared = &plan.compare.factor;
-    let varies = |(name, level): &&(String, Level)| {
-        let is_of_row = row.cells.iter().any(|(listed, _)| listed == name);
-        name != compared
-            && !is_of_row
-            && cells_of(plan, row).any(|(_, other)| other.factors.level(name) != Some(level))
-    };
-    let others = cell.factors.0.iter().filter(varies);
-    let others = others.map(|(name, level)| format!(", {name} {}", plan.label(name, level)));
-    format!("{}{}", row.title, others.collect::<String>())
-}
-
-/// The rows that have no figure, each with the reason.
-pub(crate) fn absent<'a>(found: &'a Findings<'_>) -> Vec<Absent<'a>> {
-    let rows = found.plan.report.rows.iter();
-    let absent = rows.filter(|row| lines_of(found, row).is_empty());
-    absent
-        .map(|row| Absent {
-            row,
-            why: why_absent(found, row),
-        })
-        .collect()
-}
-
-fn why_absent(found: &Findings<'_>, row: &ReportRow) -> String {
-    const REASONS: [&str; 3] = ["not measured here: ", "not simulated: ", "not predicted: "];
-    let cells: Vec<(usize, &PlanCell)> = cells_of(found.plan, row).collect();
-    if let Some(why) = cells
-        .iter()
-        .find_map(|(_, cell)| cell.setting.as_ref().err())
-    {
-        let bare = REASONS.iter().find_map(|reason| why.strip_prefix(reason));
-        return bare.unwrap_or(why).to_owned();
-    }
-    let trials = || {
-        let trials = cells.iter().flat_map(|&(cell, _)| &found.by_cell[cell]);
-        trials.filter(|trial| trial.failure.is_none())
-    };
-    let not_predicted = trials().find_map(|trial| {
-        let mut absent = trial.evidence.get(evidence::NOT_PREDICTED)?;
-        absent.remove(&row.metric)
-    });
-    not_predicted.unwrap_or_else(|| match trials().next() {
-        None => "no trial finished".to_owned(),
-        Some(_) if trials().all(|trial| !trial.metrics.contains_key(&row.metric)) => {
-            format!("no {} is measured here", called(row))
-        }
-        Some(_) => "there is nothing to compare it with".to_owned(),
-    })
-}
-
-/// The metric of a row in its words.
-fn called(row: &ReportRow) -> &str {
-    let metric = Metric::named(&row.metric);
-    let title = metric.map_or(&*row.metric, |metric| metric.title);
-    row.called.as_deref().unwrap_or(title)
 }
 
 /// The metric of a row with its unit.
@@ -140,7 +30,7 @@ fn quantity(row: &ReportRow) -> String {
 
 /// The advice; without a figure what is left out, and why.
 pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
-    match advice(found, &lines(found)) {
+    match advice(found) {
         Some(advice) => vec![advice],
         None => notes(found),
     }
@@ -150,14 +40,14 @@ pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
 /// to type next.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
-    let lines = lines(found);
-    let advice = advice(found, &lines).into_iter();
+    let lines = &found.answer.rows;
+    let advice = advice(found).into_iter();
     let advice = advice.map(|advice| Block::paragraph(Style::Answer, advice));
     let mut blocks: Vec<Block> = advice.collect();
     if !lines.is_empty() {
-        let whole = Block::Table(table(plan, &lines, Columns::All));
+        let whole = Block::Table(table(plan, lines, Columns::All));
         blocks.push(Block::Terminal(vec![whole]));
-        blocks.push(Block::Page(vec![Block::Table(page_table(plan, &lines))]));
+        blocks.push(Block::Page(vec![Block::Table(page_table(plan, lines))]));
     }
     blocks.push(Block::Paragraphs(Style::Note, notes(found)));
     blocks.push(Block::Verbatim(next(plan)));
@@ -166,8 +56,8 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
 
 /// The table for a terminal of `width` columns, if there is a line.
 pub(crate) fn table_within(found: &Findings<'_>, width: u16) -> Option<Block> {
-    let lines = lines(found);
-    let tables = [Columns::All, Columns::Changes].map(|columns| table(found.plan, &lines, columns));
+    let lines = &found.answer.rows;
+    let tables = [Columns::All, Columns::Changes].map(|columns| table(found.plan, lines, columns));
     let fits = |table: &&Table| terminal::line_width(table, width) <= usize::from(width);
     let [all, changes] = tables;
     let table = Some(&all).filter(fits).is_some();
@@ -177,15 +67,18 @@ pub(crate) fn table_within(found: &Findings<'_>, width: u16) -> Option<Block> {
 /// What changes of goodput consist of, what is left out, and what hosts are like that the
 /// experiment describes.
 pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
-    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    let lines = lines(found);
-    let shown: Vec<&str> = lines.iter().map(|line| line.row.title.as_str()).collect();
-    for Absent { row, why } in absent(found) {
-        let name = match shown.contains(&&*row.title) {
-            true => format!("{}: {}", row.title, called(row)),
-            false => row.title.clone(),
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    let lines = &found.answer.rows;
+    let shown: Vec<&str> = lines
+        .iter()
+        .map(|line| line.declared.title.as_str())
+        .collect();
+    for Absent { declared, why } in &found.answer.absent {
+        let name = match shown.contains(&&*declared.title) {
+            true => format!("{}: {}", declared.title, called(declared)),
+            false => declared.title.clone(),
         };
-        match reasons.iter_mut().find(|(other, _)| *other == why) {
+        match reasons.iter_mut().find(|(other, _)| other == why) {
             Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),
             None => reasons.push((why, vec![name])),
@@ -195,11 +88,9 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
         .into_iter()
         .map(|(why, names)| format!("Left out: {} ({why}).", names.join("; ")));
     let rate = found.facts.auto_rate.as_ref().map(auto_rate);
-    let passes = figure::marked_passes(lines.iter().map(|line| line.comparison));
-    let level = advised(found);
-    let advised = lines
-        .iter()
-        .filter(|line| Some(line.level) == level.as_ref());
+    let passes = figure::marked_passes(lines.iter().map(|line| &line.comparison));
+    let level = found.answer.level.as_ref();
+    let advised = lines.iter().filter(|line| Some(line.level) == level);
     let parts = advised.filter_map(|line| parts_of(found.plan, line));
     rate.into_iter()
         .chain(passes)
@@ -210,15 +101,12 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
 }
 
 /// The share of headers in a change of goodput, where it is known.
-fn parts_of(plan: &Plan, line: &Line<'_>) -> Option<String> {
+fn parts_of(plan: &Plan, line: &Row<'_>) -> Option<String> {
     line.comparison.decomposition?;
-    let is_change = matches!(
-        Finding::of(line.comparison),
-        Finding::Better | Finding::Worse
-    );
-    let change = figure::change_percent(line.comparison);
-    let parts = summary::composition(plan, line.comparison);
-    is_change.then(|| format!("{}: {} {change}{parts}.", line.name, called(line.row)))
+    let is_change = matches!(line.finding, Finding::Better | Finding::Worse);
+    let change = figure::change_percent(&line.comparison);
+    let parts = summary::composition(plan, &line.comparison);
+    is_change.then(|| format!("{}: {} {change}{parts}.", line.name, called(line.declared)))
 }
 
 /// The costs of hosts that an experiment describes, which are not those of any machine
@@ -273,7 +161,7 @@ enum Columns {
 }
 
 /// The caption of the table.
-fn caption(plan: &Plan, lines: &[Line<'_>]) -> String {
+fn caption(plan: &Plan, lines: &[Row<'_>]) -> String {
     let (factor, compare) = (summary::factor(plan), &plan.compare);
     let baseline = plan.label(&compare.factor, &compare.baseline);
     match one_level(lines) {
@@ -286,7 +174,7 @@ fn caption(plan: &Plan, lines: &[Line<'_>]) -> String {
 }
 
 /// The level of the compared factor of all lines, if it is one.
-fn one_level<'a>(lines: &[Line<'a>]) -> Option<&'a Level> {
+fn one_level<'a>(lines: &[Row<'a>]) -> Option<&'a Level> {
     let first = lines.first()?.level;
     lines
         .iter()
@@ -294,7 +182,7 @@ fn one_level<'a>(lines: &[Line<'a>]) -> Option<&'a Level> {
         .then_some(first)
 }
 
-fn table(plan: &Plan, lines: &[Line<'_>], columns: Columns) -> Table {
+fn table(plan: &Plan, lines: &[Row<'_>], columns: Columns) -> Table {
     let compare = &plan.compare;
     let level = one_level(lines).map(|level| plan.label(&compare.factor, level));
     let with_means = columns == Columns::All;
@@ -317,16 +205,16 @@ fn table(plan: &Plan, lines: &[Line<'_>], columns: Columns) -> Table {
         let mut cells = vec![Cell::Text(name.to_owned())];
         let own = plan.label(&compare.factor, line.level);
         cells.extend(level.is_none().then_some(Cell::Text(own)));
-        cells.push(Cell::Text(quantity(line.row)));
+        cells.push(Cell::Text(quantity(line.declared)));
         if with_means {
-            cells.push(Cell::figure(short_mean(line.baseline)));
-            cells.push(Cell::figure(short_mean(line.comparison)));
+            cells.push(Cell::figure(short_mean(&line.baseline)));
+            cells.push(Cell::figure(short_mean(&line.comparison)));
         }
-        let (percent, interval) = change(line.comparison);
+        let (percent, interval) = change(&line.comparison);
         cells.push(Cell::figure(percent));
         cells.push(Cell::Text(interval));
-        let finding = Finding::of(line.comparison);
-        let remark = Remark::new(finding.tone(), figure::marked(&finding, line.comparison));
+        let words = figure::marked(&line.finding, &line.comparison);
+        let remark = Remark::new(tone(line.finding), words);
         cells.push(Cell::Remarks(vec![remark]));
         cells
     });
@@ -363,7 +251,7 @@ fn short_mean(comparison: &Comparison) -> String {
     mean.unwrap_or_default()
 }
 
-fn page_table(plan: &Plan, lines: &[Line<'_>]) -> Table {
+fn page_table(plan: &Plan, lines: &[Row<'_>]) -> Table {
     let compare = &plan.compare;
     let level = one_level(lines).map(|level| plan.label(&compare.factor, level));
     let mut columns = vec![Column::default()];
@@ -373,18 +261,21 @@ fn page_table(plan: &Plan, lines: &[Line<'_>]) -> Table {
     columns.push(Column::new(level.clone().unwrap_or(own)));
     columns.push(Column::new("Change in per cent, with its 95 % interval"));
     let rows = lines.iter().map(|line| {
-        let mut cells = vec![Cell::Text(format!("{}: {}", line.name, quantity(line.row)))];
+        let mut cells = vec![Cell::Text(format!(
+            "{}: {}",
+            line.name,
+            quantity(line.declared)
+        ))];
         let own = plan.label(&compare.factor, line.level);
         cells.extend(level.is_none().then_some(Cell::Text(own)));
-        cells.push(Cell::figure(short_mean(line.baseline)));
-        cells.push(Cell::figure(short_mean(line.comparison)));
-        let (percent, interval) = change(line.comparison);
-        let finding = Finding::of(line.comparison);
+        cells.push(Cell::figure(short_mean(&line.baseline)));
+        cells.push(Cell::figure(short_mean(&line.comparison)));
+        let (percent, interval) = change(&line.comparison);
         cells.push(Cell::Change {
             percent,
             interval,
-            words: figure::marked(&finding, line.comparison),
-            tone: finding.tone(),
+            words: figure::marked(&line.finding, &line.comparison),
+            tone: tone(line.finding),
         });
         cells
     });
@@ -395,11 +286,6 @@ fn page_table(plan: &Plan, lines: &[Line<'_>]) -> Table {
         fit: Fit::Glance,
         ..Table::default()
     }
-}
-
-/// The level of the compared factor that the advice is about.
-fn advised(found: &Findings<'_>) -> Option<Level> {
-    Subject::of_headline(found).level().cloned()
 }
 
 #[cfg(test)]

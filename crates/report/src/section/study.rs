@@ -3,7 +3,6 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
-use analysis::verdict::Verdict;
 use document::{Block, Cell, Column, Remark, Section, Style, Table, Tone};
 use plan::metric::Metric;
 use plan::{Factors, Plan};
@@ -11,6 +10,7 @@ use plan::{Factors, Plan};
 use crate::figure;
 use crate::rows::{
     aligned, factor_cells, factor_names, first_metrics, framing_note, heading, model, study_rows,
+    tone,
 };
 use crate::section::crosstab::{self, MOST_ROWS};
 use crate::section::summary;
@@ -153,14 +153,6 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
             // Without a measurement, the reason is sufficient.
             return Remark::new(Tone::Aside, judgement.reason.clone());
         }
-        let tone = match judgement.verdict {
-            Verdict::Reproduced => Tone::Good,
-            Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured
-            | Verdict::Inconclusive
-            | Verdict::DirectionOnly
-            | Verdict::InSome => Tone::Neutral,
-        };
         let verdict = judgement.verdict;
         let words = match row.difference {
             Some(Difference::NotFound) => {
@@ -172,7 +164,7 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
         };
         Remark {
             detail: judgement.reason.clone(),
-            ..Remark::new(tone, words)
+            ..Remark::new(tone(verdict), words)
         }
     });
     let is_judged = judgement.is_some();

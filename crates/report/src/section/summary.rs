@@ -10,6 +10,7 @@ use analysis::compare::{Comparison, Difference, NotFound};
 use analysis::decomposition::slowest;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
+use plan::metric::Metric;
 use plan::{Cell, Factors, Level, Plan};
 
 use crate::figure;
@@ -67,11 +68,11 @@ fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<S
         true => doubtful(found, &settings),
         false => String::new(),
     };
-    let sentence = |(metric, words): &(&str, String)| {
+    let sentence = |(metric, words): &(&Metric, String)| {
         let rows: Vec<&Comparison> = found
             .comparisons
             .iter()
-            .filter(|row| row.metric.name == *metric && settings.contains(&row.cell))
+            .filter(|row| row.metric == *metric && settings.contains(&row.cell))
             .collect();
         let count = |is: Difference| rows.iter().filter(|row| row.difference == Some(is)).count();
         let percents: Vec<f64> = rows
@@ -140,11 +141,7 @@ fn sentence(
     let answers: Vec<(String, String)> = subject
         .metrics
         .iter()
-        .filter_map(|(metric, words)| {
-            let of_cell =
-                |other: &&Comparison| other.cell == position && other.metric.name == *metric;
-            with_note(words, comparisons.iter().find(of_cell)?)
-        })
+        .filter_map(|(metric, words)| with_note(words, found.find(metric, position)?))
         .collect();
     // If the experiment names its metrics, they include those of flows or not.
     let is_chosen = !plan.leading.is_empty() || !plan.report.metrics.is_empty();
@@ -291,13 +288,7 @@ fn others(subject: &Subject<'_>, factors: &Factors) -> Option<String> {
 
 /// A sentence on the published changes, if any could be measured.
 pub(crate) fn verdicts(found: &Findings<'_>) -> Option<String> {
-    let judged: Vec<(usize, Verdict)> = found
-        .comparisons
-        .iter()
-        .filter(|comparison| comparison.published.claim.is_some())
-        .filter_map(|comparison| Some((comparison.cell, comparison.judgement.as_ref()?.verdict)))
-        .filter(|&(_, verdict)| verdict != Verdict::NotMeasured)
-        .collect();
+    let judged = judged(found);
     let counts = counts(judged.iter().map(|&(_, verdict)| verdict));
     let figures = match judged.len() {
         0 => return None,
@@ -307,6 +298,17 @@ pub(crate) fn verdicts(found: &Findings<'_>) -> Option<String> {
     let cells: Vec<usize> = judged.iter().map(|&(cell, _)| cell).collect();
     let doubts = doubtful(found, &cells);
     Some(format!("{figures}: {counts}{doubts}."))
+}
+
+/// The verdicts on published changes that could be measured, with their cells.
+pub(crate) fn judged(found: &Findings<'_>) -> Vec<(usize, Verdict)> {
+    found
+        .comparisons
+        .iter()
+        .filter(|comparison| comparison.published.claim.is_some())
+        .filter_map(|comparison| Some((comparison.cell, comparison.judgement.as_ref()?.verdict)))
+        .filter(|&(_, verdict)| verdict != Verdict::NotMeasured)
+        .collect()
 }
 
 /// How many verdicts of each kind there are: `9 reproduced, 2 inconclusive`.

@@ -1,4 +1,4 @@
-use plan::synthetic::{cell, factors, facts, full_factors, plan, trial};
+use plan::synthetic::{cell, factors, facts, plan, trial};
 use plan::{Factors, Trial, World};
 
 use super::*;
@@ -46,7 +46,7 @@ fn advised_by(cases: &[(&str, f64, f64)], rows: Vec<ReportRow>) -> Option<String
     let (plan, trials) = run(cases, rows);
     let facts = facts();
     let found = Findings::of(&plan, &trials, &facts);
-    advice(&found, &lines(&found))
+    advice(&found)
 }
 
 #[test]
@@ -212,28 +212,16 @@ fn with_several_levels_each_line_names_its_level_and_the_advice_is_about_the_las
     plan.report.rows = vec![row("a", "throughput", Some("here"))];
     let facts = facts();
     let found = Findings::of(&plan, &trials, &facts);
-    let lines = lines(&found);
+    let lines = &found.answer.rows;
     let shown: Vec<String> = lines.iter().map(|line| line.level.to_string()).collect();
     assert_eq!(shown, ["4000", "9000"]);
-    let table = table(&plan, &lines, Columns::All);
+    let table = table(&plan, lines, Columns::All);
     assert_eq!(table.columns[1].title, "MTU");
-    let advice = advice(&found, &lines).unwrap();
+    let advice = advice(&found).unwrap();
     assert!(
         advice.contains("MTU 9000 against 1500 is better here"),
         "{advice}"
     );
-}
-
-#[test]
-fn a_factor_that_set_adds_is_named_in_each_row() {
-    let off = cell(full_factors("a", "off", 1500));
-    let on = cell(full_factors("a", "on", 1500));
-    let plan = plan(vec![off, on], 1, Vec::new());
-    let row = ReportRow {
-        cells: vec![("scenario".into(), vec![Level::Text("a".into())])],
-        ..row("a", "throughput", None)
-    };
-    assert_eq!(name(&plan, &row, &plan.cells[1]), "Case a, offloads on");
 }
 
 #[test]

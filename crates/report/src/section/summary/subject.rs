@@ -2,11 +2,12 @@
 //! cells.
 
 use analysis::Findings;
+use analysis::answer::{last_level, usual_metrics};
 use plan::metric::{CPU_TOTAL, Metric, THROUGHPUT};
-use plan::{Cell, Factors, Level, Plan};
+use plan::{Cell, Level, Plan};
 
-/// The metrics of a summary without others, with their names in sentences.
-const ANSWERS: [(&str, &str); 2] = [
+/// Metrics that sentences do not call by their titles.
+const CALLED: [(&str, &str); 2] = [
     (THROUGHPUT.name, "goodput"),
     (CPU_TOTAL.name, "CPU per gigabyte"),
 ];
@@ -15,7 +16,7 @@ const ANSWERS: [(&str, &str); 2] = [
 pub(crate) struct Subject<'a> {
     pub(super) plan: &'a Plan,
     /// The metrics, with their names in sentences.
-    pub(super) metrics: Vec<(&'a str, String)>,
+    pub(super) metrics: Vec<(&'static Metric, String)>,
     /// The level of the compared factor that is set against the baseline.
     pub(super) level: Option<Level>,
     /// Whether the experiment selects cells and labels levels (`[report]`).
@@ -29,7 +30,7 @@ impl<'a> Subject<'a> {
     pub(crate) fn of_run(plan: &'a Plan) -> Self {
         Self {
             plan,
-            metrics: metrics(plan),
+            metrics: in_sentences(&usual_metrics(plan)),
             level: last_level(plan),
             selects: false,
             most: 6,
@@ -38,23 +39,12 @@ impl<'a> Subject<'a> {
 
     /// The subject of the headline, which the experiment may choose.
     pub(crate) fn of_headline(found: &Findings<'a>) -> Self {
-        let plan = found.plan;
-        let is_measured = |name: &&String| {
-            let mut rows = found.comparisons.iter();
-            rows.any(|row| row.metric.name == **name && row.n > 0)
-        };
-        let chosen = plan.report.metrics.iter().filter(is_measured);
-        let chosen: Vec<_> = chosen.filter_map(|name| in_sentence(name)).collect();
         Self {
-            metrics: if chosen.is_empty() {
-                metrics(plan)
-            } else {
-                chosen
-            },
-            level: plan.report.level.clone().or_else(|| last_level(plan)),
+            metrics: in_sentences(&found.answer.metrics),
+            level: found.answer.level.clone(),
             selects: true,
             most: 3,
-            ..Self::of_run(plan)
+            ..Self::of_run(found.plan)
         }
     }
 
@@ -64,22 +54,7 @@ impl<'a> Subject<'a> {
         cell.setting.is_ok()
             && level.is_some_and(|level| self.level.as_ref() == Some(level))
             && cell.factors.level("copy").is_none()
-            && self.has(&cell.factors)
-    }
-
-    /// Whether the cell has the levels that the experiment selects.
-    pub(crate) fn has(&self, factors: &Factors) -> bool {
-        !self.selects || self.plan.report.includes(factors)
-    }
-
-    /// The level of the compared factor that is set against the baseline.
-    pub(crate) const fn level(&self) -> Option<&Level> {
-        self.level.as_ref()
-    }
-
-    /// The names of its metrics.
-    pub(crate) fn metrics(&self) -> impl Iterator<Item = &'a str> {
-        self.metrics.iter().map(|(name, _)| *name)
+            && (!self.selects || self.plan.report.includes(&cell.factors))
     }
 
     /// The comparison, as `MTU 9000 against 1500`.
@@ -144,31 +119,14 @@ pub(crate) fn factor(plan: &Plan) -> &str {
     }
 }
 
-/// The last level of the compared factor that is not the baseline.
-fn last_level(plan: &Plan) -> Option<Level> {
-    let mut levels = plan
-        .cells
-        .iter()
-        .filter_map(|cell| cell.factors.level(&plan.compare.factor));
-    levels
-        .rfind(|level| **level != plan.compare.baseline)
-        .cloned()
-}
-
-/// The metrics of a summary if the experiment chooses none for its headline.
-fn metrics(plan: &Plan) -> Vec<(&str, String)> {
-    let study: Vec<&str> = ANSWERS.iter().map(|&(metric, _)| metric).collect();
-    let named: Vec<&str> = plan.leading.iter().map(String::as_str).collect();
-    let names = if named.is_empty() { study } else { named };
-    names.into_iter().filter_map(in_sentence).collect()
-}
-
-/// A metric with its name in sentences.
-fn in_sentence(name: &str) -> Option<(&str, String)> {
-    let known = ANSWERS.iter().find(|(metric, _)| *metric == name);
-    let title = || Metric::named(name).map(|metric| inside(metric.title));
-    let words = known.map(|(_, words)| (*words).to_owned()).or_else(title);
-    Some((name, words?))
+/// Metrics with their names in sentences.
+fn in_sentences(metrics: &[&'static Metric]) -> Vec<(&'static Metric, String)> {
+    let called = |metric: &&'static Metric| {
+        let own = CALLED.iter().find(|(name, _)| *name == metric.name);
+        let words = own.map_or_else(|| inside(metric.title), |(_, words)| (*words).to_owned());
+        (*metric, words)
+    };
+    metrics.iter().map(called).collect()
 }
 
 /// A title in lower case for use within a sentence; abbreviations stay as they
