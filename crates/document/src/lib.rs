@@ -233,9 +233,8 @@ pub struct Svg {
     pub title: String,
     /// The drawing in words.
     pub alternative: String,
-    /// Its elements, for a wide page and for a narrow one.
-    pub wide: String,
-    pub narrow: String,
+    /// Its elements.
+    pub elements: String,
     /// Lines below it.
     pub notes: Vec<String>,
 }

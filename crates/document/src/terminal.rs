@@ -194,7 +194,7 @@ fn lines(table: &Table, width: u16) -> String {
 }
 
 /// The first `most` characters, the last one an ellipsis if there are more.
-fn cut(text: &str, most: usize) -> String {
+pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }

@@ -62,7 +62,7 @@ pub(crate) struct Run {
     #[arg(long, exclusive = true, help_heading = "Experiment")]
     pub(crate) template: bool,
 
-    /// Draw the test bed, print the trials that would run, and exit. With `--json` print one object instead (see docs/formats.md).
+    /// List the links of the test bed, print the trials that would run, and exit. With `--json` print one object instead (see docs/formats.md).
     #[arg(long, help_heading = "Execution")]
     pub(crate) dry_run: bool,
     /// Continue an interrupted run.

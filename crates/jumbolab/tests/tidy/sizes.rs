@@ -22,7 +22,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 24] = [
     ("plan", 66),
     ("probe", 115),
     ("queue", 61),
-    ("report", 145),
+    ("report", 143),
     ("results", 41),
     ("secret", 1),
     ("sim", 71),

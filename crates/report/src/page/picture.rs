@@ -11,9 +11,7 @@ pub(super) fn svg(svg: &Svg) -> Markup {
     html! {
         figure.drawing {
             @if !svg.title.is_empty() { figcaption { b { (svg.title) } } }
-            @for (class, elements) in [("wide", &svg.wide), ("narrow", &svg.narrow)] {
-                div class=(class) role="img" aria-label=(svg.alternative) { (PreEscaped(elements)) }
-            }
+            div role="img" aria-label=(svg.alternative) { (PreEscaped(&svg.elements)) }
             ul.note { @for line in &svg.notes { li { (line) } } }
         }
     }

@@ -59,20 +59,6 @@ impl Property {
 
     /// The property in words, with a mark if it differs between cells.
     pub(crate) fn text(&self) -> String {
-        let value = self.value();
-        match self.key.is_empty() || value.is_empty() {
-            true => format!("{}{value}", self.key),
-            false => format!("{} {value}", self.key),
-        }
-    }
-
-    /// Its name.
-    pub(super) fn key(&self) -> &str {
-        &self.key
-    }
-
-    /// Its values, with a mark if they differ between cells.
-    pub(super) fn value(&self) -> String {
         let values = match self.values.as_slice() {
             [first, second, .., last] if self.values.len() > MOST_LISTED => {
                 format!(
@@ -83,7 +69,11 @@ impl Property {
             few => few.join(", "),
         };
         let mark = if self.varies() { MARK } else { "" };
-        format!("{values}{mark}")
+        let value = format!("{values}{mark}");
+        match self.key.is_empty() || value.is_empty() {
+            true => format!("{}{value}", self.key),
+            false => format!("{} {value}", self.key),
+        }
     }
 
     /// Notes whether fewer than `cells` cells have the property.

@@ -1,5 +1,4 @@
-//! The drawing as inline SVG: along the page where it is wide, down the page
-//! where it is narrow.
+//! The drawing as inline SVG.
 
 use document::Svg;
 use maud::{Markup, html};
@@ -14,26 +13,18 @@ const LETTER: usize = 7;
 const LINE: usize = 17;
 
 /// The most letters in a line of a label.
-const LONGEST: [usize; 2] = [26, 22];
+const LONGEST: usize = 26;
 
 /// The space around a drawing, and around a label.
 const MARGIN: usize = 6;
 const PADDING: usize = 10;
-
-/// The direction from the first column to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heading {
-    Right,
-    Down,
-}
 
 /// A picture with its text alternative, and the lines that belong to it.
 pub(crate) fn figure(topology: &Topology) -> Svg {
     Svg {
         title: topology.cells.clone(),
         alternative: alternative(topology),
-        wide: picture(topology, Heading::Right).into_string(),
-        narrow: picture(topology, Heading::Down).into_string(),
+        elements: picture(topology).into_string(),
         notes: topology.other_lines(),
     }
 }
@@ -52,8 +43,8 @@ fn alternative(topology: &Topology) -> String {
     format!("Test bed. Links: {}.", links.join("; "))
 }
 
-fn picture(topology: &Topology, heading: Heading) -> Markup {
-    let drawing = Drawing::of(topology, heading);
+fn picture(topology: &Topology) -> Markup {
+    let drawing = Drawing::of(topology);
     let ([left, top], [width, height]) = drawing.extent();
     html! {
         svg.network viewBox={ (left) " " (top) " " (width) " " (height) } width=(width) height=(height) {
@@ -104,77 +95,55 @@ struct Label {
 }
 
 impl<'a> Drawing<'a> {
-    fn of(topology: &'a Topology, heading: Heading) -> Self {
+    fn of(topology: &'a Topology) -> Self {
         let layout = Layout::of(topology);
-        let longest = LONGEST[usize::from(heading == Heading::Down)];
-        let lines: Vec<Vec<String>> = topology
-            .nodes
-            .iter()
-            .map(|node| node_lines(node, longest))
-            .collect();
+        let lines: Vec<Vec<String>> = topology.nodes.iter().map(node_lines).collect();
         let sizes: Vec<[usize; 2]> = lines.iter().map(|lines| extent(lines.iter())).collect();
-        let labels: Vec<Vec<(String, bool)>> = topology
-            .links
-            .iter()
-            .map(|link| link_lines(link, longest))
-            .collect();
-        // Along the drawing and across it: x and y, or y and x.
-        let (along, across) = match heading {
-            Heading::Right => (0, 1),
-            Heading::Down => (1, 0),
-        };
-        let lengths: Vec<usize> = (0..layout.columns)
+        let labels: Vec<Vec<(String, bool)>> = topology.links.iter().map(link_lines).collect();
+        let widths: Vec<usize> = (0..layout.columns)
             .map(|column| {
                 let here = (0..sizes.len()).filter(|&node| layout.places[node].0 == column);
-                here.map(|node| sizes[node][along]).max().unwrap_or(0)
+                here.map(|node| sizes[node][0]).max().unwrap_or(0)
             })
             .collect();
         let label_size = |link: usize| extent(labels[link].iter().map(|(text, _)| text));
         let mut starts = vec![MARGIN];
-        for (column, length) in lengths.iter().enumerate() {
+        for (column, width) in widths.iter().enumerate() {
             let links = topology.links.iter().enumerate();
             let here = links.filter(|(_, link)| column_of(&layout, link) == column);
             let room = here
-                .map(|(link, _)| label_size(link)[along] + 3 * PADDING)
+                .map(|(link, _)| label_size(link)[0] + 3 * PADDING)
                 .max();
-            starts.push(starts[column] + length + room.unwrap_or(3 * PADDING));
+            starts.push(starts[column] + width + room.unwrap_or(3 * PADDING));
         }
         // Half the distance of two nodes of one column.
-        let of_labels = (0..labels.len()).map(|link| label_size(link)[across] + PADDING);
-        let of_boxes = sizes.iter().map(|size| size[across] + PADDING);
+        let of_labels = (0..labels.len()).map(|link| label_size(link)[1] + PADDING);
+        let of_boxes = sizes.iter().map(|size| size[1] + PADDING);
         let pitch = of_labels.chain(of_boxes).max().unwrap_or(0).div_ceil(2);
-        let centre = |node: usize| MARGIN + pitch * (layout.places[node].1 + 1);
-        let boxes: Vec<Boxed<'a>> = topology
-            .nodes
-            .iter()
-            .zip(lines)
-            .enumerate()
-            .map(|(number, (node, lines))| {
-                let column = layout.places[number].0;
-                let rest = lengths[column] - sizes[number][along];
-                let before = match column {
-                    0 => rest,
-                    _ if column + 1 == layout.columns => 0,
-                    _ => rest / 2,
-                };
-                let mut corner = [0; 2];
-                corner[along] = starts[column] + before;
-                corner[across] = centre(number) - sizes[number][across] / 2;
-                Boxed {
-                    corner,
-                    size: sizes[number],
-                    node,
-                    lines,
-                }
-            })
-            .collect();
+        let nodes = topology.nodes.iter().zip(lines).enumerate();
+        let boxes = nodes.map(|(number, (node, lines))| {
+            let (column, row) = layout.places[number];
+            let rest = widths[column] - sizes[number][0];
+            let before = match column {
+                0 => rest,
+                _ if column + 1 == layout.columns => 0,
+                _ => rest / 2,
+            };
+            let centre = MARGIN + pitch * (row + 1);
+            Boxed {
+                corner: [starts[column] + before, centre - sizes[number][1] / 2],
+                size: sizes[number],
+                node,
+                lines,
+            }
+        });
         let mut drawing = Self {
-            boxes,
+            boxes: boxes.collect(),
             paths: Vec::new(),
             labels: Vec::new(),
         };
         for (link, lines) in topology.links.iter().zip(labels) {
-            drawing.link(&layout, link, lines, (along, across));
+            drawing.link(&layout, link, lines);
         }
         drawing
     }
@@ -202,73 +171,41 @@ impl<'a> Drawing<'a> {
     }
 
     /// A link with a bend near its inner node, and the label along its outer part.
-    fn link(
-        &mut self,
-        layout: &Layout,
-        link: &Link,
-        lines: Vec<(String, bool)>,
-        (along, across): (usize, usize),
-    ) {
+    fn link(&mut self, layout: &Layout, link: &Link, lines: Vec<(String, bool)>) {
         let [one, other] = link.ends;
         let (from, to) = match layout.places[one] <= layout.places[other] {
             true => (one, other),
             false => (other, one),
         };
-        let centre =
-            |node: usize| self.boxes[node].corner[across] + self.boxes[node].size[across] / 2;
-        let edge = |node: usize| self.boxes[node].corner[along] + self.boxes[node].size[along];
-        let (column, to_column) = (layout.places[from].0, layout.places[to].0);
-        let mut points: Vec<[usize; 2]> = Vec::new();
-        let mut add = |on: usize, aside: usize| {
-            let mut point = [0; 2];
-            point[along] = on;
-            point[across] = aside;
-            points.push(point);
-        };
-        let label_at = if column == to_column {
-            // One beside the other: the link goes across.
-            let on = self.boxes[from].corner[along] + self.boxes[from].size[along] / 2;
-            let begin = self.boxes[from].corner[across] + self.boxes[from].size[across];
-            add(on, begin);
-            add(on, self.boxes[to].corner[across]);
-            [on, begin]
+        let [from_box, to_box] = [from, to].map(|node| &self.boxes[node]);
+        let middle = |of: &Boxed<'_>, axis: usize| of.corner[axis] + of.size[axis] / 2;
+        let end = |of: &Boxed<'_>, axis: usize| of.corner[axis] + of.size[axis];
+        let column = layout.places[from].0;
+        let (points, [x, y]) = if column == layout.places[to].0 {
+            // One below the other.
+            let begin = [middle(from_box, 0), end(from_box, 1)];
+            (vec![begin, [begin[0], to_box.corner[1]]], begin)
         } else {
-            let (begin, end) = (edge(from), self.boxes[to].corner[along]);
-            let is_first = column == 0;
-            let bend = if is_first {
-                end - PADDING
-            } else {
-                begin + PADDING
+            let begin = [end(from_box, 0), middle(from_box, 1)];
+            let last = [to_box.corner[0], middle(to_box, 1)];
+            let bend = match column {
+                0 => last[0] - PADDING,
+                _ => begin[0] + PADDING,
             };
-            add(begin, centre(from));
-            if centre(from) != centre(to) {
-                add(bend, centre(from));
-                add(bend, centre(to));
-            }
-            add(end, centre(to));
-            match is_first {
-                true => [begin, centre(from)],
-                false => [bend, centre(to)],
-            }
+            let bends = [[bend, begin[1]], [bend, last[1]]];
+            let bends: &[[usize; 2]] = if begin[1] == last[1] { &[] } else { &bends };
+            let label = if column == 0 { begin } else { [bend, last[1]] };
+            ([&[begin], bends, &[last]].concat(), label)
         };
         let point = |[x, y]: &[usize; 2]| format!("{x},{y}");
         self.paths
             .push(points.iter().map(point).collect::<Vec<_>>().join(" "));
-        // Rightwards one line stands above the link and the others below;
-        // downwards all stand beside it.
-        let [on, aside] = label_at;
-        let (x, first) = match along {
-            0 => (on + PADDING, aside.saturating_sub(PADDING / 2)),
-            _ => (aside + PADDING / 2 + 2, on + LINE),
-        };
+        // One line stands above the link and the others below.
+        let first = y.saturating_sub(PADDING / 2);
         for (number, (text, varies)) in lines.into_iter().enumerate() {
-            let below = if along == 0 && number > 0 {
-                PADDING / 2 + 2
-            } else {
-                0
-            };
+            let below = if number > 0 { PADDING / 2 + 2 } else { 0 };
             self.labels.push(Label {
-                x,
+                x: x + PADDING,
                 y: first + number * LINE + below,
                 text,
                 varies,
@@ -278,31 +215,30 @@ impl<'a> Drawing<'a> {
 }
 
 /// The name of a node and its notes.
-fn node_lines(node: &Node, longest: usize) -> Vec<String> {
+fn node_lines(node: &Node) -> Vec<String> {
     let notes = node.notes();
-    let notes = notes.iter().flat_map(|note| broken(note, longest));
+    let notes = notes.iter().flat_map(|note| broken(note));
     std::iter::once(node.title()).chain(notes).collect()
 }
 
 /// The properties of a link, a line or more each, and whether they differ
 /// between cells.
-fn link_lines(link: &Link, longest: usize) -> Vec<(String, bool)> {
+fn link_lines(link: &Link) -> Vec<(String, bool)> {
     let shown = link.properties.iter();
     let shown = shown.filter_map(|property| Some((property.shown()?, property.varies())));
     let lines = |(text, varies): (String, bool)| {
-        broken(&text, longest)
-            .into_iter()
-            .map(move |line| (line, varies))
+        let lines = broken(&text).into_iter();
+        lines.map(move |line| (line, varies))
     };
     shown.flat_map(lines).collect()
 }
 
-/// `text` in lines of about `longest` letters.
-fn broken(text: &str, longest: usize) -> Vec<String> {
+/// `text` in lines of about [`LONGEST`] letters.
+fn broken(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + word.chars().count() < longest => {
+            Some(line) if line.chars().count() + word.chars().count() < LONGEST => {
                 line.push(' ');
                 line.push_str(word);
             }
