@@ -47,9 +47,9 @@ impl Epoch {
         self.time_of(wall_nanos())
     }
 
-    /// The time of a CLOCK_REALTIME timestamp taken by the kernel.
-    pub fn time_of_stamp(self, stamp: TimeSpec) -> Time {
-        self.time_of(nanos_of_stamp(stamp))
+    /// The time of a timestamp that the kernel took when its wall clock showed `unix_nanos`.
+    pub fn time_of_stamp(self, unix_nanos: u64) -> Time {
+        self.time_of(as_read(unix_nanos))
     }
 
     fn time_of(self, unix_nanos: u64) -> Time {
@@ -72,23 +72,19 @@ pub fn wall_nanos() -> u64 {
     as_read(nanos(ClockId::CLOCK_REALTIME))
 }
 
-/// A CLOCK_REALTIME timestamp taken by the kernel, in nanoseconds since 1970 UTC.
-pub fn nanos_of_stamp(stamp: TimeSpec) -> u64 {
-    as_read(unix_nanos(stamp).unwrap_or(0))
-}
-
-/// The same as the kernel read the clock; `None` if it gave no timestamp.
+/// A CLOCK_REALTIME timestamp taken by the kernel, in nanoseconds since 1970 UTC; `None` if
+/// it gave none.
 pub fn unix_nanos(stamp: TimeSpec) -> Option<u64> {
     let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
     u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)
 }
 
 #[cfg(feature = "skew")]
-use skew::as_read;
+pub use skew::as_read;
 
-/// The reading of the wall clock as this program sees it.
+/// The reading of the wall clock by the kernel as this program sees it.
 #[cfg(not(feature = "skew"))]
-const fn as_read(nanos: u64) -> u64 {
+pub const fn as_read(nanos: u64) -> u64 {
     nanos
 }
 
@@ -127,12 +123,6 @@ pub fn monotonic_of(nanos: u64) -> Time {
 /// The reading of CLOCK_MONOTONIC, in nanoseconds, when [`monotonic`] shows `time`.
 pub fn nanos_of(time: Time) -> u64 {
     first_reading().saturating_add(time.as_nanos())
-}
-
-/// The reading of [`monotonic`] when CLOCK_MONOTONIC shows `nanos`; its first reading for
-/// earlier instants.
-pub fn time_of(nanos: u64) -> Time {
-    Time::from_nanos(nanos.saturating_sub(first_reading()))
 }
 
 /// Identifies the clock that [`monotonic_nanos`] reads. Two processes have the same

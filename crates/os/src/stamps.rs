@@ -1,16 +1,17 @@
 //! A test of the kernel's receive timestamps over loopback.
 
-use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, sendto};
 use units::Span;
 
 use crate::clock::{self, Epoch};
+use crate::deadline::Permit;
 use crate::error::{During, Result};
-use crate::socket::{Kind, Options, address_of, open, stamp_of, wait};
+use crate::socket::{Kind, Options, address_of, open, wait};
+use crate::sys::inbox::receive_stamped;
 
 /// The longest delay of a datagram over loopback.
 const TIMEOUT: Span = Span::from_millis(200);
@@ -45,8 +46,6 @@ pub fn try_loopback(count: u64) -> Result<Stamps> {
     let own = SockaddrStorage::from(address_of(socket.as_fd())?);
     clock::sleep(WARM_UP);
     let epoch = Epoch::now();
-    // Room for three instants: software, and two of hardware.
-    let mut control = nix::cmsg_space!([nix::sys::time::TimeSpec; 3]);
     let (mut stamped, mut delays) = (0, Vec::new());
     for _ in 0..count {
         let before = epoch.elapsed();
@@ -57,15 +56,10 @@ pub fn try_loopback(count: u64) -> Result<Stamps> {
             continue;
         }
         let mut octets = [0; 16];
-        let mut pieces = [IoSliceMut::new(&mut octets)];
-        let message = recvmsg::<()>(
-            socket.as_raw_fd(),
-            &mut pieces,
-            Some(&mut control),
-            MsgFlags::empty(),
-        )
-        .during(|| "receiving over loopback")?;
-        let stamp = stamp_of(&message)?.map(|stamp| epoch.time_of_stamp(stamp));
+        let (fd, flags) = (socket.as_fd(), MsgFlags::empty());
+        let arrived = receive_stamped(fd, &mut octets, flags, Permit::of_worker())
+            .during(|| "receiving over loopback")?;
+        let stamp = arrived.stamp.map(|stamp| epoch.time_of_stamp(stamp));
         stamped += u64::from(stamp.is_some());
         delays.extend(stamp.and_then(|stamp| stamp.since(before)));
     }

@@ -7,10 +7,12 @@
 
 pub mod clock_comparison;
 pub mod connections;
+mod departure_stamps;
 pub mod discovery;
 pub mod jumbogram;
 pub mod packet_log;
 pub mod request_response;
 pub mod sessions;
+mod timeline;
 pub mod transfer;
 pub mod trial_token;

@@ -27,7 +27,7 @@ pub fn skew(ahead: i64, parts_per_million: i64) {
 }
 
 /// This thread's reading when the machine's wall clock shows `nanos`.
-pub(super) fn as_read(nanos: u64) -> u64 {
+pub fn as_read(nanos: u64) -> u64 {
     let Some(skew) = SKEW.get() else {
         return nanos;
     };

@@ -7,9 +7,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
-use nix::sys::time::TimeSpec;
 
 use super::address::plain;
+use crate::clock::unix_nanos;
 
 /// An entry of the error queue.
 #[derive(Default)]
@@ -18,8 +18,8 @@ pub struct QueuedError {
     pub to: Option<SocketAddr>,
     /// The error, and the address of the host that reported it.
     pub reported: Option<Reported>,
-    /// The timestamp of a departure, by CLOCK_REALTIME.
-    pub stamp: Option<TimeSpec>,
+    /// The timestamp of a departure, in nanoseconds since 1970.
+    pub stamp: Option<u64>,
 }
 
 /// An error, and the address of the host that reported it.
@@ -42,7 +42,7 @@ pub fn next_error(socket: BorrowedFd<'_>) -> nix::Result<Option<QueuedError>> {
     };
     for part in message.cmsgs()? {
         match part {
-            ControlMessageOwned::ScmTimestampsns(stamps) => queued.stamp = Some(stamps.system),
+            ControlMessageOwned::ScmTimestampsns(stamps) => queued.stamp = unix_nanos(stamps.system),
             part => queued.reported = queued.reported.or_else(|| reported(&part)),
         }
     }

@@ -4,8 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::{ControlMessageOwned, RecvMsg, TimestampingFlag, setsockopt, sockopt};
-use nix::sys::time::TimeSpec;
+use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 
 use super::errors::next_error;
 use super::kind::{Kind, bare};
@@ -55,19 +54,10 @@ pub fn keep_stamping() -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The kernel's timestamp of an arrival, by CLOCK_REALTIME.
-pub fn stamp_of<S>(message: &RecvMsg<'_, '_, S>) -> Result<Option<TimeSpec>> {
-    let mut parts = message.cmsgs().during(|| "reading a receive stamp")?;
-    Ok(parts.find_map(|part| match part {
-        ControlMessageOwned::ScmTimestampsns(stamps) => Some(stamps.system),
-        _ => None,
-    }))
-}
-
 /// A timestamp of a departure.
 pub struct Stamp {
-    /// CLOCK_REALTIME at the departure.
-    pub at: TimeSpec,
+    /// CLOCK_REALTIME at the departure, in nanoseconds since 1970.
+    pub at: u64,
     /// The point at which it was taken (`SCM_TSTAMP_*`).
     pub place: u32,
     /// The kernel's number: of the octet in a stream, or of the datagram.

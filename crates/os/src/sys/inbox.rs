@@ -4,7 +4,10 @@
 
 use std::mem::{MaybeUninit, size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::{io, ptr};
+use std::ptr;
+
+use nix::errno::Errno;
+use nix::sys::socket::MsgFlags;
 
 use crate::clock::unix_nanos;
 use crate::deadline::Permit;
@@ -25,7 +28,7 @@ pub struct Inbox {
     taken: Vec<InboxEntry>,
 }
 
-/// A datagram.
+/// What one read got of a datagram or of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InboxEntry {
     /// Its octets, which may exceed the buffer.
@@ -58,7 +61,7 @@ impl Inbox {
         socket: BorrowedFd<'_>,
         busy: bool,
         _permit: Permit,
-    ) -> io::Result<&[InboxEntry]> {
+    ) -> nix::Result<&[InboxEntry]> {
         self.taken.clear();
         let batch = self.control.len();
         let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH];
@@ -86,7 +89,7 @@ impl Inbox {
                 ptr::null_mut(),
             )
         };
-        let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
+        let count = usize::try_from(count).map_err(|_| Errno::last())?;
         for header in &headers[..count] {
             // SAFETY: the kernel fills at most `batch` headers, which are set.
             let header = unsafe { header.assume_init_ref() };
@@ -115,47 +118,24 @@ impl Inbox {
     }
 }
 
-/// A buffer for one piece of a stream.
-pub struct StreamInbox {
-    octets: Vec<u8>,
-    control: [u64; CONTROL_WORDS],
-    length: usize,
-}
-
-impl StreamInbox {
-    /// Room for `room` octets.
-    pub fn new(room: usize) -> Self {
-        Self {
-            octets: vec![0; room],
-            control: [0; CONTROL_WORDS],
-            length: 0,
-        }
-    }
-
-    /// Receives what has arrived; nothing at the end of the stream. Waits as long as the
-    /// socket does, unless `busy`. Returns the kernel's timestamp of the last octets, in
-    /// nanoseconds since 1970.
-    pub fn take(
-        &mut self,
-        socket: BorrowedFd<'_>,
-        busy: bool,
-        _permit: Permit,
-    ) -> io::Result<Option<u64>> {
-        self.length = 0;
-        let mut piece = piece(&mut self.octets);
-        let mut header = header(&mut piece, &mut self.control);
-        let wait = if busy { libc::MSG_DONTWAIT } else { 0 };
-        // SAFETY: the header points to buffers that outlive the call and have the stated
-        // lengths.
-        let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, wait) };
-        self.length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-        Ok(said(&header).stamp)
-    }
-
-    /// The octets of the last call.
-    pub fn octets(&self) -> &[u8] {
-        &self.octets[..self.length]
-    }
+/// Reads once into `room`: a datagram, or a piece of a stream, whose timestamp is that of its
+/// last octets. A stream without octets has ended.
+pub fn receive_stamped(
+    socket: BorrowedFd<'_>,
+    room: &mut [u8],
+    flags: MsgFlags,
+    _permit: Permit,
+) -> nix::Result<InboxEntry> {
+    let (mut piece, mut control) = (piece(room), [0; CONTROL_WORDS]);
+    let mut header = header(&mut piece, &mut control);
+    // SAFETY: the header points to buffers that outlive the call and have the stated
+    // lengths.
+    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags.bits()) };
+    let length = usize::try_from(length).map_err(|_| Errno::last())?;
+    Ok(InboxEntry {
+        length,
+        ..said(&header)
+    })
 }
 
 fn piece(room: &mut [u8]) -> libc::iovec {

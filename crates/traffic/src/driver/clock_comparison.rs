@@ -5,21 +5,22 @@
 //! so neither end's wake-up widens the bound. The messages are those of the control
 //! protocol ([`wire::control`]), one in each datagram, after the trial's token.
 
-use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::clock_offset::{ClockEstimate, ClockExchange, ClockLine};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, send};
+use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time, Transport};
 use wire::control::{Control, LONGEST};
 
 use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock::{self, Epoch};
+use os::deadline::Permit;
 use os::error::{During, Error, Result};
-use os::socket::{Kind, Options, address_of, connect, open, stalled, stamp_of, wait};
+use os::socket::{Options, stalled, wait};
+use os::sys::inbox::receive_stamped;
 
 /// Number of exchanges. There are fewer if they take longer than [`TIMEOUT`].
 const EXCHANGES: usize = 64;
@@ -72,11 +73,10 @@ impl ClockAnswerer {
     /// # Errors
     /// If the kernel refuses the address.
     pub fn open(address: IpAddr, token: Token) -> Result<Self> {
-        let socket = datagram_socket(address, Some(SocketAddr::new(address, 0)))?;
-        let port = address_of(socket.as_fd())?.port();
+        let data_port = DataPort::open(Transport::Udp, address, stamped(), token, 1)?;
         Ok(Self {
-            data_port: DataPort::of_datagrams(socket, token),
-            port,
+            port: data_port.port,
+            data_port,
         })
     }
 
@@ -114,9 +114,8 @@ impl ClockAnswerer {
 /// If it does not answer, or its answers contradict each other.
 pub fn compare(address: IpAddr, token: &Token, port: u16) -> Result<Compared> {
     let to = SocketAddr::new(address, port);
-    let socket = datagram_socket(address, None)?;
+    let socket = trial_token::connect(Transport::Udp, to, &stamped(), TIMEOUT)?;
     let operation = || format!("comparing the clocks with {address}");
-    connect(&socket, to).during(operation)?;
     trial_token::show(&socket, Transport::Udp, token, to, TIMEOUT)?;
     let deadline = clock::monotonic() + TIMEOUT;
     let mut exchanges = Vec::with_capacity(EXCHANGES);
@@ -159,14 +158,12 @@ fn answer_to(socket: &OwnedFd, asked: u64) -> Result<Option<ClockExchange>> {
     Ok(None)
 }
 
-/// A UDP socket whose arrivals have timestamps.
-fn datagram_socket(address: IpAddr, bind: Option<SocketAddr>) -> Result<OwnedFd> {
-    let options = Options {
-        bind,
+/// The options of a socket whose arrivals have timestamps.
+fn stamped() -> Options {
+    Options {
         stamps: true,
         ..Options::default()
-    };
-    open(Kind::Datagram, address, &options)
+    }
 }
 
 /// Sends a message; a failure is like a loss.
@@ -180,13 +177,10 @@ fn put(socket: &OwnedFd, message: &Control) {
 fn receive(socket: &OwnedFd, deadline: Time) -> Result<Option<(Control, u64)>> {
     let doing = || "comparing clocks";
     let mut room = [0; LONGEST];
-    let mut control = [0; 128];
     while !wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-        let mut pieces = [IoSliceMut::new(&mut room)];
-        let (fd, control) = (socket.as_raw_fd(), Some(&mut control[..]));
-        let flags = MsgFlags::MSG_DONTWAIT;
-        let message = match recvmsg::<SockaddrStorage>(fd, &mut pieces, control, flags) {
-            Ok(message) => message,
+        let (flags, permit) = (MsgFlags::MSG_DONTWAIT, Permit::of_worker());
+        let taken = match receive_stamped(socket.as_fd(), &mut room, flags, permit) {
+            Ok(taken) => taken,
             // An answer to an end that has finished.
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
                 if clock::monotonic() >= deadline {
@@ -196,9 +190,8 @@ fn receive(socket: &OwnedFd, deadline: Time) -> Result<Option<(Control, u64)>> {
             }
             Err(error) => return Err(error).during(doing),
         };
-        let at = stamp_of(&message)?.map_or_else(clock::wall_nanos, clock::nanos_of_stamp);
-        let length = message.bytes;
-        if let Ok(message) = Control::parse(&room[..length]) {
+        let at = taken.stamp.map_or_else(clock::wall_nanos, clock::as_read);
+        if let Ok(message) = Control::parse(&room[..taken.length]) {
             return Ok(Some((message, at)));
         }
     }

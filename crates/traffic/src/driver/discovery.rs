@@ -10,13 +10,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::poll::PollFlags;
-use nix::sys::socket::SockFlag;
 use units::{Bytes, IpVersion, Span, Time, Transport};
 
-use crate::driver::trial_token::{self, BACKLOG, DataPort, Token};
+use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock;
 use os::error::{During, Result};
-use os::socket::{self, Kind, Options, address_of, begin_to_connect, listen, open};
+use os::socket::{self, Kind, Options, begin_to_connect, open};
 
 /// The size of packets is taken as settled if it has not changed for this long. It is
 /// longer than the kernel's TCP waits for answers before it suspects a black hole.
@@ -71,18 +70,14 @@ impl FarEnd {
     /// The kernel's.
     pub fn open(task: Task, token: Token) -> Result<Self> {
         let options = Options {
-            bind: Some(SocketAddr::new(task.to, 0)),
             non_blocking: true,
             ..Options::default()
         };
-        let socket = open(Kind::Stream, task.to, &options)?;
-        let port = address_of(socket.as_fd())?.port();
-        listen(&socket, BACKLOG)?;
-        let data_port = DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?;
+        let data_port = DataPort::open(Transport::Tcp, task.to, options, token, 1)?;
         Ok(Self {
+            port: data_port.port,
             task,
             data_port,
-            port,
         })
     }
 

@@ -10,7 +10,8 @@ pub mod latency_breakdown;
 mod receive;
 mod send;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 
 use meter::clock_offset::ClockLine;
 use meter::time_series::TimeSeries;
@@ -18,8 +19,10 @@ use meter::{Goodput, MessagePlan, Summary};
 use units::{Bytes, Rate, Span, Time, Transport};
 pub use wire::message::HEADER_LEN;
 
+use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock::Epoch;
 use os::cpu_time::Process;
+use os::error::Result;
 use os::socket::{Options, TcpState, UDP_RECEIVE_BUFFER};
 pub use receive::{Receiver, Recorded};
 pub use send::send;
@@ -91,6 +94,23 @@ impl Transfer {
 
     fn message_plan(&self) -> MessagePlan {
         MessagePlan::new(self.preroll, self.preroll_message, self.size, self.message)
+    }
+
+    /// A port on the transfer's address only, for the sender with `token`.
+    fn data_port(&self, token: Token) -> Result<DataPort> {
+        let options = Options {
+            stamps: true,
+            ..self.options()
+        };
+        DataPort::open(self.protocol, self.address, options, token, 1)
+    }
+
+    /// A socket connected to `port` of the transfer's address, which has shown `token`.
+    fn connected(&self, token: &Token, port: u16) -> Result<OwnedFd> {
+        let to = SocketAddr::new(self.address, port);
+        let socket = trial_token::connect(self.protocol, to, &self.options(), self.timeout)?;
+        trial_token::show(&socket, self.protocol, token, to, self.timeout)?;
+        Ok(socket)
     }
 
     /// The options of either end's socket.

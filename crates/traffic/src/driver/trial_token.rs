@@ -13,7 +13,7 @@ mod acceptor;
 mod datagrams;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 pub use crate::machine::trial_token::Token;
@@ -27,11 +27,11 @@ use datagrams::Others;
 use os::clock;
 use os::error::{During, Result};
 use os::random::random;
-use os::socket::{stalled, take_error, wait};
+use os::socket::{self, Options, address_of, listen, open, stalled, take_error, wait};
 use os::sys::queued::unacknowledged;
 
 /// Connections that may wait for the thread at the port.
-pub(crate) const BACKLOG: i32 = 128;
+const BACKLOG: i32 = 128;
 
 /// The interval of looks whether the token is acknowledged.
 const LOOK: Span = Span::from_micros(50);
@@ -46,6 +46,8 @@ pub fn new_token() -> Result<Token> {
 
 /// A port that waits for the sender of a trial.
 pub(crate) struct DataPort {
+    /// Its number.
+    pub(crate) port: u16,
     way: Way,
     token: Token,
     /// Datagrams of unauthenticated peers before the sender's.
@@ -61,30 +63,41 @@ enum Way {
 }
 
 impl DataPort {
-    /// Waits at a listening TCP socket for at most `most` connections with the token,
-    /// which get `flags`.
-    pub(crate) fn of_stream(
-        listener: OwnedFd,
+    /// Opens a port on `address` only, for at most `most` connections with `token`.
+    ///
+    /// # Errors
+    /// If the kernel refuses the address or an option.
+    pub(crate) fn open(
+        transport: Transport,
+        address: IpAddr,
+        options: Options,
         token: Token,
         most: usize,
-        flags: SockFlag,
     ) -> Result<Self> {
+        let options = Options {
+            bind: Some(SocketAddr::new(address, 0)),
+            ..options
+        };
+        let socket = open(transport, address, &options)?;
+        let port = address_of(socket.as_fd())?.port();
+        let way = match transport {
+            Transport::Tcp => {
+                listen(&socket, BACKLOG)?;
+                let flags = match options.non_blocking {
+                    true => SockFlag::SOCK_NONBLOCK,
+                    false => SockFlag::empty(),
+                };
+                Way::Stream(Acceptor::begin(socket, token.clone(), most, flags)?)
+            }
+            Transport::Udp => Way::Datagrams(Some(socket)),
+        };
         Ok(Self {
-            way: Way::Stream(Acceptor::begin(listener, token.clone(), most, flags)?),
+            port,
+            way,
             token,
             refused_peers: 0,
             others: None,
         })
-    }
-
-    /// Waits at a bound UDP socket.
-    pub(crate) fn of_datagrams(socket: OwnedFd, token: Token) -> Self {
-        Self {
-            way: Way::Datagrams(Some(socket)),
-            token,
-            refused_peers: 0,
-            others: None,
-        }
     }
 
     /// The next connection with the token, or the UDP socket connected to its sender.
@@ -118,6 +131,31 @@ impl DataPort {
             }
         }
     }
+}
+
+/// A socket connected to the receiver at `to`, which has not shown the token.
+///
+/// # Errors
+/// If the kernel refuses an option, or the receiver does not answer within `timeout`.
+pub(crate) fn connect(
+    transport: Transport,
+    to: SocketAddr,
+    options: &Options,
+    timeout: Span,
+) -> Result<OwnedFd> {
+    let socket = open(transport, to.ip(), options)?;
+    let operation = || format!("connecting to the receiver at {to}");
+    match socket::connect(&socket, to) {
+        Err(Errno::EINPROGRESS) => {
+            let deadline = clock::monotonic() + timeout;
+            if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+                return Err(stalled(&operation(), timeout));
+            }
+            take_error(socket.as_fd()).during(operation)?;
+        }
+        result => result.during(operation)?,
+    }
+    Ok(socket)
 }
 
 /// Shows the token on a socket that is connected to the receiver at `to`.

@@ -18,7 +18,8 @@ use units::{Bytes, Seed, Span, Time, Transport};
 use wire::numbered::{LEN, Numbered};
 
 use crate::driver::sessions::sizes;
-use os::clock::{self, Mapping};
+use crate::driver::timeline::Timeline;
+use os::clock;
 use os::deadline::Deadline;
 use os::error::{During, Error, Result};
 use os::interrupt;
@@ -29,9 +30,6 @@ use os::sys::option;
 
 /// The longest wait without a look at the signals of the user.
 const LOOK: Span = Span::from_millis(50);
-
-/// The interval of comparisons with the wall clock, which the kernel's stamps use.
-const COMPARE: Span = Span::from_millis(100);
 
 /// Octets behind the header, which mean nothing.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
@@ -298,21 +296,19 @@ impl Receiver {
     pub(super) fn run(mut self, begin: Time, end: Time) -> Result<Arrivals> {
         let deadline = Deadline::new(end + self.linger, &Arc::default());
         let mut inbox = Inbox::of_datagrams(LEN);
-        let (mut mapping, mut renewed) = (Mapping::now(), clock::monotonic());
+        let mut timeline = Timeline::new(clock::nanos_of(begin));
         while let Ok(permit) = deadline.permit() {
             match inbox.take(self.socket.as_fd(), false, permit) {
                 Ok(_) => {}
-                Err(error) if waits(&error) => continue,
+                Err(Errno::EAGAIN | Errno::EINTR) => continue,
                 Err(error) => return Err(error).during(|| "receiving datagrams"),
             }
             let now = clock::monotonic();
-            if now.since(renewed) > Some(COMPARE) {
-                mapping.renew();
-                renewed = now;
-            }
             for (place, taken) in inbox.taken().iter().enumerate() {
-                let stamp = taken.stamp.and_then(|stamp| mapping.instant(stamp, now));
-                self.record(inbox.octets(place), taken.length, stamp, (begin, now));
+                let stamp = taken.stamp;
+                let stamp = stamp.and_then(|stamp| timeline.nanos_of_stamp(stamp, now));
+                let read = timeline.nanos(now);
+                self.record(inbox.octets(place), taken.length, stamp, read);
             }
         }
         let overflowed = option::dropped(self.socket.as_fd());
@@ -327,14 +323,8 @@ impl Receiver {
         })
     }
 
-    /// Records a datagram of `length` octets with the kernel's `stamp`, read `now`.
-    fn record(
-        &mut self,
-        octets: &[u8],
-        length: usize,
-        stamp: Option<Time>,
-        (begin, now): (Time, Time),
-    ) {
+    /// Records a datagram of `length` octets with the kernel's `stamp`, read at `read`.
+    fn record(&mut self, octets: &[u8], length: usize, stamp: Option<u64>, read: u64) {
         let Ok(header) = Numbered::parse(octets) else {
             return;
         };
@@ -342,7 +332,7 @@ impl Receiver {
             return;
         };
         flow.unstamped += u64::from(stamp.is_none());
-        let at = stamp.unwrap_or(now).since(begin).unwrap_or_default();
+        let at = Span::from_nanos(stamp.unwrap_or(read));
         let number = u64::from(header.number);
         let size = Bytes::new(length as u64);
         let (sent, received) = (Time::from_nanos(header.sent), Time::ZERO + at);
@@ -368,12 +358,6 @@ impl Flowing {
             unstamped: self.unstamped,
         }
     }
-}
-
-/// Whether nothing has arrived for a while.
-fn waits(error: &std::io::Error) -> bool {
-    let code = error.raw_os_error().map(Errno::from_raw);
-    matches!(code, Some(Errno::EAGAIN | Errno::EINTR))
 }
 
 #[cfg(test)]

@@ -42,11 +42,16 @@ impl Answerer {
     /// # Errors
     /// If the kernel refuses the address or an option.
     pub fn open(request_response: RequestResponse, token: Token) -> Result<Self> {
-        let (data_port, port) = socket::data_port(&request_response, token)?;
+        let RequestResponse {
+            protocol, address, ..
+        } = request_response;
+        let options = request_response.options();
+        // A stalled connection is followed by another one.
+        let data_port = DataPort::open(protocol, address, options, token, usize::MAX)?;
         Ok(Self {
+            port: data_port.port,
             request_response,
             data_port,
-            port,
         })
     }
 

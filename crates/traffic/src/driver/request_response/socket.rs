@@ -5,40 +5,16 @@ use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::SockFlag;
-use units::{Span, Transport};
+use units::Span;
 
 use super::{RequestResponse, TcpStats};
-use crate::driver::trial_token::{self, BACKLOG, DataPort, Token};
+use crate::driver::trial_token::{self, Token};
 use os::error::{During, Result};
-use os::socket::{Options, address_of, connect, listen, open, set_timeout};
+use os::socket::{Options, set_timeout};
 use os::sys::{option, tcp_info};
 
 /// The longest time to establish a connection.
 const CONNECTING: Span = Span::from_secs(30);
-
-/// A port on the address of the requests for the asking end with `token`, and its number.
-pub(super) fn data_port(
-    request_response: &RequestResponse,
-    token: Token,
-) -> Result<(DataPort, u16)> {
-    let options = Options {
-        bind: Some(SocketAddr::new(request_response.address, 0)),
-        ..request_response.options()
-    };
-    let protocol = request_response.protocol;
-    let socket = open(protocol, request_response.address, &options)?;
-    let port = address_of(socket.as_fd())?.port();
-    let data_port = match protocol {
-        Transport::Tcp => {
-            listen(&socket, BACKLOG)?;
-            // A stalled connection is followed by another one.
-            DataPort::of_stream(socket, token, usize::MAX, SockFlag::empty())?
-        }
-        Transport::Udp => DataPort::of_datagrams(socket, token),
-    };
-    Ok((data_port, port))
-}
 
 /// A connection to `port` of the answering end that has shown `token`, and the segments
 /// that this took, as [`segments`] counts.
@@ -126,12 +102,6 @@ fn joined(request_response: &RequestResponse, port: u16) -> Result<OwnedFd> {
         timeout: Some(CONNECTING),
         ..request_response.options()
     };
-    let socket = open(
-        request_response.protocol,
-        request_response.address,
-        &options,
-    )?;
     let to = SocketAddr::new(request_response.address, port);
-    connect(&socket, to).during(|| format!("connecting to the receiver at {to}"))?;
-    Ok(socket)
+    trial_token::connect(request_response.protocol, to, &options, CONNECTING)
 }

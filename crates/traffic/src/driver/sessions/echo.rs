@@ -1,13 +1,11 @@
 //! ICMP echoes: round trips that need nothing but the other host's kernel.
 
-use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use meter::clock_offset::ClockOffset;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use units::{IpVersion, Span, Time};
@@ -21,11 +19,10 @@ use super::echo_tags::EchoTags;
 use super::intervals::{Intervals, Observed, Reporter};
 use super::paced::Departures;
 use super::path_mtu::read_errors;
-use super::receive::{Clocks, Timeline};
 use super::records::LogSink;
-use super::send::{Log, Sent, emit, is_passing};
+use super::send::{Log, Replies, Sent, emit, is_passing};
 use super::unanswered::Unanswered;
-use super::{Described, Entry, Flow, Record, Records};
+use super::{Described, Entry, Flow, Records};
 use os::clock;
 use os::deadline::{Deadline, Permit};
 use os::error::{During, Error, Result};
@@ -138,9 +135,9 @@ struct Echoes {
     raw: bool,
     identifier: u16,
     inbox: Inbox,
-    timeline: Timeline,
     log_sink: LogSink,
     unanswered: Unanswered,
+    replies: Replies,
     tags: EchoTags,
     counters: Arc<SentCounters>,
 }
@@ -167,12 +164,10 @@ impl Echoes {
         let (socket, raw) = open_for_echoes(to, &options)?;
         connect(&socket, address).during(|| format!("connecting to {to}"))?;
         let [high, low, ..] = random::<2>()?;
-        let clocks = Clocks {
-            epoch: clock::nanos_of(start),
-            offset: ClockOffset::NONE,
-        };
         let log_sink = LogSink::new(records);
-        let tags = EchoTags::default();
+        let (tags, counters) = (EchoTags::default(), Arc::default());
+        let unanswered = Unanswered::new(number, &log_sink, &tags);
+        let answers = unanswered.answers();
         Ok(Self {
             flow,
             number,
@@ -182,11 +177,11 @@ impl Echoes {
             raw,
             identifier: u16::from_be_bytes([high, low]),
             inbox: Inbox::of_datagrams(ipv4::LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
-            timeline: Timeline::new(clocks),
-            unanswered: Unanswered::new(number, &log_sink, &tags),
+            replies: Replies::new(number, start, &log_sink, answers, &counters),
+            unanswered,
             tags,
             log_sink,
-            counters: Arc::default(),
+            counters,
         })
     }
 
@@ -207,16 +202,13 @@ impl Echoes {
         let mut room = Vec::new();
         let mut sequence: u64 = 0;
         let one_at_a_time = departures.one_at_a_time();
-        while let Some(departure) = departures.next() {
-            let Some(now) = departures.wait(departure) else {
-                break;
-            };
-            room.resize(ECHO_HEADER + departure.size, 0);
+        while let Some((size, now)) = departures.wait_for_next() {
+            room.resize(ECHO_HEADER + size, 0);
             let message = self.tags.tagged(Message {
                 echo: Echo::Wanted,
                 preroll: false,
                 tag: 0,
-                length: u32::try_from(departure.size).unwrap_or(u32::MAX),
+                length: u32::try_from(size).unwrap_or(u32::MAX),
                 sequence,
                 sent: log.since_epoch(now),
             });
@@ -233,7 +225,7 @@ impl Echoes {
             match send(self.socket.as_raw_fd(), &room, MsgFlags::empty()) {
                 Ok(_) => {
                     sequence += 1;
-                    log.sent(departure.size, now);
+                    log.sent(size, now);
                 }
                 Err(error) if is_passing(error) => {
                     log.unsent(1, error);
@@ -244,75 +236,52 @@ impl Echoes {
                 Err(error) => return Err(error).during(|| "sending an echo"),
             }
             if one_at_a_time {
-                self.collect(&mut log, &departures.deadline(now + LOST))?;
+                self.collect(log.messages, &departures.deadline(now + LOST))?;
             } else {
                 // Echoes carry the kernel's timestamp, so they need not be read at
                 // once.
                 let permit = departures.deadline(now + LOST).permit();
                 if let Ok(permit) = permit {
-                    self.take(&mut log, true, permit)?;
+                    self.take(true, permit)?;
                 }
             }
         }
         // Echoes in flight count even after a stop.
-        self.collect(&mut log, &Deadline::fixed(LOST))?;
+        self.collect(log.messages, &Deadline::fixed(LOST))?;
         self.unanswered.settle(&mut self.log_sink);
         self.log_sink.flush();
+        self.replies.settle(&mut log);
         let send_buffer = send_buffer(self.socket.as_fd())?;
         Ok(log.finish(&departures, None, send_buffer))
     }
 
     /// Receives echoes until all are back, or the time is over.
-    fn collect(&mut self, log: &mut Log, deadline: &Deadline) -> Result<()> {
-        while log.round_trips.echoes() < log.messages
+    fn collect(&mut self, messages: u64, deadline: &Deadline) -> Result<()> {
+        while self.replies.echoes() < messages
             && let Ok(permit) = deadline.permit()
         {
-            self.take(log, self.flow.options.busy, permit)?;
+            self.take(self.flow.options.busy, permit)?;
         }
         Ok(())
     }
 
     /// Receives the waiting echoes, or waits briefly for one.
-    fn take(&mut self, log: &mut Log, busy: bool, permit: Permit) -> Result<()> {
+    fn take(&mut self, busy: bool, permit: Permit) -> Result<()> {
         if let Err(error) = self.inbox.take(self.socket.as_fd(), busy, permit) {
-            let passing = error
-                .raw_os_error()
-                .is_some_and(|code| is_passing(Errno::from_raw(code)));
-            return if passing {
-                if error.kind() != ErrorKind::WouldBlock {
-                    read_errors(&self.socket, &self.counters);
-                }
-                Ok(())
-            } else {
-                Err(error).during(|| "receiving echoes")
-            };
+            if !is_passing(error) {
+                return Err(error).during(|| "receiving echoes");
+            }
+            if error != Errno::EAGAIN {
+                read_errors(&self.socket, &self.counters);
+            }
+            return Ok(());
         }
         let read = clock::monotonic();
-        let answers = self.unanswered.answers();
-        for (place, taken) in self.inbox.taken().iter().enumerate() {
-            let Some(message) = self.ours(self.inbox.octets(place)) else {
-                continue;
-            };
-            if !answers.was_asked(&message) {
-                log.round_trips.unexpected += 1;
-                continue;
+        for place in 0..self.inbox.taken().len() {
+            if let Some(message) = self.ours(self.inbox.octets(place)) {
+                let stamp = self.inbox.taken()[place].stamp;
+                self.replies.record(&message, stamp, read);
             }
-            let stamp = taken.stamp;
-            let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
-            let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
-            let sent = message.sent.as_nanos();
-            answers.answered(&message);
-            log.round_trips.unstamped += u64::from(stamped.is_none());
-            log.round_trips.record(&message, received);
-            self.log_sink.keep(Record {
-                flow: self.number,
-                size: message.length,
-                sequence: message.sequence,
-                sent,
-                received: Some(received),
-                stamped: stamped.is_some(),
-                read: None,
-            });
         }
         Ok(())
     }

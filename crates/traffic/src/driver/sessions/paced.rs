@@ -107,6 +107,13 @@ impl Departures {
         })
     }
 
+    /// Waits for the next message. Returns its size in octets and the actual instant; `None`
+    /// at the end of the flow.
+    pub(super) fn wait_for_next(&mut self) -> Option<(usize, Time)> {
+        let departure = self.next()?;
+        Some((departure.size, self.wait(departure)?))
+    }
+
     /// The next message; `None` at the end of the flow. Messages that the protocol
     /// cannot carry are counted and skipped.
     pub(super) fn next(&mut self) -> Option<Departure> {

@@ -7,7 +7,6 @@ mod out_of_order;
 mod recorder;
 mod reversed;
 mod stream;
-mod timeline;
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,6 +21,7 @@ use wire::control::{Flow, Report};
 use super::Records;
 use super::counters::ReceivedCounters;
 use super::records::LogSink;
+use crate::driver::timeline::Timeline;
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{During, Result};
@@ -30,7 +30,6 @@ use os::socket::{
 };
 use os::sys::option;
 use recorder::ReceiveRecorder;
-pub(super) use timeline::Timeline;
 
 /// The longest wait of a flow's thread before it checks whether it is to end.
 const LOOK: Span = Span::from_millis(50);
@@ -129,6 +128,13 @@ pub(super) struct Clocks {
     pub(super) offset: ClockOffset,
 }
 
+impl Clocks {
+    /// This clock at that instant.
+    pub(super) fn zero(self) -> u64 {
+        self.offset.to_other(self.epoch)
+    }
+}
+
 impl Waiting {
     /// Opens a port on the address `here` (whose port is zero) for a flow from `peer`
     /// that ends at `end` at the latest.
@@ -166,7 +172,7 @@ impl Waiting {
         let port = address_of(socket.as_fd())?.port();
         let buffer = receive_buffer(socket.as_fd())?;
         let recorder =
-            ReceiveRecorder::new(flow.flow, Timeline::new(clocks), LogSink::new(records));
+            ReceiveRecorder::new(flow.flow, Timeline::new(clocks.zero()), LogSink::new(records));
         Ok(Self {
             flow,
             socket,

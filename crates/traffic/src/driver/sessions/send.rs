@@ -30,6 +30,7 @@ use super::records::LogSink;
 use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 pub(super) use datagrams::emit;
+pub(super) use replies::Replies;
 use os::deadline::{Deadline, receive};
 use os::error::{During, Error, Result};
 use os::socket::{
@@ -431,6 +432,14 @@ impl LogSink {
             stamped: false,
             read: None,
         });
+    }
+}
+
+/// Whether a call for data sleeps: not if the flow is to be `busy`.
+pub(super) const fn waiting(busy: bool) -> MsgFlags {
+    match busy {
+        true => MsgFlags::MSG_DONTWAIT,
+        false => MsgFlags::empty(),
     }
 }
 

@@ -5,7 +5,6 @@
 //! different machines, those of the far end are corrected afterwards. The whole round trip is timed by
 //! CLOCK_MONOTONIC, so a step of the wall clock becomes visible.
 
-mod departures;
 mod end;
 
 use meter::clock_offset::ClockLine;
@@ -13,8 +12,6 @@ use meter::latency_breakdown::{Came, Left};
 use units::{Span, Transport};
 
 use super::Transfer;
-use super::receive::data_port;
-use super::send::connected;
 use crate::driver::trial_token::{DataPort, Token};
 use end::End;
 use os::clock::{self, Epoch};
@@ -171,7 +168,7 @@ impl Probe {
 /// # Errors
 /// If the kernel refuses an option, or the far end does not answer.
 pub fn ask(probe: &Probe, token: &Token, port: u16) -> Result<Asked> {
-    let mut end = End::new(probe, connected(&probe.transfer, token, port)?)?;
+    let mut end = End::new(probe, probe.transfer.connected(token, port)?)?;
     let (mut plain, mut sleepless, mut trips) = (Vec::new(), Vec::new(), Vec::new());
     let mut lost = 0;
     let mut first = 0;
@@ -230,11 +227,11 @@ impl Answerer {
     /// # Errors
     /// If the kernel refuses the address or an option.
     pub fn open(probe: Probe, token: Token) -> Result<Self> {
-        let (data_port, port) = data_port(&probe.transfer, token)?;
+        let data_port = probe.transfer.data_port(token)?;
         Ok(Self {
+            port: data_port.port,
             probe,
             data_port,
-            port,
         })
     }
 

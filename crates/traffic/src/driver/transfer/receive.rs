@@ -1,7 +1,5 @@
 //! The receiving end of a transfer.
 
-use std::io::IoSliceMut;
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::clock_offset::ClockLine;
@@ -9,17 +7,19 @@ use meter::time_series::TimeSeries;
 use meter::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, recvmsg, send, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, send, sendto};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
 use super::{Echo, Received, Transfer};
-use crate::driver::trial_token::{BACKLOG, DataPort, Token};
+use crate::driver::trial_token::{DataPort, Token};
 use os::clock::{self, Epoch};
 use os::cpu_time::Process;
+use os::deadline::Permit;
 use os::error::{During, Error, Result};
 use os::processor::Pinned;
-use os::socket::{Options, address_of, listen, open, receive_buffer, stalled, stamp_of, wait};
+use os::socket::{peer_of, receive_buffer, stalled, wait};
+use os::sys::inbox::receive_stamped;
 use os::sys::tcp_info::{self, InOrder};
 
 /// Octets per read. A shorter read has emptied the kernel's queue, and its timestamp is
@@ -41,11 +41,11 @@ impl Receiver {
     /// # Errors
     /// If the kernel refuses the address or an option.
     pub fn open(transfer: Transfer, token: Token) -> Result<Self> {
-        let (data_port, port) = data_port(&transfer, token)?;
+        let data_port = transfer.data_port(token)?;
         Ok(Self {
+            port: data_port.port,
             transfer,
             data_port,
-            port,
         })
     }
 
@@ -131,25 +131,6 @@ fn shifted_back(time: Time, nanos: i64) -> Time {
     }
 }
 
-/// A port on the transfer's address for the sender with `token`, and its number.
-pub(super) fn data_port(transfer: &Transfer, token: Token) -> Result<(DataPort, u16)> {
-    let options = Options {
-        bind: Some(SocketAddr::new(transfer.address, 0)),
-        stamps: true,
-        ..transfer.options()
-    };
-    let socket = open(transfer.protocol, transfer.address, &options)?;
-    if transfer.protocol == Transport::Tcp {
-        listen(&socket, BACKLOG)?;
-    }
-    let port = address_of(socket.as_fd())?.port();
-    let data_port = match transfer.protocol {
-        Transport::Tcp => DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?,
-        Transport::Udp => DataPort::of_datagrams(socket, token),
-    };
-    Ok((data_port, port))
-}
-
 /// Records arriving messages.
 struct TransferRecorder<'a> {
     transfer: &'a Transfer,
@@ -172,15 +153,12 @@ struct TransferRecorder<'a> {
     later_by: Span,
     /// Echoes to send.
     echoes: Vec<u8>,
-    /// Buffer for the kernel's control data.
-    control: Vec<u8>,
 }
 
 /// A piece of data, and the arrival of its last octet at this host.
 struct Piece {
     length: usize,
     stamp: Time,
-    from: Option<SockaddrStorage>,
 }
 
 impl<'a> TransferRecorder<'a> {
@@ -201,7 +179,6 @@ impl<'a> TransferRecorder<'a> {
             last_stamp: Time::ZERO,
             later_by: Span::ZERO,
             echoes: Vec::new(),
-            control: vec![0; 128],
         }
     }
 
@@ -267,6 +244,7 @@ impl<'a> TransferRecorder<'a> {
     }
 
     fn take_datagrams(&mut self, socket: &OwnedFd) -> Result<()> {
+        let from = SockaddrStorage::from(peer_of(socket.as_fd())?);
         let mut buffer = vec![0; 1 << 16];
         let mut timeout = self.transfer.timeout;
         // The last number can arrive before one that it overtook, so the transfer is
@@ -291,7 +269,7 @@ impl<'a> TransferRecorder<'a> {
             }
             self.note(message, piece.stamp);
             self.last_stamp = piece.stamp;
-            if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
+            if !self.echoes.is_empty() {
                 // An echo without room is lost, as datagrams are.
                 let _ = sendto(socket.as_raw_fd(), &self.echoes, &from, MsgFlags::empty());
                 self.echoes.clear();
@@ -369,14 +347,9 @@ impl<'a> TransferRecorder<'a> {
 
     /// Reads the available data; `None` if there are none.
     fn read(&mut self, socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<Piece>> {
-        let mut pieces = [IoSliceMut::new(buffer)];
-        let message = match recvmsg::<SockaddrStorage>(
-            socket.as_raw_fd(),
-            &mut pieces,
-            Some(&mut self.control),
-            MsgFlags::empty(),
-        ) {
-            Ok(message) => message,
+        let (flags, permit) = (MsgFlags::empty(), Permit::of_worker());
+        let taken = match receive_stamped(socket.as_fd(), buffer, flags, permit) {
+            Ok(taken) => taken,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
             // An echo reached the sender after it had ended.
             Err(Errno::ECONNREFUSED) if self.transfer.protocol == Transport::Udp => {
@@ -384,16 +357,16 @@ impl<'a> TransferRecorder<'a> {
             }
             Err(error) => return Err(error).during(|| "receiving messages"),
         };
-        let stamp = stamp_of(&message)?.map(|stamp| self.transfer.epoch.time_of_stamp(stamp));
+        let epoch = self.transfer.epoch;
+        let stamp = taken.stamp.map(|stamp| epoch.time_of_stamp(stamp));
         // A whole packet without a timestamp is timed by the program's clock, and
         // counted.
-        let whole = message.bytes > 0 && message.bytes < READ;
+        let whole = taken.length > 0 && taken.length < READ;
         let counted = self.octets >= self.message_plan.preroll();
         self.unstamped += u64::from(stamp.is_none() && whole && counted);
         Ok(Some(Piece {
-            length: message.bytes,
-            stamp: stamp.unwrap_or_else(|| self.transfer.epoch.elapsed()),
-            from: message.address.filter(|address| address.len() > 0),
+            length: taken.length,
+            stamp: stamp.unwrap_or_else(|| epoch.elapsed()),
         }))
     }
 }

@@ -1,23 +1,23 @@
 //! The sending end of a transfer.
 
-use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::{FlowRecorder, MessagePlan, MessageStream};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, recv, send as send_octets};
+use nix::sys::socket::{MsgFlags, send as send_octets};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
 use super::{Echo as Answer, Sent, Transfer, acknowledged};
-use crate::driver::trial_token::{self, Token};
+use crate::driver::trial_token::Token;
 use os::clock;
 use os::cpu_time::Process;
+use os::deadline::{Permit, receive};
 use os::error::{During, Error, Result};
 use os::pacing::Pacer;
 use os::processor::Pinned;
-use os::socket::{SmoothedRtt, connect, open, send_buffer, stalled, take_error, tcp_state, wait};
+use os::socket::{SmoothedRtt, send_buffer, stalled, tcp_state, wait};
 
 /// Sends all messages of `transfer` to `port` of its address, after `token`.
 ///
@@ -54,25 +54,6 @@ pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
     })
 }
 
-/// A socket connected to `port` of the transfer's address, which has shown `token`.
-pub(super) fn connected(transfer: &Transfer, token: &Token, port: u16) -> Result<OwnedFd> {
-    let socket = open(transfer.protocol, transfer.address, &transfer.options())?;
-    let operation = || format!("connecting to {} port {port}", transfer.address);
-    let to = SocketAddr::new(transfer.address, port);
-    match connect(&socket, to) {
-        Err(Errno::EINPROGRESS) => {
-            let deadline = clock::monotonic() + transfer.timeout;
-            if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
-                return Err(stalled(&operation(), transfer.timeout));
-            }
-            take_error(socket.as_fd()).during(|| "connecting to the receiver")?;
-        }
-        result => result.during(operation)?,
-    }
-    trial_token::show(&socket, transfer.protocol, token, to, transfer.timeout)?;
-    Ok(socket)
-}
-
 struct Sender<'a> {
     transfer: &'a Transfer,
     token: &'a Token,
@@ -100,7 +81,7 @@ struct Echoes {
 
 impl<'a> Sender<'a> {
     fn connect(transfer: &'a Transfer, token: &'a Token, port: u16) -> Result<Self> {
-        let socket = connected(transfer, token, port)?;
+        let socket = transfer.connected(token, port)?;
         let echoes = (transfer.echo != Answer::Off).then(|| Echoes {
             stream: MessageStream::new(),
             delays: FlowRecorder::new(),
@@ -225,11 +206,8 @@ impl<'a> Sender<'a> {
             return Ok(());
         };
         while echoes.taken < self.message_plan.messages() {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "the peer is a worker of this program"
-            )]
-            let count = match recv(self.socket.as_raw_fd(), &mut echoes.room, MsgFlags::empty()) {
+            let (flags, permit) = (MsgFlags::empty(), Permit::of_worker());
+            let count = match receive(&self.socket, &mut echoes.room, flags, permit) {
                 Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
                 // Another answer to a repeated token.
                 Ok(count)

@@ -3,7 +3,6 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use meter::clock_offset::ClockOffset;
 use units::{Span, Time, Transport};
 use wire::control::{self, Name};
 
@@ -11,7 +10,7 @@ use super::waits::REPORT;
 use super::{Session, TIMEOUT};
 use crate::driver::sessions::intervals::IncomingFlow;
 use crate::driver::sessions::options::Options;
-use crate::driver::sessions::receive::{Clocks, Signal, Waiting};
+use crate::driver::sessions::receive::{Signal, Waiting};
 use crate::driver::sessions::send::Ready;
 use crate::driver::sessions::{Flow, Report, Source, reverse};
 use os::clock;
@@ -106,10 +105,6 @@ impl Session {
             option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
                 .during(|| "letting the kernel merge datagrams")?;
         }
-        let clocks = Clocks {
-            epoch: clock::nanos_of(epoch),
-            offset: ClockOffset::NONE,
-        };
         let signal = Signal::new();
         let asked = control::Flow {
             merge,
@@ -121,7 +116,7 @@ impl Session {
             asked,
             socket,
             peer.ip(),
-            clocks,
+            clock::nanos_of(epoch),
             Arc::clone(&signal),
             deadline,
         )?;

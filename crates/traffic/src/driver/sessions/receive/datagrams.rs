@@ -10,7 +10,7 @@ use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::recorder::Arrival;
 use super::{BEGIN, Waiting};
-use crate::driver::sessions::send::is_passing;
+use crate::driver::sessions::send::{is_passing, waiting};
 use os::clock;
 use os::deadline::{receive, receive_from};
 use os::error::{During, Result};
@@ -128,7 +128,7 @@ impl Waiting {
                 }
                 // The flow is quiet only if no datagram is waiting: the recorder may
                 // have blocked on the disk.
-                Err(error) if passing(&error) => {
+                Err(error) if is_passing(error) => {
                     self.recorder.idle();
                     if is_over {
                         break;
@@ -179,11 +179,7 @@ impl Waiting {
     /// arrived.
     fn answer_datagrams(&mut self) -> Result<()> {
         let mut room = vec![0; LONGEST];
-        let flags = if self.flow.busy {
-            MsgFlags::MSG_DONTWAIT
-        } else {
-            MsgFlags::empty()
-        };
+        let flags = waiting(self.flow.busy);
         let mut latest = clock::monotonic();
         let mut now = latest;
         while let Ok(permit) = self.deadline.permit_at(now) {
@@ -243,10 +239,4 @@ fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {
     let long = DENSE * u64::try_from(taken.len()).unwrap_or(0);
     let stamped = taken.iter().all(|one| one.stamp.is_some());
     stamped && !inbox.is_full() && passed.is_some_and(|passed| passed < long)
-}
-
-/// Whether the call may be repeated.
-fn passing(error: &std::io::Error) -> bool {
-    let code = error.raw_os_error().map(Errno::from_raw);
-    code.is_some_and(is_passing)
 }

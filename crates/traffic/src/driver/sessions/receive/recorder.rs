@@ -7,11 +7,11 @@ use units::{Bytes, Time};
 use wire::control::Report;
 use wire::message::Message;
 
-use super::Timeline;
 use crate::driver::sessions::Record;
 use crate::driver::sessions::counters::ReceivedCounters;
 use crate::driver::sessions::delays::DelayDistribution;
 use crate::driver::sessions::records::{LogSink, OutOfOrder};
+use crate::driver::timeline::Timeline;
 use os::clock;
 
 /// Records the messages of one flow: statistics, and the packet log if there is one.
@@ -174,15 +174,10 @@ impl ReceiveRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meter::clock_offset::ClockOffset;
     use std::collections::BTreeSet;
 
     fn recorder() -> ReceiveRecorder {
-        let clocks = super::super::Clocks {
-            epoch: 0,
-            offset: ClockOffset::NONE,
-        };
-        ReceiveRecorder::new(0, Timeline::new(clocks), LogSink::new(None))
+        ReceiveRecorder::new(0, Timeline::new(0), LogSink::new(None))
     }
 
     fn message(sequence: u64) -> Message {

@@ -10,11 +10,12 @@ use nix::sys::socket::MsgFlags;
 use units::{Span, Time, Transport};
 use wire::control;
 
-use super::{Clocks, ReceiveRecorder, Signal, Timeline, Waiting};
+use super::{ReceiveRecorder, Signal, Waiting};
 use crate::driver::sessions::Flow;
 use crate::driver::sessions::counters::SentCounters;
 use crate::driver::sessions::records::LogSink;
 use crate::driver::sessions::send::{Ready, Sent};
+use crate::driver::timeline::Timeline;
 use os::clock;
 use os::deadline::{Deadline, receive};
 use os::error::Result;
@@ -28,19 +29,19 @@ const SOON: Span = Span::from_millis(2);
 
 impl Waiting {
     /// A flow that the other end sends to `socket`, which is connected to it. It is
-    /// received until `deadline`.
+    /// received until `deadline`; its session began when this clock showed `zero`.
     pub(in super::super) fn connected(
         flow: control::Flow,
         socket: OwnedFd,
         peer: IpAddr,
-        clocks: Clocks,
+        zero: u64,
         signal: Arc<Signal>,
         deadline: Deadline,
     ) -> Result<Self> {
         let buffer = receive_buffer(socket.as_fd())?;
         let log_sink = LogSink::new(None);
         Ok(Self {
-            recorder: ReceiveRecorder::new(flow.flow, Timeline::new(clocks), log_sink),
+            recorder: ReceiveRecorder::new(flow.flow, Timeline::new(zero), log_sink),
             flow,
             socket,
             peer,

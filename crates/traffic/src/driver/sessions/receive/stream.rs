@@ -1,11 +1,11 @@
 //! Reception of a flow over a stream.
 
-use std::io::ErrorKind;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::MessageStream;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
+use units::Time;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
 
@@ -13,11 +13,12 @@ use super::callers::Callers;
 use super::out_of_order::RateStarts;
 use super::recorder::Arrival;
 use super::{BEGIN, LOOK, Waiting};
+use crate::driver::sessions::send::waiting;
 use os::clock;
 use os::deadline::receive;
 use os::error::{During, Error, Result};
 use os::socket::{set_code_point, set_timeout};
-use os::sys::inbox::StreamInbox;
+use os::sys::inbox::receive_stamped;
 
 /// Octets per read.
 const READ: usize = 1 << 18;
@@ -49,35 +50,13 @@ impl Waiting {
     fn count_messages(&mut self, stream: &OwnedFd) -> Result<()> {
         let mut rate_starts = RateStarts::new(stream, self.flow.cookie.len() as u64)?;
         let logs = self.recorder.logs();
-        let mut inbox = StreamInbox::new(READ);
+        let mut room = vec![0; READ];
         let mut messages = MessageStream::new();
         let mut latest = clock::monotonic();
-        let mut now = latest;
-        while let Ok(permit) = self.deadline.permit_at(now) {
-            let stamp = match inbox.take(stream.as_fd(), self.flow.busy, permit) {
-                Ok(stamp) => stamp,
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-                {
-                    self.recorder.idle();
-                    if self.is_over(latest) {
-                        break;
-                    }
-                    now = clock::monotonic();
-                    continue;
-                }
-                // The sender was killed: the data received so far count.
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
-                Err(error) => return Err(error).during(|| "receiving a stream"),
-            };
-            if inbox.octets().is_empty() {
-                break;
-            }
-            now = clock::monotonic();
-            latest = now;
-            let arrival = Arrival { read: now, stamp };
+        while let Some((length, arrival)) = self.next_piece(stream, &mut room, latest)? {
+            latest = arrival.read;
             let mut received = None;
-            let mut piece = inbox.octets();
+            let mut piece = &room[..length];
             while let Some(message) = self.next_message(&mut messages, &mut piece)? {
                 received = Some(self.recorder.record(message, arrival));
             }
@@ -96,32 +75,9 @@ impl Waiting {
         let mut room = vec![0; READ];
         let mut reply = Vec::new();
         let mut messages = MessageStream::new();
-        let flags = match self.flow.busy {
-            true => MsgFlags::MSG_DONTWAIT,
-            false => MsgFlags::empty(),
-        };
         let mut latest = clock::monotonic();
-        let mut now = latest;
-        while let Ok(permit) = self.deadline.permit_at(now) {
-            let length = match receive(stream, &mut room, flags, permit) {
-                Ok(0) | Err(Errno::ECONNRESET) => return Ok(()),
-                Ok(length) => length,
-                Err(Errno::EAGAIN | Errno::EINTR) => {
-                    self.recorder.idle();
-                    if self.is_over(latest) {
-                        return Ok(());
-                    }
-                    now = clock::monotonic();
-                    continue;
-                }
-                Err(error) => return Err(error).during(|| "receiving a stream"),
-            };
-            now = clock::monotonic();
-            latest = now;
-            let arrival = Arrival {
-                read: now,
-                stamp: None,
-            };
+        while let Some((length, arrival)) = self.next_piece(stream, &mut room, latest)? {
+            latest = arrival.read;
             let mut piece = &room[..length];
             while let Some(message) = self.next_message(&mut messages, &mut piece)? {
                 let taken = self.answer(stream, message, &mut reply)?;
@@ -133,6 +89,44 @@ impl Waiting {
             }
         }
         Ok(())
+    }
+
+    /// Reads the next octets of the stream into `room`, after those at `latest`; `None` at its
+    /// end, or at that of the flow. Only arrivals that are measured have stamps.
+    fn next_piece(
+        &mut self,
+        stream: &OwnedFd,
+        room: &mut [u8],
+        latest: Time,
+    ) -> Result<Option<(usize, Arrival)>> {
+        let flags = waiting(self.flow.busy);
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
+            let read = match self.flow.meter {
+                Meter::OneWay => receive_stamped(stream.as_fd(), room, flags, permit)
+                    .map(|taken| (taken.length, taken.stamp)),
+                Meter::RoundTrip => {
+                    receive(stream, room, flags, permit).map(|length| (length, None))
+                }
+            };
+            match read {
+                // The sender was killed: the data received so far count.
+                Ok((0, _)) | Err(Errno::ECONNRESET) => break,
+                Ok((length, stamp)) => {
+                    let read = clock::monotonic();
+                    return Ok(Some((length, Arrival { read, stamp })));
+                }
+                Err(Errno::EAGAIN | Errno::EINTR) => {
+                    self.recorder.idle();
+                    if self.is_over(latest) {
+                        break;
+                    }
+                    now = clock::monotonic();
+                }
+                Err(error) => return Err(error).during(|| "receiving a stream"),
+            }
+        }
+        Ok(None)
     }
 
     /// The next message that `piece` completes, as [`MessageStream::next`].

@@ -8,7 +8,7 @@ use wire::control::Meter;
 use wire::message::{Echo, Message};
 
 use super::replies::collect_datagrams;
-use super::{LOST, Log, Ready, is_passing};
+use super::{LOST, Log, Ready, is_passing, waiting};
 use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
@@ -60,20 +60,17 @@ impl Ready {
     ) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let mut sequence = 0;
-        while let Some(departure) = departures.next() {
-            let Some(now) = departures.wait(departure) else {
-                break;
-            };
+        while let Some((size, now)) = departures.wait_for_next() {
             log.begin(now);
-            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            let message = self.message(sequence, size, log.since_epoch(now));
             emit(&message, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
-            match self.send_out(&room[..departure.size]) {
+            match self.send_out(&room[..size]) {
                 Ok(_) => {
                     sequence += 1;
-                    log.sent(departure.size, now);
+                    log.sent(size, now);
                     if unanswered.is_none() {
                         self.log_sink.keep_sent(self.number, &message);
                     }
@@ -158,15 +155,12 @@ impl Ready {
     fn exchange_datagrams(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let mut answer = vec![0; LONGEST];
-        let flags = self.waiting();
+        let flags = waiting(self.flow.options.busy);
         let mut sequence = 0;
-        while let Some(departure) = departures.next() {
-            let Some(now) = departures.wait(departure) else {
-                break;
-            };
-            let message = self.message(sequence, departure.size, log.since_epoch(now));
+        while let Some((size, now)) = departures.wait_for_next() {
+            let message = self.message(sequence, size, log.since_epoch(now));
             emit(&message, &mut room)?;
-            match self.send_out(&room[..departure.size]) {
+            match self.send_out(&room[..size]) {
                 Ok(_) => {}
                 Err(error) if is_passing(error) => {
                     log.unsent(1, error);
@@ -176,7 +170,7 @@ impl Ready {
                 Err(error) => return Err(error).during(|| "sending a datagram"),
             }
             sequence += 1;
-            log.sent(departure.size, now);
+            log.sent(size, now);
             // The last echo counts even if the flow is stopped meanwhile.
             let deadline = Deadline::fixed_at(now + LOST);
             let mut read = now;

@@ -5,22 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use meter::MessageStream;
-use meter::clock_offset::ClockOffset;
-use nix::errno::Errno;
+use nix::sys::socket::MsgFlags;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::{Log, is_passing};
 use crate::driver::sessions::Record;
 use crate::driver::sessions::counters::SentCounters;
-use crate::driver::sessions::receive::{Clocks, Timeline};
 use crate::driver::sessions::records::LogSink;
 use crate::driver::sessions::round_trips::RoundTripRecorder;
 use crate::driver::sessions::unanswered::Answers;
+use crate::driver::timeline::Timeline;
 use os::deadline::{Deadline, Permit};
 use os::error::{During, Error, Result};
 use os::socket::stamp_arrivals;
-use os::sys::inbox::{Inbox, StreamInbox};
+use os::sys::inbox::{Inbox, receive_stamped};
 use os::{clock, interrupt};
 
 /// The time without echoes, after the last departure, after which missing echoes are
@@ -35,7 +34,7 @@ const LATEST: Span = Span::from_secs(60);
 const READ: usize = 1 << 18;
 
 /// The echoes of one flow.
-pub(super) struct Replies {
+pub(in super::super) struct Replies {
     flow: u16,
     timeline: Timeline,
     log_sink: LogSink,
@@ -59,20 +58,16 @@ impl Expected {
 
 impl Replies {
     /// No echoes yet; their records go to the log of `log_sink`.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         flow: u16,
         start: Time,
         log_sink: &LogSink,
         answers: Answers,
         counters: &Arc<SentCounters>,
     ) -> Self {
-        let clocks = Clocks {
-            epoch: clock::nanos_of(start),
-            offset: ClockOffset::NONE,
-        };
         Self {
             flow,
-            timeline: Timeline::new(clocks),
+            timeline: Timeline::new(clock::nanos_of(start)),
             log_sink: log_sink.another(),
             answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
@@ -87,7 +82,7 @@ impl Replies {
     }
 
     /// Records the results.
-    pub(super) fn settle(mut self, log: &mut Log) {
+    pub(in super::super) fn settle(mut self, log: &mut Log) {
         self.log_sink.flush();
         log.round_trips = self.round_trips;
     }
@@ -110,8 +105,22 @@ impl Replies {
         deadline.permit().ok().filter(|_| !is_over)
     }
 
-    fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
-        if message.echo != Echo::Reply || !self.answers.was_asked(message) {
+    /// Records what an honest receiver sent, which marks its echoes.
+    fn take(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
+        match message.echo {
+            Echo::Reply => self.record(message, stamp, read),
+            Echo::Unwanted | Echo::Wanted => self.round_trips.unexpected += 1,
+        }
+    }
+
+    /// The number of echoes.
+    pub(in super::super) fn echoes(&self) -> u64 {
+        self.round_trips.echoes()
+    }
+
+    /// Records an echo.
+    pub(in super::super) fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
+        if !self.answers.was_asked(message) {
             self.round_trips.unexpected += 1;
             return;
         }
@@ -145,11 +154,12 @@ pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Resul
                 replies.latest = read;
                 for (place, taken) in inbox.taken().iter().enumerate() {
                     if let Ok(message) = Message::parse(inbox.octets(place)) {
-                        replies.record(&message, taken.stamp, read);
+                        replies.take(&message, taken.stamp, read);
                     }
                 }
             }
-            Err(error) if passing(&error) => {}
+            // The error is of a message that was sent, not of this call.
+            Err(error) if is_passing(error) => {}
             Err(error) => return Err(error).during(|| "collecting echoes"),
         }
     }
@@ -159,30 +169,24 @@ pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Resul
 /// Receives echoes of a stream, until its end.
 pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
     stamp_arrivals(socket.as_fd())?;
-    let mut inbox = StreamInbox::new(READ);
+    let mut room = vec![0; READ];
     let mut messages = MessageStream::new();
     while let Some(permit) = replies.permit() {
-        let stamp = match inbox.take(socket.as_fd(), false, permit) {
-            Ok(stamp) => stamp,
-            Err(error) if passing(&error) => continue,
+        let taken = match receive_stamped(socket.as_fd(), &mut room, MsgFlags::empty(), permit) {
+            Ok(taken) => taken,
+            Err(error) if is_passing(error) => continue,
             Err(error) => return Err(error).during(|| "collecting echoes"),
         };
-        if inbox.octets().is_empty() {
+        if taken.length == 0 {
             break;
         }
         let read = clock::monotonic();
         replies.latest = read;
         messages
-            .receive(inbox.octets(), |message| {
-                replies.record(&message, stamp, read);
+            .receive(&room[..taken.length], |message| {
+                replies.take(&message, taken.stamp, read);
             })
             .map_err(|error| Error::new("reading an echo", error.to_string()))?;
     }
     Ok(replies)
-}
-
-/// Whether the error is of a message that was sent, not of this call.
-fn passing(error: &std::io::Error) -> bool {
-    let code = error.raw_os_error().map(Errno::from_raw);
-    code.is_some_and(is_passing)
 }

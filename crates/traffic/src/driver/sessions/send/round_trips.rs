@@ -3,7 +3,6 @@
 use std::os::fd::OwnedFd;
 use std::thread;
 
-use nix::sys::socket::MsgFlags;
 use units::Time;
 use wire::message::Message;
 
@@ -76,14 +75,6 @@ impl Ready {
             log.round_trips.unexpected += 1;
         } else if log.round_trips.has(echo.sequence) {
             self.exchanged(log, echo, Some(read));
-        }
-    }
-
-    /// Whether a call for an echo sleeps.
-    pub(super) fn waiting(&self) -> MsgFlags {
-        match self.flow.options.busy {
-            true => MsgFlags::MSG_DONTWAIT,
-            false => MsgFlags::empty(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::datagrams::emit;
 use super::departures::Stamps;
 use super::replies::collect_stream;
 use super::stall_timer::{STALLED, Stall, StallTimer};
-use super::{Log, Ready};
+use super::{Log, Ready, waiting};
 use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
@@ -51,19 +51,16 @@ impl Ready {
             None => None,
         };
         let mut sequence = 0;
-        while let Some(departure) = departures.next() {
-            let Some(now) = departures.wait(departure) else {
-                break;
-            };
-            if room.len() < departure.size {
-                room.resize(departure.size, 0);
+        while let Some((size, now)) = departures.wait_for_next() {
+            if room.len() < size {
+                room.resize(size, 0);
             }
-            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            let message = self.message(sequence, size, log.since_epoch(now));
             emit(&message, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
-            let mut rest = &room[..departure.size];
+            let mut rest = &room[..size];
             if let Some(stamps) = &mut stamps {
                 rest = stamps.begin_message(self.socket.as_fd(), sequence, rest)?;
             }
@@ -74,7 +71,7 @@ impl Ready {
                 break;
             }
             sequence += 1;
-            log.sent(departure.size, now);
+            log.sent(size, now);
             if one_way {
                 let at = log.since_epoch(now);
                 log.smoothed_rtt.sample(at, self.socket.as_fd());
@@ -92,22 +89,19 @@ impl Ready {
         let mut room = Vec::new();
         let mut answer = vec![0; 1 << 17];
         let mut stream = MessageStream::new();
-        let flags = self.waiting();
+        let flags = waiting(self.flow.options.busy);
         let mut deadline = departures.deadline(clock::monotonic());
         let mut sequence = 0;
-        while let Some(departure) = departures.next() {
-            let Some(now) = departures.wait(departure) else {
-                break;
-            };
-            if room.len() < departure.size {
-                room.resize(departure.size, 0);
+        while let Some((size, now)) = departures.wait_for_next() {
+            if room.len() < size {
+                room.resize(size, 0);
             }
-            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            let message = self.message(sequence, size, log.since_epoch(now));
             emit(&message, &mut room)?;
-            if !self.write(&room[..departure.size], departures, log)? {
+            if !self.write(&room[..size], departures, log)? {
                 break;
             }
-            log.sent(departure.size, now);
+            log.sent(size, now);
             // Regardless of partial progress of the echo.
             deadline.move_to(now + STALLED);
             let mut read = now;

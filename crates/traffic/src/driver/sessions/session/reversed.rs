@@ -56,7 +56,7 @@ impl Conversation<'_> {
             delay: Span::ZERO,
             echoed: false,
         };
-        let epoch = clock::time_of(clocks.offset.to_other(clocks.epoch));
+        let epoch = clock::monotonic_of(clocks.zero());
         let to = self.to.clone();
         let thread = thread::Builder::new()
             .name(format!("flow {}", flow.name.as_str()))

@@ -1,6 +1,5 @@
 //! One end of round trips: a socket and its timestamps.
 
-use std::io::IoSliceMut;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -8,19 +7,22 @@ use meter::latency_breakdown::{Came, Left};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, send};
+use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::departures::Departures;
 use super::{InjectionPoint, Probe};
+use crate::driver::departure_stamps::{DepartureStamps, MORE};
 use os::clock::{self, Epoch};
+use os::deadline::Permit;
 use os::error::{During, Error, Result};
-use os::socket::{stalled, stamp_arrivals, stamp_of, wait};
+use os::socket::{ARRIVALS, LEFT, QUEUED, Stamp, stalled, stamp_arrivals, wait};
+use os::sys::inbox::receive_stamped;
 use os::sys::option;
 
-/// MSG_MORE: more data follow; nix has no name for it.
-const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);
+/// SCM_TSTAMP_SND and SCM_TSTAMP_SCHED: the kinds of timestamps [LinuxUapi errqueue.h].
+const SENT: u32 = 0;
+const SCHEDULED: u32 = 1;
 
 /// SO_NO_CHECK, UDP_NO_CHECK6_TX and UDP_NO_CHECK6_RX; libc has no names for them
 /// [LinuxUapi socket.h, udp.h].
@@ -36,10 +38,10 @@ pub(super) struct End<'a> {
     outgoing: Vec<u8>,
     /// The buffer for the arriving message.
     room: Vec<u8>,
-    control: Vec<u8>,
     /// Index of the next message of a stream, whose header may not be readable.
     next: u64,
-    departures: Option<Departures>,
+    /// Those of counted messages, by their place.
+    departures: Option<DepartureStamps<usize>>,
     lefts: Vec<Left>,
 }
 
@@ -71,7 +73,6 @@ impl<'a> End<'a> {
             waiting,
             outgoing: vec![0; size],
             room: vec![0; room],
-            control: vec![0; 256],
             next: 0,
             departures: None,
             lefts: vec![Left::default(); messages],
@@ -85,9 +86,9 @@ impl<'a> End<'a> {
     /// Enables departure timestamps from here on.
     pub(super) fn stamp_departures(&mut self) -> Result<()> {
         if self.departures.is_none() {
-            let stream = self.is_stream();
-            let epoch = self.probe.transfer.epoch;
-            self.departures = Some(Departures::begin(self.socket.as_fd(), stream, epoch)?);
+            let (socket, stream) = (self.socket.as_fd(), self.is_stream());
+            let points = QUEUED | LEFT;
+            self.departures = Some(DepartureStamps::begin(socket, stream, ARRIVALS, points)?);
         }
         Ok(())
     }
@@ -140,15 +141,15 @@ impl<'a> End<'a> {
                 self.push(0..HEADER_LEN, MORE)?;
                 departures.switch(self.socket.as_fd(), false)?;
                 self.push(HEADER_LEN..size, MsgFlags::empty())?;
-                departures.stamped_octets(HEADER_LEN, at);
-                departures.octets(size - HEADER_LEN);
+                departures.stamped(HEADER_LEN, at);
+                departures.unstamped(size - HEADER_LEN);
             }
             _ => self.push(0..size, MsgFlags::empty())?,
         }
         if let Some((departures, at)) = departures.as_mut().zip(stamped)
             && !self.is_stream()
         {
-            departures.datagram(at);
+            departures.stamped(1, at);
         }
         self.departures = departures;
         if let Some(left) = stamped.and_then(|at| self.lefts.get_mut(at)) {
@@ -204,17 +205,20 @@ impl<'a> End<'a> {
 
     /// Reads the available departure timestamps.
     pub(super) fn take_stamps(&mut self) -> Result<()> {
-        match &mut self.departures {
-            Some(departures) => departures.take(self.socket.as_fd(), &mut self.lefts),
-            None => Ok(()),
-        }
+        let (epoch, lefts) = (self.probe.transfer.epoch, &mut self.lefts);
+        let Some(departures) = &mut self.departures else {
+            return Ok(());
+        };
+        departures.take(self.socket.as_fd(), |place, stamp| {
+            lefts.get_mut(place).is_some_and(|left| settle(left, &stamp, epoch))
+        })
     }
 
     /// Reads departure timestamps, and waits for missing ones.
     pub(super) fn take_last_stamps(&mut self, timeout: Span) -> Result<()> {
         let deadline = clock::monotonic() + timeout;
         self.take_stamps()?;
-        let missing = |end: &Self| end.departures.as_ref().is_some_and(|due| !due.all_here());
+        let missing = |end: &Self| end.departures.as_ref().is_some_and(|due| !due.is_empty());
         while missing(self) && clock::monotonic() < deadline {
             clock::sleep(Span::from_millis(1));
             self.take_stamps()?;
@@ -283,33 +287,40 @@ impl<'a> End<'a> {
             flags |= MsgFlags::MSG_TRUNC;
         }
         let epoch = self.probe.transfer.epoch;
-        let mut pieces = [IoSliceMut::new(&mut self.room[taken..])];
-        let message = loop {
-            let read = recvmsg::<SockaddrStorage>(
-                self.socket.as_raw_fd(),
-                &mut pieces,
-                Some(&mut self.control),
-                flags,
-            );
+        let (socket, room) = (self.socket.as_fd(), &mut self.room[taken..]);
+        let taken = loop {
+            let read = receive_stamped(socket, room, flags, Permit::of_worker());
             came.had = nanos(epoch);
             match read {
-                Ok(message) => break message,
+                Ok(taken) => break taken,
                 Err(Errno::EAGAIN) => return Ok(None),
                 Err(Errno::EINTR | Errno::ECONNREFUSED) => {}
                 Err(error) => return Err(error).during(|| "reading a message"),
             }
         };
-        if message.bytes == 0 {
+        if taken.length == 0 {
             return Err(Error::new(
                 "reading a message",
                 "the other end closed early",
             ));
         }
-        if let Some(stamp) = stamp_of(&message)? {
+        if let Some(stamp) = taken.stamp {
             came.arrived = Some(epoch.time_of_stamp(stamp).as_nanos());
         }
-        Ok(Some(message.bytes))
+        Ok(Some(taken.length))
     }
+}
+
+/// Records a timestamp; for retransmissions the first departure counts. Returns whether the
+/// message has all of them.
+fn settle(left: &mut Left, stamp: &Stamp, epoch: Epoch) -> bool {
+    let nanos = Some(epoch.time_of_stamp(stamp.at).as_nanos());
+    match stamp.place {
+        SCHEDULED => left.queued = left.queued.or(nanos),
+        SENT => left.sent = left.sent.or(nanos),
+        _ => {}
+    }
+    left.queued.is_some() && left.sent.is_some()
 }
 
 /// The program's clock, in nanoseconds since the epoch.
