@@ -10,6 +10,7 @@
 //!   datagrams of others to a second socket, which only counts them.
 
 mod acceptor;
+mod callers;
 mod datagrams;
 
 use std::io;
@@ -23,6 +24,7 @@ use nix::sys::socket::{MsgFlags, SockFlag, send};
 use units::{Span, Time, Transport};
 
 use acceptor::Acceptor;
+pub(crate) use callers::Callers;
 use datagrams::Others;
 use os::clock;
 use os::error::{During, Result};
@@ -30,8 +32,12 @@ use os::random::random;
 use os::socket::{self, Options, address_of, listen, open, stalled, take_error, wait};
 use os::sys::queued::unacknowledged;
 
-/// Connections that may wait for the thread at the port.
-const BACKLOG: i32 = 128;
+/// Connections that may wait at a port.
+pub(crate) const BACKLOG: i32 = 128;
+
+/// The pause after unauthenticated peers once the sender is in, so that they take little processor
+/// time from the trial. Further ones wait in the kernel, which drops those without room.
+const REST: Span = Span::from_millis(10);
 
 /// The interval of looks whether the token is acknowledged.
 const LOOK: Span = Span::from_micros(50);
@@ -87,7 +93,8 @@ impl DataPort {
                     true => SockFlag::SOCK_NONBLOCK,
                     false => SockFlag::empty(),
                 };
-                Way::Stream(Acceptor::begin(socket, token.clone(), most, flags)?)
+                let callers = Callers::new(socket, None, token.clone(), most, flags)?;
+                Way::Stream(Acceptor::begin(callers)?)
             }
             Transport::Udp => Way::Datagrams(Some(socket)),
         };

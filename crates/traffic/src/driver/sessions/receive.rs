@@ -1,7 +1,6 @@
 //! A receiver's end of one flow: a socket that accepts data from the sender only, and
 //! statistics.
 
-mod callers;
 mod datagrams;
 mod out_of_order;
 mod recorder;
@@ -22,6 +21,7 @@ use super::Records;
 use super::counters::ReceivedCounters;
 use super::records::LogSink;
 use crate::driver::timeline::Timeline;
+use crate::driver::trial_token::BACKLOG;
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{During, Result};
@@ -166,7 +166,7 @@ impl Waiting {
             Transport::Udp => {}
             Transport::Tcp => {
                 setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
-                listen(&socket, callers::MOST)?;
+                listen(&socket, BACKLOG)?;
             }
         }
         let port = address_of(socket.as_fd())?.port();

@@ -4,16 +4,16 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::MessageStream;
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
+use nix::sys::socket::{MsgFlags, SockFlag, send, setsockopt, sockopt};
 use units::Time;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
 
-use super::callers::Callers;
 use super::out_of_order::RateStarts;
 use super::recorder::Arrival;
 use super::{BEGIN, LOOK, Waiting};
 use crate::driver::sessions::send::waiting;
+use crate::driver::trial_token::{Callers, Token};
 use os::clock;
 use os::deadline::receive;
 use os::error::{During, Error, Result};
@@ -145,19 +145,20 @@ impl Waiting {
         }
     }
 
-    /// Accepts the connection that shows the cookie; others are closed.
+    /// Accepts the connection that shows the cookie; others are reset.
     pub(super) fn accept(&self) -> Result<Option<OwnedFd>> {
         let deadline = self.deadline.within(BEGIN);
-        let mut callers = Callers::new(self.peer, self.flow.cookie);
-        while let Ok(permit) = deadline.permit()
-            && !self.is_over(clock::monotonic())
-        {
-            if let Some(stream) = callers.next(&self.socket, permit)? {
-                set_timeout(stream.as_fd(), LOOK)?;
-                return Ok(Some(stream));
-            }
+        let (from, token) = (Some(self.peer), Token::new(self.flow.cookie));
+        let mut callers = Callers::new(&self.socket, from, token, 1, SockFlag::empty())?;
+        let mut entered = None;
+        while entered.is_none() && deadline.permit().is_ok() && !self.is_over(clock::monotonic()) {
+            let soon = Some(clock::monotonic() + LOOK);
+            callers.hear(None, soon, &deadline, |stream| entered = Some(stream));
         }
-        Ok(None)
+        if let Some(stream) = &entered {
+            set_timeout(stream.as_fd(), LOOK)?;
+        }
+        Ok(entered)
     }
 
     /// Sends a message back, from `room`, which holds no more than [`WRITE`] octets.
