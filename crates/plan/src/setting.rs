@@ -31,7 +31,7 @@ pub use graph::{Graph, Role, Vertex, Wiring};
 pub use kernel_tcp::KernelTcp;
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
 pub use nic::{Coalescing, NicSetting};
-pub use probe::{Peer, Probe};
+pub use probe::Probe;
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 

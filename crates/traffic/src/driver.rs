@@ -8,7 +8,6 @@
 pub mod clock_comparison;
 pub mod connections;
 mod departure_stamps;
-pub mod discovery;
 pub mod jumbogram;
 pub mod packet_log;
 pub mod request_response;

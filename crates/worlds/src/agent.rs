@@ -3,7 +3,6 @@
 mod between;
 mod clocks;
 mod connecting;
-mod discovering;
 mod flows;
 mod probing;
 mod requests;

@@ -16,7 +16,6 @@ mod network;
 mod pair;
 mod pass;
 mod passes;
-mod peers;
 mod probe;
 mod program_files;
 mod request_response;

@@ -11,8 +11,6 @@ use plan::metric::Metric;
 use plan::{DisturbedPass, Flag};
 use serde::Serialize;
 
-pub(crate) use probe::{PeerAnswer, PeerLimit, PeerVerdict};
-
 /// The measurements of a trial.
 #[derive(Default)]
 pub struct Measurements {

@@ -1,8 +1,8 @@
 //! Reads `[traffic]` of `kind = "probe"`: the investigation of a path.
 
 use anyhow::Result;
-use keyfile::quantity::{size, switch, word};
-use plan::setting::{Network, Peer, Probe, Protocol};
+use keyfile::quantity::{size, switch};
+use plan::setting::{Network, Probe, Protocol};
 use units::{Bytes, Span};
 
 use crate::reader::Reader;
@@ -11,15 +11,6 @@ const PROTOCOLS: [(&str, Protocol); 3] = [
     ("icmp", Protocol::Icmp),
     ("udp", Protocol::Udp),
     ("tcp", Protocol::Tcp),
-];
-
-/// The words of `traffic.prober`.
-const PROBERS: [(&str, Option<Peer>); 5] = [
-    ("jumbolab", None),
-    ("tracepath", Some(Peer::Tracepath)),
-    ("ping", Some(Peer::Ping)),
-    ("scamper", Some(Peer::Scamper)),
-    ("tcp_mtu_probing", Some(Peer::TcpMtuProbing)),
 ];
 
 /// The investigation of the path that `network` is, which takes `timeout` at most.
@@ -36,11 +27,9 @@ pub(super) fn read(reader: &mut Reader<'_>, network: &Network, timeout: Span) ->
             most.get()
         )));
     }
-    let peer = reader.read("traffic.prober", word(&PROBERS))?.value;
     let reflector = reader.read("traffic.reflector", switch)?.value;
     let listens = reader.read("traffic.listens", switch)?.value;
     Ok(Probe {
-        peer,
         up_to: up_to.value,
         protocols: protocols(reader)?,
         reflector,

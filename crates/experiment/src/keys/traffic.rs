@@ -74,18 +74,6 @@ pub(super) const SECTIONS: &[Section] = &[
         worlds: everywhere(),
         keys: &[
             Key {
-                name: "prober",
-                kind: "`jumbolab`, `tracepath`, `ping`, `scamper` or `tcp_mtu_probing`",
-                default: DefaultValue::Text("jumbolab"),
-                meaning: "Who finds out what the path carries: this program; `tracepath`; a bisection by `ping -M do`; `scamper` with `trace -M`; or a TCP connection with `net.ipv4.tcp_mtu_probing=2`. See [probe.md](probe.md#beside-other-tools).",
-                worlds: simulator(only(
-                    &["jumbolab"],
-                    "the simulator has no other programs, kernels or sockets: --on netns",
-                ))
-                .predicted(no_effect("its kind is refused")),
-                effect: Effect::None,
-            },
-            Key {
                 name: "up_to",
                 kind: "size",
                 default: DefaultValue::Text("9000B"),

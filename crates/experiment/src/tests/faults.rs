@@ -70,7 +70,6 @@ fn faults_become_rules_of_their_link_in_order() {
 #[test]
 fn an_investigation_has_defaults_and_a_list_of_protocols() {
     let expected = |protocols: &[Protocol], reflector| Probe {
-        peer: None,
         up_to: Bytes::new(9_000),
         protocols: protocols.to_vec(),
         reflector,

@@ -12,16 +12,6 @@ facts! {
     "", "`kind = \"probe\"`: the whole result of the investigation"
     { REPORT: Box<RawValue> = "report" }
 
-    "octets", "`kind = \"probe\"` with another `prober`: `mtu`, `step` (it stops where less is to be gained), `limit` (`nowhere`, a `router` or a `hop`) and `verdict` (`clean`, `refused` or `vanish`); null: it does not say"
-    { ANSWER: Value = "answer" }
-
-    "", "the same: the last command line, what the program printed, and whether `timeout` ended it"
-    {
-        COMMAND: String = "command",
-        OUTPUT: String = "output",
-        ENDED_BY_TIME_LIMIT: bool = "ended_by_time_limit",
-    }
-
     "", "`kind = \"probe\"`, world `netns`: the sender's interface toward the receiver, its MTU and its address"
     { OUTGOING: Value = "outgoing" }
 

@@ -83,7 +83,7 @@ impl<'a> Rows<'a> {
 
     /// The number of rows.
     pub(super) fn count(&self) -> usize {
-        match scores::rows(self.found) {
+        match self.found.scores.len() {
             0 => self.rows.len(),
             scored => scored,
         }

@@ -68,7 +68,7 @@ impl EvidenceStore for StoredEvidence {
 mod tests {
     use super::*;
     use crate::journal::Journal;
-    use plan::evidence::OUTPUT;
+    use plan::evidence::COMMAND_SENDER;
     use plan::synthetic::{factors, trial};
     use std::fs;
 
@@ -81,7 +81,7 @@ mod tests {
         let of = |repeat: u32| {
             let mut trial = trial(factors(9000), repeat, &[]);
             let long = "x".repeat(repeat as usize * 5000);
-            trial.evidence.insert(OUTPUT, long);
+            trial.evidence.insert(COMMAND_SENDER, long);
             trial
         };
         let offsets = [1, 2, 3].map(|repeat| journal.append(&of(repeat)).unwrap());

@@ -9,7 +9,6 @@ use os::request;
 use probe::driver::{self, Investigated, Prober, Services, stamp};
 use traffic::driver::clock_comparison::{ClockAnswerer, Compared, compare};
 use traffic::driver::connections;
-use traffic::driver::discovery::{self, FarEnd, Settled};
 use traffic::driver::request_response::{self, Answerer, RequestResponse};
 use traffic::driver::transfer::latency_breakdown::{self, Probe};
 use traffic::driver::transfer::{Received, Receiver, Recorded, Sent, Transfer, send};
@@ -113,17 +112,6 @@ os::requests! {
     /// Ask for the clock at the address and port.
     CompareClocks(address: IpAddr, token: Token, port: u16) -> Compared {
         compare(address, &token, port)?
-    }
-    /// Open a port, report it, and receive the data of a connection. The answer is the number
-    /// of unauthenticated peers.
-    Accept(task: discovery::Task, token: Token) -> u64 {
-        let far_end = FarEnd::open(task, token)?;
-        listening(far_end.port)?;
-        far_end.serve()?
-    }
-    /// Connect to that port, and send until the size of packets has settled.
-    Settle(task: discovery::Task, token: Token, port: u16) -> Settled {
-        discovery::settle(&task, &token, port)?
     }
     /// Answer the probes of an investigation from now on.
     OpenFarEnd(services: Services) -> () {

@@ -29,7 +29,7 @@ const READY_TIMEOUT: Span = Span::from_millis(2_000);
 
 /// The duration of one poll of a program.
 const SOON: Span = Span::from_millis(5);
-pub(super) const WHILE: Span = Span::from_millis(100);
+const WHILE: Span = Span::from_millis(100);
 
 /// The observations of a trial of the user's programs.
 pub(super) struct CommandObservation {
@@ -286,7 +286,7 @@ fn complaint_in(report: &Value) -> String {
     error.map_or_else(String::new, |error| format!(": {error}"))
 }
 
-pub(super) fn attend(tool: &mut dyn Program, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
+fn attend(tool: &mut dyn Program, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
     let status = tool.attend(timeout)?;
     match os::interrupt::asked() {
         true => Err(interrupted()),
@@ -295,10 +295,10 @@ pub(super) fn attend(tool: &mut dyn Program, timeout: Span) -> anyhow::Result<Op
 }
 
 /// A program that cannot be started will not start in the next trial, either.
-pub(super) fn not_started(node: &str) -> impl Fn(anyhow::Error) -> Failure {
+fn not_started(node: &str) -> impl Fn(anyhow::Error) -> Failure {
     move |error| Failure::Lost(anyhow::anyhow!("{node}: {error:#}; is it installed?"))
 }
 
-pub(super) fn left_until(deadline: Time) -> Span {
+fn left_until(deadline: Time) -> Span {
     deadline.since(clock::monotonic()).unwrap_or_default()
 }

@@ -41,8 +41,6 @@ pub(crate) struct Path {
     pub(crate) paced: Paced,
     /// The addresses of its nodes; traffic goes to the receiver's.
     pub(crate) addresses: Addresses,
-    /// The addresses of its routers towards the sender, the nearest first.
-    pub(crate) routers: Vec<IpAddr>,
     /// The hosts of a network that is no path, in the order of their agents.
     pub(crate) hosts: Vec<(String, IpAddr)>,
     /// Offloads that the sender's interface reports as enabled.
@@ -197,12 +195,6 @@ pub(crate) trait Programs {
     /// # Errors
     /// The kernel rejects it.
     fn set_congestion_control(&self, name: &str) -> Result<()>;
-
-    /// Makes TCP of the sender probe for the path MTU.
-    ///
-    /// # Errors
-    /// The kernel rejects it.
-    fn probe_by_tcp(&self) -> Result<()>;
 
     /// The number of listening sockets of the receiver.
     ///

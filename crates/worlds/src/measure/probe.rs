@@ -11,7 +11,6 @@ use wire::stamp;
 use super::Pair;
 use super::checks::flags_of_probe;
 use super::disturbance::{StallMetering, watched};
-use super::peers::peer;
 use crate::agent::{CloseFarEnd, Failure, OpenFarEnd};
 use crate::measurements::Measurements;
 
@@ -23,9 +22,6 @@ pub(super) fn probe(
     probe: &spec::Probe,
     seed: Seed,
 ) -> Result<Measurements, Failure> {
-    if let Some(other) = probe.peer {
-        return peer(pair, (setting, probe), other, seed);
-    }
     let receiver = pair.path.addresses.receiver;
     let reflector = probe.reflector.then_some(stamp::PORT);
     pair.agents.receiver(&OpenFarEnd(Services {

@@ -44,7 +44,6 @@ pub(super) fn path(setting: &Setting) -> Path {
             receiver,
             router: None,
         },
-        routers: Vec::new(),
         hosts: Vec::new(),
         offloads: Vec::new(),
         inspection: Some(Inspection {

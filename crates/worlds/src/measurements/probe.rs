@@ -1,6 +1,5 @@
 //! The score of an investigation of a path: its report compared with the settings.
 
-mod peer;
 mod truth;
 
 use crate::testbed::SentPackets;
@@ -12,7 +11,6 @@ use serde_json::value::to_raw_value;
 use units::Bytes;
 
 use super::Measurements;
-pub(crate) use peer::{PeerAnswer, PeerLimit, PeerVerdict};
 use truth::{Fault, Truth};
 
 /// The payload of a fragment is a multiple of eight octets [RFC791 s3.2] [RFC8200 s4.5].
@@ -37,7 +35,7 @@ impl Measurements {
         self.note(evidence::REPORT, to_raw_value(report).ok());
     }
 
-    /// The packets of a prober, as the sender's interface counts it: the same for each prober.
+    /// What the investigation sent, as the sender's interface counts it.
     pub(crate) fn put_sent(&mut self, sent: SentPackets) {
         self.put(&metric::PROBES, Some(sent.packets as f64));
         self.put(&metric::PROBE_OCTETS, Some(sent.octets.get() as f64));

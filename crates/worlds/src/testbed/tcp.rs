@@ -117,16 +117,6 @@ impl Testbed {
         self.host_routes(path)
             .try_for_each(|(host, route)| host.begin_with(name, &route, &tcp))
     }
-
-    /// Makes TCP of the sender probe for the path MTU from the beginning of a connection
-    /// [LinuxDoc ip-sysctl].
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn probe_by_tcp(&self) -> Result<()> {
-        let parameter = [("ipv4/tcp_mtu_probing", "2")];
-        self.sender().namespace.set_parameters(&parameter)
-    }
 }
 
 impl Node {

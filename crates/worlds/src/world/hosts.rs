@@ -157,7 +157,6 @@ impl Hosts {
             inspection,
             offloads: self.ends[0].interface()?.offloads,
             pace: None,
-            routers: Vec::new(),
             hosts: Vec::new(),
             addresses,
         })

@@ -194,10 +194,6 @@ impl Programs for HostPrograms<'_> {
         Ok(())
     }
 
-    fn probe_by_tcp(&self) -> Result<()> {
-        bail!("the settings of a host's TCP are its administrator's")
-    }
-
     fn listeners(&self) -> Result<usize> {
         self.end(End::Receiver).agent.call(&CountListeners())
     }

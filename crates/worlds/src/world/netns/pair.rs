@@ -170,10 +170,6 @@ impl Programs for BedPrograms<'_> {
         Ok(self.testbed.set_congestion_control(self.path, name)?)
     }
 
-    fn probe_by_tcp(&self) -> Result<()> {
-        Ok(self.testbed.probe_by_tcp()?)
-    }
-
     fn listeners(&self) -> Result<usize> {
         Ok(self.testbed.receiver().namespace.listeners()?)
     }

@@ -123,17 +123,6 @@ impl TestbedHandle {
         }
     }
 
-    /// The addresses of the nodes between the ends, towards the sender.
-    fn routers(&self) -> Vec<IpAddr> {
-        let nodes = self.testbed.nodes.iter().skip(1);
-        let inner = nodes.take(self.testbed.nodes.len().saturating_sub(2));
-        let address = |node: &Node| {
-            let first = node.interfaces.first()?;
-            self.testbed.address(&self.path, node, first)
-        };
-        inner.filter_map(address).collect()
-    }
-
     /// The hosts of a network that is no path, with the addresses to which traffic goes.
     fn hosts(&self) -> Vec<(String, IpAddr)> {
         let hosts = self.testbed.hosts().filter(|_| self.path.graph.is_some());
@@ -168,7 +157,6 @@ impl TestbedHandle {
         Ok(measure::Path {
             paced: self.paced,
             addresses,
-            routers: self.routers(),
             hosts: self.hosts(),
             inspection: inspection.transpose()?,
             offloads: self.offloads.clone(),

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use units::Bytes;
 
-use super::{PeerAnswer, PeerLimit, PeerVerdict};
+use super::{Answer, Limit};
 
 /// Octets of the header of an echo request [RFC792].
 const ECHO_HEADER: Bytes = Bytes::new(8);
@@ -20,13 +20,9 @@ pub(super) struct Echoes {
 
 /// The command line for three echoes with `octets` behind the IP header; the last one is
 /// waited for one second.
-pub(super) fn words(version: &str, octets: Bytes, to: IpAddr) -> Vec<String> {
-    let payload = octets.get().saturating_sub(ECHO_HEADER.get()).to_string();
-    let to = to.to_string();
-    let words = [
-        "ping", version, "-n", "-M", "do", "-c", "3", "-i", "0.2", "-W", "1", "-s", &payload, &to,
-    ];
-    words.map(str::to_owned).to_vec()
+pub(super) fn line(version: &str, octets: Bytes) -> String {
+    let payload = octets.get().saturating_sub(ECHO_HEADER.get());
+    format!("ping {version} -n -M do -c 3 -i 0.2 -W 1 -s {payload} {{receiver}}")
 }
 
 /// The echoes in the output of `ping -n`.
@@ -97,21 +93,16 @@ impl Bisection {
     }
 
     /// The answer, as far as the search has come.
-    pub(super) fn answer(&self) -> PeerAnswer {
+    pub(super) fn answer(&self) -> Answer {
         if self.next_size().is_some() || !self.any_answered {
-            return PeerAnswer::default();
+            return Answer::default();
         }
-        let (limit, verdict) = match (self.any_unanswered, self.router) {
-            (false, _) => (Some(PeerLimit::Nowhere), PeerVerdict::Clean),
-            (true, Some(router)) => (Some(PeerLimit::Router(router)), PeerVerdict::Refused),
-            (true, None) => (None, PeerVerdict::Vanish),
+        let limit = match (self.any_unanswered, self.router) {
+            (false, _) => Some(Limit::Nowhere),
+            (true, router) => router.map(Limit::Router),
         };
-        PeerAnswer {
-            mtu: Some(self.low),
-            limit,
-            verdict: Some(verdict),
-            ..PeerAnswer::default()
-        }
+        let mtu = Some(self.low);
+        Answer { mtu, limit }
     }
 }
 
@@ -155,7 +146,7 @@ rtt min/avg/max/mdev = 0.073/0.073/0.073/0.000 ms
     }
 
     /// The answer about a path that carries `mtu`, and the echoes that it takes.
-    fn searched(mtu: u64, router: Option<&str>) -> (PeerAnswer, u32) {
+    fn searched(mtu: u64, router: Option<&str>) -> (Answer, u32) {
         let mut bisection = Bisection::new(Bytes::new(68), Bytes::new(9_000));
         let mut sizes = 0;
         while let Some(size) = bisection.next_size() {
@@ -176,10 +167,9 @@ rtt min/avg/max/mdev = 0.073/0.073/0.073/0.000 ms
 
     #[test]
     fn a_bisection_finds_every_size() {
-        let vanish = |mtu| PeerAnswer {
+        let vanish = |mtu| Answer {
             mtu: Some(Bytes::new(mtu)),
-            verdict: Some(PeerVerdict::Vanish),
-            ..PeerAnswer::default()
+            limit: None,
         };
         for mtu in [69, 1_500, 4_000, 8_999] {
             let (answer, sizes) = searched(mtu, None);
@@ -187,20 +177,17 @@ rtt min/avg/max/mdev = 0.073/0.073/0.073/0.000 ms
             assert!(sizes <= 15, "{sizes}");
         }
         let (clean, sizes) = searched(9_000, None);
-        assert_eq!((clean.verdict, sizes), (Some(PeerVerdict::Clean), 1));
+        assert_eq!((clean.limit, sizes), (Some(Limit::Nowhere), 1));
         let (told, _) = searched(1_500, Some("10.0.1.2"));
-        let router = PeerLimit::Router("10.0.1.2".parse().unwrap());
-        assert_eq!(told.limit, Some(router));
-        assert_eq!(told.verdict, Some(PeerVerdict::Refused));
+        assert_eq!(told.limit, Some(Limit::Router("10.0.1.2".parse().unwrap())));
         // Nothing was answered: the smallest size is not known to pass, either.
-        assert_eq!(searched(0, None).0, PeerAnswer::default());
+        assert_eq!(searched(0, None).0, Answer::default());
     }
 
     #[test]
     fn a_command_line_states_the_payload() {
-        let to = "10.0.3.2".parse().unwrap();
-        let words = words("-4", Bytes::new(1_480), to).join(" ");
-        assert_eq!(words, "ping -4 -n -M do -c 3 -i 0.2 -W 1 -s 1472 10.0.3.2");
+        let line = line("-4", Bytes::new(1_480));
+        assert_eq!(line, "ping -4 -n -M do -c 3 -i 0.2 -W 1 -s 1472 {receiver}");
     }
 
     proptest! {

@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use units::Bytes;
 
-use super::{PeerAnswer, PeerLimit, PeerVerdict, octets};
+use super::{Answer, Limit, octets};
 
 /// The answer in the output of `tracepath -n`, from an interface of MTU `interface`.
 ///
 /// It has a line for each answer: the hop limit, the router, the round trip, and `pmtu N`
 /// where a router says that packets are too big. The last line has the path MTU.
-pub(super) fn answer(text: &str, interface: Bytes) -> PeerAnswer {
+pub(super) fn answer(text: &str, interface: Bytes) -> Answer {
     let mut router = None;
     let mut mtu = None;
     let mut has_reached = false;
@@ -24,19 +24,12 @@ pub(super) fn answer(text: &str, interface: Bytes) -> PeerAnswer {
         has_reached |= words.last() == Some(&"reached");
     }
     // Without an answer of the far end the path MTU is that of the links so far.
-    let (limit, verdict) = match (router, has_reached) {
-        (Some(router), _) => (Some(PeerLimit::Router(router)), Some(PeerVerdict::Refused)),
-        (None, true) if mtu == Some(interface) => {
-            (Some(PeerLimit::Nowhere), Some(PeerVerdict::Clean))
-        }
-        (None, _) => (None, None),
+    let limit = match (router, has_reached) {
+        (Some(router), _) => Some(Limit::Router(router)),
+        (None, true) if mtu == Some(interface) => Some(Limit::Nowhere),
+        (None, _) => None,
     };
-    PeerAnswer {
-        mtu,
-        limit,
-        verdict,
-        ..PeerAnswer::default()
-    }
+    Answer { mtu, limit }
 }
 
 #[cfg(test)]
@@ -72,25 +65,20 @@ mod tests {
      Resume: pmtu 9000 hops 2 back 2 
 ";
 
-    fn answered(mtu: u64, limit: Option<PeerLimit>, verdict: Option<PeerVerdict>) -> PeerAnswer {
-        PeerAnswer {
-            mtu: Some(Bytes::new(mtu)),
-            limit,
-            verdict,
-            ..PeerAnswer::default()
-        }
+    fn answered(mtu: u64, limit: Option<Limit>) -> Answer {
+        let mtu = Some(Bytes::new(mtu));
+        Answer { mtu, limit }
     }
 
     #[test]
     fn a_router_that_answers_is_named_and_a_silent_link_is_not() {
         let of = |text| answer(text, Bytes::new(9_000));
-        let router = PeerLimit::Router("10.0.1.2".parse().unwrap());
-        let told = answered(1_500, Some(router), Some(PeerVerdict::Refused));
+        let told = answered(1_500, Some(Limit::Router("10.0.1.2".parse().unwrap())));
         assert_eq!(of(TOLD), told);
-        assert_eq!(of(SILENT), answered(9_000, None, None));
-        let clean = answered(9_000, Some(PeerLimit::Nowhere), Some(PeerVerdict::Clean));
+        assert_eq!(of(SILENT), answered(9_000, None));
+        let clean = answered(9_000, Some(Limit::Nowhere));
         assert_eq!(of(CLEAN), clean);
-        assert_eq!(of(""), PeerAnswer::default());
+        assert_eq!(of(""), Answer::default());
     }
 
     proptest! {
