@@ -1,4 +1,4 @@
-//! How often probers were right about paths whose faults are known.
+//! How often investigations were right about paths whose faults are known.
 
 use plan::Trial;
 
@@ -23,8 +23,7 @@ pub struct Score {
     pub failure: Option<String>,
 }
 
-/// The answers to one question. A prober may have none: ping, for example, names no hop
-/// if large packets vanish.
+/// The answers to one question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// Trials with the right answer.
@@ -149,7 +148,7 @@ mod tests {
         let mut silent = trial([100.0; 3], 60.0);
         silent.metrics.remove("hop_right");
         let failed = Trial {
-            failure: Some("not run: no program `scamper`".into()),
+            failure: Some("the agent has ended".into()),
             ..trial([100.0; 3], 60.0)
         };
         let other = trial([100.0, 0.0, 0.0], 60.0);

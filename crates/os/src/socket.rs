@@ -26,11 +26,11 @@ pub use open::{NO_ECHOES, control, listen, open, open_for_echoes};
 pub use options::Options;
 pub use options::{reset_on_close, set_code_point, set_timeout};
 pub use smoothed_rtt::SmoothedRtt;
-pub use stamps::{Stamp, keep_stamping};
 pub use stamps::{
     ACKNOWLEDGED, ARRIVALS, COUNT_WRITTEN, LEFT, NUMBERS, QUEUED, read_departures, stamp_arrivals,
     stamp_departures,
 };
+pub use stamps::{Stamp, keep_stamping};
 pub use state::TcpState;
 pub use state::{TCP_HEADER, full_segment, take_error, tcp_state};
 pub use wait::is_readable;

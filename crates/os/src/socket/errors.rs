@@ -42,7 +42,9 @@ pub fn next_error(socket: BorrowedFd<'_>) -> nix::Result<Option<QueuedError>> {
     };
     for part in message.cmsgs()? {
         match part {
-            ControlMessageOwned::ScmTimestampsns(stamps) => queued.stamp = unix_nanos(stamps.system),
+            ControlMessageOwned::ScmTimestampsns(stamps) => {
+                queued.stamp = unix_nanos(stamps.system)
+            }
             part => queued.reported = queued.reported.or_else(|| reported(&part)),
         }
     }

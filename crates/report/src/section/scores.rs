@@ -145,7 +145,10 @@ fn figures(score: &Score) -> Vec<Cell> {
         Some(_) => "not run".to_owned(),
         None => figure,
     };
-    right.chain(cost).map(|figure| Cell::figure(text(figure))).collect()
+    right
+        .chain(cost)
+        .map(|figure| Cell::figure(text(figure)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -67,6 +67,12 @@ pub struct RequestResponse {
 }
 
 impl RequestResponse {
+    /// The largest message.
+    fn longest(&self) -> usize {
+        let longest = self.sizes.iter().max().copied().unwrap_or_default();
+        usize::try_from(longest).unwrap_or(usize::MAX)
+    }
+
     /// The options of either end's socket.
     fn options(&self) -> Options {
         Options {

@@ -12,7 +12,6 @@ mod connect;
 mod connection;
 mod counters;
 mod delays;
-mod echo;
 mod echo_tags;
 mod flow;
 mod intervals;

@@ -169,19 +169,12 @@ impl<'a> Service<'a> {
         request_response: &RequestResponse,
         answered: &'a mut Answered,
     ) -> Self {
-        let longest = request_response
-            .sizes
-            .iter()
-            .max()
-            .copied()
-            .unwrap_or_default();
-        let longest = usize::try_from(longest).unwrap_or(ROOM);
         Self {
             stream,
             answer: request_response.answer,
             pause: request_response.pause,
             answered,
-            room: vec![0; 2 * longest.max(ROOM)],
+            room: vec![0; 2 * request_response.longest().max(ROOM)],
             filled: 0,
             message: None,
             written: 0,

@@ -85,14 +85,7 @@ pub(super) enum Trouble {
 
 impl<'a> Desk<'a> {
     fn new(request_response: &'a RequestResponse, token: &'a Token, port: u16) -> Result<Self> {
-        let longest = request_response
-            .sizes
-            .iter()
-            .max()
-            .copied()
-            .unwrap_or_default();
-        let longest = usize::try_from(longest).unwrap_or(HEADER_LEN);
-        let longest = longest.max(HEADER_LEN);
+        let longest = request_response.longest().max(HEADER_LEN);
         Ok(Self {
             request_response,
             token,
@@ -258,20 +251,16 @@ impl AsFd for Line {
 }
 
 fn line(request_response: &RequestResponse, token: &Token, port: u16) -> Result<Line> {
+    let (socket, of_token) = socket::connected(request_response, token, port)?;
+    let (deadline, again) = (request_response.deadline, request_response.retransmit_after);
     Ok(match request_response.protocol {
         Transport::Tcp => {
-            let (stream, of_token) = socket::connected(request_response, token, port)?;
-            Line::Stream(stream, of_token)
+            set_timeout(socket.as_fd(), deadline)?;
+            Line::Stream(TcpStream::from(socket), of_token)
         }
         Transport::Udp => {
-            let socket = socket::sending(request_response, token, port)?;
-            set_timeout(
-                socket.as_fd(),
-                request_response
-                    .retransmit_after
-                    .min(request_response.deadline),
-            )?;
-            Line::Datagrams(socket)
+            set_timeout(socket.as_fd(), again.min(deadline))?;
+            Line::Datagrams(UdpSocket::from(socket))
         }
     })
 }

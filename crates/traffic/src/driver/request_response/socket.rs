@@ -2,7 +2,7 @@
 //! study makes blocking calls, which need no second system call.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use units::Span;
@@ -10,48 +10,32 @@ use units::Span;
 use super::{RequestResponse, TcpStats};
 use crate::driver::trial_token::{self, Token};
 use os::error::{During, Result};
-use os::socket::{Options, set_timeout};
+use os::socket::Options;
 use os::sys::{option, tcp_info};
 
 /// The longest time to establish a connection.
 const CONNECTING: Span = Span::from_secs(30);
 
-/// A connection to `port` of the answering end that has shown `token`, and the segments
+/// A socket connected to `port` of the answering end, which has shown `token`, and the segments
 /// that this took, as [`segments`] counts.
 pub(super) fn connected(
     request_response: &RequestResponse,
     token: &Token,
     port: u16,
-) -> Result<(TcpStream, [u64; 2])> {
-    let socket = joined(request_response, port)?;
+) -> Result<(OwnedFd, [u64; 2])> {
+    let options = Options {
+        // On a lossy link the first SYN may be lost; the next follows a second later.
+        timeout: Some(CONNECTING),
+        ..request_response.options()
+    };
+    let protocol = request_response.protocol;
+    let to = SocketAddr::new(request_response.address, port);
+    let socket = trial_token::connect(protocol, to, &options, CONNECTING)?;
     let before = segments(socket.as_fd()).unwrap_or_default();
-    show(&socket, request_response, token, port)?;
+    trial_token::show(&socket, protocol, token, to, CONNECTING)?;
     let after = segments(socket.as_fd()).unwrap_or_default();
     let took = [0, 1].map(|place| after[place].saturating_sub(before[place]));
-    let stream = TcpStream::from(socket);
-    set_timeout(stream.as_fd(), request_response.deadline)?;
-    Ok((stream, took))
-}
-
-/// A UDP socket connected to `port` of the answering end that has shown `token`.
-pub(super) fn sending(
-    request_response: &RequestResponse,
-    token: &Token,
-    port: u16,
-) -> Result<UdpSocket> {
-    let socket = joined(request_response, port)?;
-    show(&socket, request_response, token, port)?;
-    Ok(UdpSocket::from(socket))
-}
-
-fn show(
-    socket: &OwnedFd,
-    request_response: &RequestResponse,
-    token: &Token,
-    port: u16,
-) -> Result<()> {
-    let to = SocketAddr::new(request_response.address, port);
-    trial_token::show(socket, request_response.protocol, token, to, CONNECTING)
+    Ok((socket, took))
 }
 
 /// Whether a call timed out.
@@ -94,14 +78,4 @@ pub(super) fn delay_acknowledgements(socket: BorrowedFd<'_>, span: Span) -> Resu
     option::set(socket, libc::IPPROTO_TCP, TCP_DELACK_MAX_US, micros).during(|| {
         format!("delaying acknowledgements by {span} at most; kernels from 6.17 on take 2 of their ticks to 200 ms")
     })
-}
-
-fn joined(request_response: &RequestResponse, port: u16) -> Result<OwnedFd> {
-    let options = Options {
-        // On a lossy link the first SYN may be lost; the next follows a second later.
-        timeout: Some(CONNECTING),
-        ..request_response.options()
-    };
-    let to = SocketAddr::new(request_response.address, port);
-    trial_token::connect(request_response.protocol, to, &options, CONNECTING)
 }

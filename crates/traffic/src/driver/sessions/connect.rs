@@ -17,8 +17,8 @@ use wire::control::{self, Report};
 
 use super::connection::{Connection, Room};
 use super::intervals::Intervals;
-use super::send::{Ready, Sent};
-use super::{Described, Entry, Flow, Records, black_hole, echo, reverse, sizes};
+use super::send::{Ready, Sent, run_echoes};
+use super::{Described, Entry, Flow, Records, black_hole, reverse, sizes};
 use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
 use os::random::random;
@@ -100,7 +100,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         let start = clock::monotonic();
         let records = open_log(plan.keep, start)?;
-        return echo::run(plan.to, plan.flows, start, records, plan.intervals);
+        return run_echoes(plan.to, plan.flows, start, records, plan.intervals);
     }
     let wanted = plan.flows.first().map(|flow| flow.options.socket.clone());
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;

@@ -171,8 +171,11 @@ impl Waiting {
         }
         let port = address_of(socket.as_fd())?.port();
         let buffer = receive_buffer(socket.as_fd())?;
-        let recorder =
-            ReceiveRecorder::new(flow.flow, Timeline::new(clocks.zero()), LogSink::new(records));
+        let recorder = ReceiveRecorder::new(
+            flow.flow,
+            Timeline::new(clocks.zero()),
+            LogSink::new(records),
+        );
         Ok(Self {
             flow,
             socket,

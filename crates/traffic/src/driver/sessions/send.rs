@@ -2,6 +2,7 @@
 
 mod datagrams;
 mod departures;
+mod echo;
 mod replies;
 mod round_trips;
 mod stall_timer;
@@ -30,7 +31,7 @@ use super::records::LogSink;
 use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 pub(super) use datagrams::emit;
-pub(super) use replies::Replies;
+pub(super) use echo::run as run_echoes;
 use os::deadline::{Deadline, receive};
 use os::error::{During, Error, Result};
 use os::socket::{

@@ -60,7 +60,9 @@ impl<L: AsFd> Callers<L> {
         mut enter: impl FnMut(OwnedFd),
     ) -> i32 {
         for number in self.wait(wake, until) {
-            self.read(number, deadline).map(&mut enter);
+            if let Some(stream) = self.read(number, deadline) {
+                enter(stream);
+            }
         }
         let came = self.accept(deadline, &mut enter);
         for number in self.admission.expire(clock::monotonic()) {
@@ -134,7 +136,9 @@ impl<L: AsFd> Callers<L> {
                 self.close(refused);
             }
             // The token is often there already.
-            self.read(number, deadline).map(&mut *enter);
+            if let Some(stream) = self.read(number, deadline) {
+                enter(stream);
+            }
         }
         BACKLOG
     }

@@ -34,7 +34,7 @@ const LATEST: Span = Span::from_secs(60);
 const READ: usize = 1 << 18;
 
 /// The echoes of one flow.
-pub(in super::super) struct Replies {
+pub(super) struct Replies {
     flow: u16,
     timeline: Timeline,
     log_sink: LogSink,
@@ -58,7 +58,7 @@ impl Expected {
 
 impl Replies {
     /// No echoes yet; their records go to the log of `log_sink`.
-    pub(in super::super) fn new(
+    pub(super) fn new(
         flow: u16,
         start: Time,
         log_sink: &LogSink,
@@ -82,7 +82,7 @@ impl Replies {
     }
 
     /// Records the results.
-    pub(in super::super) fn settle(mut self, log: &mut Log) {
+    pub(super) fn settle(mut self, log: &mut Log) {
         self.log_sink.flush();
         log.round_trips = self.round_trips;
     }
@@ -114,12 +114,12 @@ impl Replies {
     }
 
     /// The number of echoes.
-    pub(in super::super) fn echoes(&self) -> u64 {
+    pub(super) fn echoes(&self) -> u64 {
         self.round_trips.echoes()
     }
 
     /// Records an echo.
-    pub(in super::super) fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
+    pub(super) fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
         if !self.answers.was_asked(message) {
             self.round_trips.unexpected += 1;
             return;

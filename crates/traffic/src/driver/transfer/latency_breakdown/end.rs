@@ -210,7 +210,9 @@ impl<'a> End<'a> {
             return Ok(());
         };
         departures.take(self.socket.as_fd(), |place, stamp| {
-            lefts.get_mut(place).is_some_and(|left| settle(left, &stamp, epoch))
+            lefts
+                .get_mut(place)
+                .is_some_and(|left| settle(left, &stamp, epoch))
         })
     }
 

@@ -1,7 +1,7 @@
 //! ICMP echoes: round trips that need nothing but the other host's kernel.
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -9,29 +9,25 @@ use std::thread;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use units::{IpVersion, Span, Time};
-use wire::message::{Echo, HEADER_LEN, Message};
+use wire::message::{HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 use wire::protocol::ipv4;
 
-use super::connect::{FlowOutcome, Outcome};
-use super::counters::SentCounters;
-use super::echo_tags::EchoTags;
-use super::intervals::{Intervals, Observed, Reporter};
-use super::paced::Departures;
-use super::path_mtu::read_errors;
-use super::records::LogSink;
-use super::send::{Log, Replies, Sent, emit, is_passing};
-use super::unanswered::Unanswered;
-use super::{Described, Entry, Flow, Records};
+use super::replies::Replies;
+use super::{LOST, Log, Ready, Sent, emit, is_passing};
+use crate::driver::sessions::connect::{FlowOutcome, Outcome};
+use crate::driver::sessions::echo_tags::EchoTags;
+use crate::driver::sessions::intervals::{Intervals, Reporter};
+use crate::driver::sessions::paced::Departures;
+use crate::driver::sessions::records::LogSink;
+use crate::driver::sessions::unanswered::Unanswered;
+use crate::driver::sessions::{Described, Entry, Flow, Records};
 use os::clock;
 use os::deadline::{Deadline, Permit};
 use os::error::{During, Error, Result};
 use os::random::random;
 use os::socket::{Options, address_of, connect, open_for_echoes, send_buffer};
 use os::sys::inbox::Inbox;
-
-/// The time after which an echo counts as lost.
-const LOST: Span = Span::from_secs(1);
 
 /// The longest wait of a call for echoes.
 const LOOK: Span = Span::from_millis(20);
@@ -40,7 +36,7 @@ const LOOK: Span = Span::from_millis(20);
 ///
 /// # Errors
 /// If the kernel has no socket for echoes, or refuses an option.
-pub(super) fn run(
+pub(in super::super) fn run(
     to: SocketAddr,
     flows: Vec<Flow>,
     start: Time,
@@ -59,19 +55,20 @@ pub(super) fn run(
                 name,
                 transport: None,
                 meter,
-                from: address_of(echoes.socket.as_fd())?,
+                from: address_of(echoes.ready.socket.as_fd())?,
                 to,
                 dscp,
             }));
         }
         sockets.push(echoes);
     }
-    let observed = sockets.iter().map(Echoes::observed).collect();
+    let observed = sockets.iter().map(|echoes| echoes.ready.observed());
+    let observed = observed.collect::<Result<_>>()?;
     let mut reporter = intervals.map(|intervals| Reporter::alone(intervals, observed, start));
     let flows: Vec<FlowOutcome> = thread::scope(|scope| {
         let mut running = Vec::new();
         for echoes in sockets {
-            let name = echoes.flow.name;
+            let name = echoes.ready.flow.name;
             let run = || echoes.run(start, &stop);
             match thread::Builder::new().spawn_scoped(scope, run) {
                 Ok(thread) => running.push((name, thread)),
@@ -126,32 +123,25 @@ pub(super) fn run(
 }
 
 struct Echoes {
-    flow: Flow,
-    number: u16,
+    ready: Ready,
     version: IpVersion,
-    to: IpAddr,
-    socket: OwnedFd,
     /// Whether the kernel also delivers the IPv4 header.
     raw: bool,
     identifier: u16,
     inbox: Inbox,
-    log_sink: LogSink,
     unanswered: Unanswered,
     replies: Replies,
-    tags: EchoTags,
-    counters: Arc<SentCounters>,
 }
 
 impl Echoes {
     fn open(
         flow: Flow,
         number: u16,
-        address: SocketAddr,
+        to: SocketAddr,
         start: Time,
         records: Option<Records>,
     ) -> Result<Self> {
-        let to = address.ip();
-        let version = match to {
+        let version = match to.ip() {
             IpAddr::V4(_) => IpVersion::V4,
             IpAddr::V6(_) => IpVersion::V6,
         };
@@ -161,57 +151,43 @@ impl Echoes {
             path_errors: true,
             ..flow.options.socket.clone()
         };
-        let (socket, raw) = open_for_echoes(to, &options)?;
-        connect(&socket, address).during(|| format!("connecting to {to}"))?;
+        let (socket, raw) = open_for_echoes(to.ip(), &options)?;
+        connect(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
         let [high, low, ..] = random::<2>()?;
-        let log_sink = LogSink::new(records);
-        let (tags, counters) = (EchoTags::default(), Arc::default());
-        let unanswered = Unanswered::new(number, &log_sink, &tags);
-        let answers = unanswered.answers();
-        Ok(Self {
+        let ready = Ready {
             flow,
             number,
-            version,
             to,
             socket,
+            log_sink: LogSink::new(records),
+            tags: EchoTags::default(),
+            counters: Arc::default(),
+        };
+        let unanswered = Unanswered::new(number, &ready.log_sink, &ready.tags);
+        let (log_sink, answers) = (&ready.log_sink, unanswered.answers());
+        let replies = Replies::new(number, start, log_sink, answers, &ready.counters);
+        Ok(Self {
+            ready,
+            version,
             raw,
             identifier: u16::from_be_bytes([high, low]),
             inbox: Inbox::of_datagrams(ipv4::LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
-            replies: Replies::new(number, start, &log_sink, answers, &counters),
             unanswered,
-            tags,
-            log_sink,
-            counters,
+            replies,
         })
     }
 
-    /// The flow, to be observed while it runs.
-    fn observed(&self) -> Observed {
-        Observed {
-            flow: self.number,
-            name: self.flow.name,
-            counters: Arc::clone(&self.counters),
-            delay: self.flow.delay,
-            echoed: true,
-        }
-    }
-
     fn run(mut self, start: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
-        let mut departures = Departures::new(&self.flow, self.to, start, stop, &self.counters)?;
-        let mut log = Log::new(start, &self.counters);
+        let counters = Arc::clone(&self.ready.counters);
+        let to = self.ready.to.ip();
+        let mut departures = Departures::new(&self.ready.flow, to, start, stop, &counters)?;
+        let mut log = Log::new(start, &counters);
         let mut room = Vec::new();
         let mut sequence: u64 = 0;
         let one_at_a_time = departures.one_at_a_time();
         while let Some((size, now)) = departures.wait_for_next() {
             room.resize(ECHO_HEADER + size, 0);
-            let message = self.tags.tagged(Message {
-                echo: Echo::Wanted,
-                preroll: false,
-                tag: 0,
-                length: u32::try_from(size).unwrap_or(u32::MAX),
-                sequence,
-                sent: log.since_epoch(now),
-            });
+            let message = self.ready.message(sequence, size, log.since_epoch(now));
             emit(&message, &mut room[ECHO_HEADER..])?;
             let header = EchoHeader {
                 reply: false,
@@ -221,15 +197,15 @@ impl Echoes {
             header
                 .emit(&mut room, self.version)
                 .map_err(|error| Error::new("writing an echo", error.to_string()))?;
-            self.unanswered.ask(&message, &mut self.log_sink);
-            match send(self.socket.as_raw_fd(), &room, MsgFlags::empty()) {
+            self.unanswered.ask(&message, &mut self.ready.log_sink);
+            match send(self.ready.socket.as_raw_fd(), &room, MsgFlags::empty()) {
                 Ok(_) => {
                     sequence += 1;
                     log.sent(size, now);
                 }
                 Err(error) if is_passing(error) => {
                     log.unsent(1, error);
-                    read_errors(&self.socket, &self.counters);
+                    self.ready.read_errors();
                     self.unanswered.forget(&message);
                     continue;
                 }
@@ -248,10 +224,10 @@ impl Echoes {
         }
         // Echoes in flight count even after a stop.
         self.collect(log.messages, &Deadline::fixed(LOST))?;
-        self.unanswered.settle(&mut self.log_sink);
-        self.log_sink.flush();
+        self.unanswered.settle(&mut self.ready.log_sink);
+        self.ready.log_sink.flush();
         self.replies.settle(&mut log);
-        let send_buffer = send_buffer(self.socket.as_fd())?;
+        let send_buffer = send_buffer(self.ready.socket.as_fd())?;
         Ok(log.finish(&departures, None, send_buffer))
     }
 
@@ -260,19 +236,19 @@ impl Echoes {
         while self.replies.echoes() < messages
             && let Ok(permit) = deadline.permit()
         {
-            self.take(self.flow.options.busy, permit)?;
+            self.take(self.ready.flow.options.busy, permit)?;
         }
         Ok(())
     }
 
     /// Receives the waiting echoes, or waits briefly for one.
     fn take(&mut self, busy: bool, permit: Permit) -> Result<()> {
-        if let Err(error) = self.inbox.take(self.socket.as_fd(), busy, permit) {
+        if let Err(error) = self.inbox.take(self.ready.socket.as_fd(), busy, permit) {
             if !is_passing(error) {
                 return Err(error).during(|| "receiving echoes");
             }
             if error != Errno::EAGAIN {
-                read_errors(&self.socket, &self.counters);
+                self.ready.read_errors();
             }
             return Ok(());
         }
