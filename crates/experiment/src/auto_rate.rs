@@ -3,29 +3,15 @@
 //! The word is replaced by a rate before anything else reads it, so that a resolved plan
 //! holds the rate itself.
 
-use keyfile::quantity::{either, rate};
-use keyfile::{KeyPath, Parsed, Table, Value};
+use keyfile::{KeyPath, Table, Value};
 use plan::World;
 use units::Rate;
 
+use super::cell::AUTO;
 use super::{choices, on};
-
-/// The word for the rate of links that the machine decides. It is replaced before links are
-/// read.
-const AUTO: &str = "auto";
 
 /// The rates that `auto` may stand for, the largest first.
 pub const AUTO_RATES: [Rate; 4] = [megabits(1_000), megabits(500), megabits(200), megabits(100)];
-
-/// The rate of a link, `none` for unlimited.
-pub(crate) fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
-    match value {
-        Value::Text(word) if word == AUTO => {
-            Err("\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into())
-        }
-        value => either(value, "none", rate),
-    }
-}
 
 const fn megabits(number: u64) -> Rate {
     Rate::from_bits_per_second(number * 1_000_000).expect("the number is not zero")

@@ -23,7 +23,7 @@ use plan::{Setting, SideEffect, World};
 use super::check::{Check, place as refused};
 use super::law_files::LawFiles;
 use super::reader::Reader;
-pub(super) use network::MOST_STAGES;
+pub(super) use network::{AUTO, MOST_STAGES};
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub(super) use traffic::NO_LIMIT;
 pub use traffic::{LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};

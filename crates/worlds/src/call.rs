@@ -8,9 +8,6 @@ use units::Span;
 
 use crate::interrupted;
 
-#[cfg(test)]
-mod fuzz;
-
 /// What `worker`, called `end` in messages, answers to `request`.
 ///
 /// # Errors
@@ -76,3 +73,6 @@ pub(crate) fn hear<T: DeserializeOwned>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

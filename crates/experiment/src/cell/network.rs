@@ -19,6 +19,7 @@ use units::{Framing, IpMtu, IpVersion, Span};
 use super::UnusedKey;
 use crate::reader::{Reader, Spanned};
 pub(super) use counted::read as read_counted;
+pub(crate) use link::AUTO;
 use link::Keys;
 pub use link::{LARGEST_BUFFER, auto_burst};
 use needs::EMULATED_ONLY;

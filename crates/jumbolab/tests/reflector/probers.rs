@@ -110,7 +110,7 @@ impl Path {
 
     /// Runs `line` in the sender, and a program in the receiver meanwhile.
     fn run(&self, line: &str, receiver: Option<&str>) -> Ran {
-        let mut command = self.command(&["shell", "pmtu-faults"]);
+        let mut command = self.command(&["shell", "pmtu-faults", "sender"]);
         command.args(receiver.map(|line| format!("--with=receiver={line}")));
         let now = "echo \"@ $(date +%s.%N)\"";
         let script = format!("{now}; {line}; {now}; cat /proc/self/net/dev");

@@ -6,19 +6,20 @@ use crate::source::lines_without_tests;
 
 /// Lines of each part, without tests, in hundreds. A commit that needs more says why it raises
 /// its row here; one that takes lines away lowers it.
-const HUNDREDS_OF_LINES: [(&str, usize); 24] = [
+const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("analysis", 92),
     ("claims", 32),
     ("document", 8),
     ("emulator", 18),
-    ("experiment", 148),
+    ("experiment", 134),
     ("files", 12),
-    ("gateway", 69),
+    ("gateway", 87),
     ("jumbolab", 113),
-    ("link", 39),
-    ("meter", 30),
+    ("keyfile", 12),
+    ("link", 42),
+    ("meter", 33),
     ("model", 21),
-    ("os", 133),
+    ("os", 135),
     ("plan", 66),
     ("probe", 115),
     ("queue", 61),
@@ -27,9 +28,9 @@ const HUNDREDS_OF_LINES: [(&str, usize); 24] = [
     ("secret", 1),
     ("sim", 71),
     ("tcp", 29),
-    ("traffic", 154),
+    ("traffic", 155),
     ("units", 11),
-    ("worlds", 266),
+    ("worlds", 225),
     ("wire", 105),
 ];
 

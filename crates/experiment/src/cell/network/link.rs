@@ -4,7 +4,7 @@ mod faults;
 mod inherited;
 
 use anyhow::Result;
-use keyfile::quantity::{either, probability, share, size_or, span, word};
+use keyfile::quantity::{either, probability, rate, share, size_or, span, word};
 use keyfile::{Origin, Parsed, Value};
 use link::written::discipline;
 use plan::World;
@@ -14,10 +14,13 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
 use super::queueing::{Buffer, Written, buffer};
-use crate::auto_rate::link_rate;
 use crate::reader::{Reader, Spanned};
 use faults::Faults;
 use inherited::Inherited;
+
+/// The word for the rate of links that the machine decides. It is replaced before links are
+/// read.
+pub(crate) const AUTO: &str = "auto";
 
 /// The maximum depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
@@ -320,4 +323,14 @@ fn mtu(value: &Value, ip: IpVersion) -> Parsed<IpMtu> {
     };
     let mtu = IpMtu::new(octets, ip).map_err(|error| error.to_string())?;
     Ok((mtu, i64::from(mtu.get()).into()))
+}
+
+/// The rate of a link, `none` for unlimited.
+fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
+    match value {
+        Value::Text(word) if word == AUTO => {
+            Err("\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into())
+        }
+        value => either(value, "none", rate),
+    }
 }

@@ -100,7 +100,13 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         let start = clock::monotonic();
         let records = open_log(plan.keep, start)?;
-        return run_echoes(plan.to, plan.flows, start, records, plan.intervals);
+        let flows = run_echoes(plan.to, plan.flows, start, records, plan.intervals)?;
+        return Ok(Outcome {
+            offset: None,
+            same_clock: false,
+            flows: flows.into_iter().map(FlowOutcome::of_echoes).collect(),
+            fault: None,
+        });
     }
     let wanted = plan.flows.first().map(|flow| flow.options.socket.clone());
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
@@ -194,6 +200,17 @@ pub fn run(plan: Plan) -> Result<Outcome> {
 }
 
 impl FlowOutcome {
+    /// That of echoes, which need no receiver.
+    fn of_echoes((name, sent): (control::Name, Result<Sent>)) -> Self {
+        Self {
+            name,
+            fault: sent.as_ref().err().map(ToString::to_string),
+            sent: sent.ok(),
+            report: None,
+            receive_buffer: 0,
+        }
+    }
+
     /// Replaces what the receiver reports by a fault if it cannot be true: its figures of a flow
     /// that this end sent, or of a reversed one that it sent itself.
     fn check(&mut self, bounds: &FlowBounds, is_reversed: bool) {

@@ -15,13 +15,12 @@ use wire::protocol::ipv4;
 
 use super::replies::Replies;
 use super::{LOST, Log, Ready, Sent, emit, is_passing};
-use crate::driver::sessions::connect::{FlowOutcome, Outcome};
 use crate::driver::sessions::echo_tags::EchoTags;
 use crate::driver::sessions::intervals::{Intervals, Reporter};
 use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::records::LogSink;
 use crate::driver::sessions::unanswered::Unanswered;
-use crate::driver::sessions::{Described, Entry, Flow, Records};
+use crate::driver::sessions::{Described, Entry, Flow, Name, Records};
 use os::clock;
 use os::deadline::{Deadline, Permit};
 use os::error::{During, Error, Result};
@@ -32,7 +31,7 @@ use os::sys::inbox::Inbox;
 /// The longest wait of a call for echoes.
 const LOOK: Span = Span::from_millis(20);
 
-/// Sends flows of echoes to a host, all at the same time.
+/// Sends flows of echoes to a host, all at the same time. Returns their results by name.
 ///
 /// # Errors
 /// If the kernel has no socket for echoes, or refuses an option.
@@ -42,7 +41,7 @@ pub(in super::super) fn run(
     start: Time,
     records: Option<Records>,
     intervals: Option<Intervals>,
-) -> Result<Outcome> {
+) -> Result<Vec<(Name, Result<Sent>)>> {
     let stop = Arc::<AtomicBool>::default();
     let mut sockets = Vec::new();
     for (number, flow) in (0..).zip(flows) {
@@ -65,7 +64,7 @@ pub(in super::super) fn run(
     let observed = sockets.iter().map(|echoes| echoes.ready.observed());
     let observed = observed.collect::<Result<_>>()?;
     let mut reporter = intervals.map(|intervals| Reporter::alone(intervals, observed, start));
-    let flows: Vec<FlowOutcome> = thread::scope(|scope| {
+    let flows: Vec<(Name, Result<Sent>)> = thread::scope(|scope| {
         let mut running = Vec::new();
         for echoes in sockets {
             let name = echoes.ready.flow.name;
@@ -88,25 +87,13 @@ pub(in super::super) fn run(
             reporter.last(clock::monotonic());
         }
         let finished = running.into_iter().map(|(name, thread)| {
-            let sent = thread
-                .join()
-                .unwrap_or_else(|_| Err(Error::new("sending echoes", "a thread panicked")));
-            let (sent, fault) = match sent {
-                Ok(sent) => (Some(sent), None),
-                Err(error) => (None, Some(error.to_string())),
-            };
-            FlowOutcome {
-                name,
-                sent,
-                report: None,
-                receive_buffer: 0,
-                fault,
-            }
+            let panicked = |_| Err(Error::new("sending echoes", "a thread panicked"));
+            (name, thread.join().unwrap_or_else(panicked))
         });
         Ok(finished.collect())
     })?;
-    for (number, outcome) in (0..).zip(&flows) {
-        if let (Some(records), Some(sent)) = (&records, &outcome.sent) {
+    for (number, (_, sent)) in (0..).zip(&flows) {
+        if let (Some(records), Ok(sent)) = (&records, sent) {
             let _ = records.send(Entry::Sent {
                 flow: number,
                 messages: sent.messages,
@@ -114,12 +101,7 @@ pub(in super::super) fn run(
             });
         }
     }
-    Ok(Outcome {
-        offset: None,
-        same_clock: false,
-        flows,
-        fault: None,
-    })
+    Ok(flows)
 }
 
 struct Echoes {

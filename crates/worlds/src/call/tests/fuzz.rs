@@ -1,18 +1,18 @@
 //! Requests and replies of any content are read or refused with one line.
 
-mod random;
-
 use os::request::{Job, Request, heard, line, read};
 use proptest::prelude::*;
 
+use super::random::random;
 use crate::{agent, edge_gateway, emulation, host_agent, stall_meter};
-use random::random;
 
 /// A request of the type `R` and an answer to it, as lines, with their readers.
 struct Exchange {
     lines: [String; 2],
-    readers: [fn(&str) -> Result<(), String>; 2],
+    readers: [Reader; 2],
 }
+
+type Reader = fn(&str) -> Result<(), String>;
 
 /// How to read a request to the worker that serves it.
 trait Served: Sized {
@@ -37,8 +37,8 @@ served! {
     agent::Agent: agent::requests =>
         agent::Receive, agent::SendTransfer, agent::Record, agent::Finish, agent::ReceiveFlows,
         agent::SendFlows, agent::AnswerMessages, agent::SendMessages, agent::AnswerProbes,
-        agent::SendProbes, agent::AnswerClock, agent::CompareClocks, agent::Accept,
-        agent::Settle, agent::OpenFarEnd, agent::CloseFarEnd, agent::OpenProber,
+        agent::SendProbes, agent::AnswerClock, agent::CompareClocks,
+        agent::OpenFarEnd, agent::CloseFarEnd, agent::OpenProber,
         agent::Investigate, agent::Connect, agent::Carry, agent::Disconnect, agent::Sample;
     host_agent::Host: host_agent::requests =>
         host_agent::Describe, host_agent::ListInterfaces, host_agent::DescribeNics,
@@ -145,11 +145,19 @@ proptest! {
     }
 
     #[test]
-    fn text_that_nests_deeply_is_refused(depth in 1_000..100_000_usize, open in "[\\[{]") {
-        let text = open.repeat(depth);
-        for exchange in ALL {
-            let [request, reply] = exchange(1).readers;
-            prop_assert!(request(&text).is_err() && reply(&text).is_err());
+    fn text_that_nests_deeply_is_refused(
+        which in any::<prop::sample::Index>(),
+        depth in 1_000..100_000_usize,
+        open in "[\\[{]",
+    ) {
+        let Exchange { lines, readers } = which.get(ALL)(1);
+        let nested = open.repeat(depth);
+        let (name, _) = lines[0].split_once(' ').unwrap();
+        let request = format!("{name} {nested}");
+        prop_assert!(readers[0](&request).is_err());
+        let result = format!("{{\"Ok\":{nested}");
+        for reply in [&nested, &result] {
+            prop_assert!(readers[1](reply).is_err());
         }
     }
 }

@@ -1,0 +1,4 @@
+//! What workers are asked, and what they answer.
+
+mod fuzz;
+mod random;
