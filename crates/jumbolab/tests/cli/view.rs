@@ -51,7 +51,7 @@ fn shown(line: &str, columns: u16, rows: u16) -> String {
 fn a_terminal_shows_the_links_the_trial_and_the_means_in_its_usual_mode() {
     let shown = shown(RUN, 100, 40);
     for part in [
-        "bottleneck r1 - r2 1.5 Mbit/s 1500 20 ms",
+        "bottleneck (r1 - r2): 1.5 Mbit/s; MTU 1500; delay 20 ms",
         "/4 trials",
         "trial queue=",
         "drop-tail",

