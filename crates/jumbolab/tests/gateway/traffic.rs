@@ -198,9 +198,9 @@ END
         .iter()
         .find(|line| line["event"] == "not-reloaded");
     let text = wrong.unwrap()["text"].as_str().unwrap();
-    assert!(
-        text.starts_with("b.toml:2: unknown key `interface` in [inside]"),
-        "{text}"
+    assert_eq!(
+        text,
+        "b.toml:2: inside.interface = [\"in\"]: unknown key; did you mean `interfaces`?"
     );
     seen.conserved();
 }

@@ -55,14 +55,14 @@ impl Bed {
             .stdout(Stdio::piped());
         let mut agent = command.spawn().unwrap();
         let input = agent.stdin.as_mut().unwrap();
-        std::io::Write::write_all(input, b"\"ListInterfaces\"\n").unwrap();
+        std::io::Write::write_all(input, b"ListInterfaces []\n").unwrap();
         let mut line = String::new();
         let output = agent.stdout.take().unwrap();
         BufReader::new(output).read_line(&mut line).unwrap();
         drop(agent.stdin.take());
         agent.wait().unwrap();
         let reply: Value = serde_json::from_str(&line).unwrap();
-        let all = reply["Interfaces"].as_array().unwrap();
+        let all = reply["Ok"].as_array().unwrap();
         let ours = all.iter().find(|interface| interface["name"] == "meas");
         let ours = ours.unwrap_or_else(|| panic!("{line}"));
         ["mtu", "offloads"].map(|key| ours[key].clone())
