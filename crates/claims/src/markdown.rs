@@ -1,4 +1,4 @@
-//! docs/claims.md and the tables of the findings pages.
+//! docs/evidence/claims.md and the tables of the findings pages.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ const HEAD: &str = "\
 # Claims
 
 Every claim of the studied papers, with the figure that decides it and the verdict. `jumbolab claims --pages` writes this page and
-the tables of docs/findings from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them.
+the tables of docs/evidence/findings from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them.
 
 - **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one. Where runs of other backends are on record, their results and verdicts follow.
 - **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; of interpretations, of which the figure has each share, in any of them; with the world of the search where it is not that of the verdict.
@@ -62,7 +62,7 @@ pub fn document(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
     text
 }
 
-/// A page of docs/findings with the table of its paper's claims brought up to
+/// A page of docs/evidence/findings with the table of its paper's claims brought up to
 /// date; none where the page has no place for it.
 pub fn with_table(page: &str, paper: &Paper, outcomes: &[&Outcome<'_>]) -> Option<String> {
     let begin = format!("<!-- claims {} -->\n", paper.name);
@@ -116,7 +116,7 @@ mod tests {
         let all = outcomes(&papers, &records).unwrap();
         let all: Vec<_> = all.iter().collect();
         assert!(
-            read("docs/claims.md") == document(&all, &records),
+            read("docs/evidence/claims.md") == document(&all, &records),
             "{STALE}"
         );
     }

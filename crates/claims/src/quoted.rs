@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn pages_quote_the_records() {
         let (papers, records) = (papers().unwrap(), recorded().unwrap());
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/findings");
         let mut all = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -2,7 +2,7 @@
 //! every key of the format.
 //!
 //! The reader takes defaults and refusals from this table, and keys without a
-//! row are unknown. docs/experiments.md is printed from it.
+//! row are unknown. docs/reference/experiments.md is printed from it.
 
 mod analyses;
 mod domain;

@@ -1,4 +1,4 @@
-//! Reads experiments; docs/experiments.md describes the format.
+//! Reads experiments; docs/reference/experiments.md describes the format.
 //!
 //! An [`Experiment`] is a tree of keys whose values know their place in the
 //! file. `--set` overwrites values. [`Experiment::plan`] reads the tree once

@@ -68,7 +68,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "carriage",
                 kind: "`ip`, `udp` or `label`",
                 default: DefaultValue::Text("ip"),
-                meaning: "The outer header of a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
+                meaning: "The outer header of a bundle (docs/reference/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
                 worlds: GATHERED,
                 effect: Effect::None,
             },

@@ -150,7 +150,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "interval",
             kind: "time",
             default: DefaultValue::Absent,
-            meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/formats.md has it.",
+            meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/reference/formats.md has it.",
             worlds: kernels(refused(OWN_TCP)),
             effect: Effect::None,
         }],

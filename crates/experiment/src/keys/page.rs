@@ -1,4 +1,4 @@
-//! Prints the two tables of docs/experiments.md.
+//! Prints the two tables of docs/reference/experiments.md.
 
 use link::written::queues;
 use plan::{World, printed};

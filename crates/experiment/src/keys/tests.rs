@@ -1,4 +1,4 @@
-//! The table of keys agrees with the program, and docs/experiments.md with the
+//! The table of keys agrees with the program, and docs/reference/experiments.md with the
 //! table.
 
 mod effects;
@@ -16,7 +16,7 @@ use crate::aliases::Aliases;
 use crate::reader::UNUSED;
 use crate::{Experiment, TEMPLATE};
 
-const PAGE: &str = include_str!("../../../../docs/experiments.md");
+const PAGE: &str = include_str!("../../../../docs/reference/experiments.md");
 
 /// The minimum of every experiment.
 const BARE: &str = "\
@@ -179,7 +179,7 @@ fn of_cells() -> impl Iterator<Item = (&'static Section, &'static Key)> {
 fn the_page_has_the_tables_of_the_keys() {
     assert!(
         documented(PAGE) == PAGE,
-        "docs/experiments.md has other tables; print them anew: cargo run -p jumbolab-experiment --example keys"
+        "docs/reference/experiments.md has other tables; print them anew: cargo run -p jumbolab-experiment --example keys"
     );
     let other = PAGE.replace("| `\"1gbit\"` |", "| `\"2gbit\"` |");
     assert_eq!(documented(&other), PAGE);

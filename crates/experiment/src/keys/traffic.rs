@@ -406,7 +406,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "log",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
-                meaning: "Whether every message is kept, as `packets/` of docs/formats.md has it.",
+                meaning: "Whether every message is kept, as `packets/` of docs/reference/formats.md has it.",
                 worlds: OF_SOCKETS,
                 effect: Effect::None,
             },

@@ -13,7 +13,7 @@ use crate::output;
 
 /// Folders of the repository.
 const RESULTS: &str = "docs/results";
-const PAGE: &str = "docs/claims.md";
+const PAGE: &str = "docs/evidence/claims.md";
 
 /// The most bytes of a page of findings.
 const LARGEST_PAGE: u64 = 1 << 20;
@@ -63,7 +63,7 @@ fn chosen<'a>(
     Ok(all)
 }
 
-/// Writes docs/claims.md and the tables of the findings pages.
+/// Writes docs/evidence/claims.md and the tables of the findings pages.
 fn pages(papers: &[Paper], records: &[Record], all: &[&Outcome<'_>]) -> Result<()> {
     write(Path::new(PAGE), &claims::document(all, records))?;
     for paper in papers {

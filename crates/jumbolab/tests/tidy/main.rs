@@ -99,7 +99,7 @@ const NAMES_WORLDS: [&str; 7] = [
 ];
 
 /// Names in brackets that are no keys: of templates, error messages and tables, and arguments in
-/// docs/commands.md.
+/// docs/reference/commands.md.
 const PLACEHOLDERS: [&str; 8] = [
     "COMMAND",
     "EXPERIMENT",

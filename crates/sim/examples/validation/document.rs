@@ -1,4 +1,4 @@
-//! The text of docs/validation.md.
+//! The text of docs/evidence/validation.md.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ const HEAD: &str = "\
 
 Known answers, and what this code obtains. Every figure below was computed by
 
-    cargo run --release -p jumbolab-sim --example validation > docs/validation.md
+    cargo run --release -p jumbolab-sim --example validation > docs/evidence/validation.md
 
 with fixed seeds, so that it comes out the same each time; a test holds this page against it. Queues and links are
 those that the emulator and the simulator drive (`queue`, `link`), no copies. Where chance is in a figure it is

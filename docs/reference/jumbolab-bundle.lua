@@ -1,13 +1,13 @@
 -- A dissector of Jumbolab's bundles for Wireshark and tshark: packets that
--- travel in one large frame, as docs/formats.md describes them.
+-- travel in one large frame, as docs/reference/formats.md describes them.
 --
---     tshark -X lua_script:docs/jumbolab-bundle.lua -r FILE -V
+--     tshark -X lua_script:docs/reference/jumbolab-bundle.lua -r FILE -V
 --
 -- or copy it to Wireshark's folder for plugins of the user's. Bundles are found
 -- behind IPv4 and IPv6 by the protocol number 253 and behind UDP by port 50253.
 -- Behind a label nothing says what follows; "Decode As" does, here for 1000:
 --
---     tshark -X lua_script:docs/jumbolab-bundle.lua -d mpls.label==1000,jumbolab -r FILE -V
+--     tshark -X lua_script:docs/reference/jumbolab-bundle.lua -d mpls.label==1000,jumbolab -r FILE -V
 
 local bundle = Proto("jumbolab", "Jumbolab Bundle")
 
