@@ -53,7 +53,7 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     let Some(known) = Metric::named(&metric.value) else {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
         return Err(metric.refuse(format!(
-            "unknown metric{hint}; docs/reference/formats.md lists them"
+            "unknown metric{hint}; docs/reference/metrics.md lists them"
         )));
     };
     if let Some(unit) = reader.optional("unit", line)?

@@ -144,7 +144,7 @@ fn row(
         let names = METRICS.iter().map(|metric| metric.name);
         let hint = did_you_mean(&metric.value, names);
         return Err(metric.refuse(format!(
-            "unknown metric{hint}; docs/reference/formats.md lists them"
+            "unknown metric{hint}; docs/reference/metrics.md lists them"
         )));
     };
     let unit = reader.optional("unit", line)?;

@@ -156,7 +156,7 @@ impl FromStr for Flag {
             .into_iter()
             .find(|flag| flag.as_str() == text)
             .ok_or_else(|| {
-                anyhow::anyhow!("{text:?} is not a trial flag; see docs/reference/formats.md")
+                anyhow::anyhow!("{text:?} is not a trial flag; see docs/reference/metrics.md")
             })
     }
 }

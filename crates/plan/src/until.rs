@@ -35,7 +35,7 @@ impl FromStr for Until {
             ["ci"] => None,
             [name, "ci"] => {
                 let known = || {
-                    format!("unknown metric `{name}`; docs/reference/formats.md lists all metrics")
+                    format!("unknown metric `{name}`; docs/reference/metrics.md lists all metrics")
                 };
                 Some(Metric::named(name).ok_or_else(known)?)
             }

@@ -13,7 +13,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["domain"],
         kinds: &[],
-        about: r#"`shape = "explicit"` only: routers gather packets into bundles where they enter it, and unpack them where they leave, see [Packets in bundles](#packets-in-bundles)."#,
+        about: r#"`shape = "explicit"` only: routers gather packets into bundles where they enter it, and unpack them where they leave, see [Packets in bundles](experiments.md#packets-in-bundles)."#,
         worlds: GATHERED,
         keys: &[
             Key {

@@ -147,7 +147,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.cross"],
         kinds: &[],
-        about: "Traffic of others on this emulated or simulated link of a path, see [Cross traffic](#cross-traffic); without `load` there is none.",
+        about: "Traffic of others on this emulated or simulated link of a path, see [Cross traffic](experiments.md#cross-traffic); without `load` there is none.",
         worlds: CROSS,
         keys: &[Key {
             name: "load",

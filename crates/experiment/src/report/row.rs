@@ -43,7 +43,7 @@ fn row(
     if Metric::named(&metric.value).is_none() {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
         return Err(metric.refuse(format!(
-            "unknown metric{hint}; docs/reference/formats.md lists them"
+            "unknown metric{hint}; docs/reference/metrics.md lists them"
         )));
     }
     let called = reader.optional("called", line)?;

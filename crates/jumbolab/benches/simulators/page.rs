@@ -1,4 +1,4 @@
-//! The table in docs/evidence/speed.md, and its history.
+//! The table in docs/evidence/benchmarks.md, and its history.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -19,10 +19,10 @@ pub(crate) struct Rate {
     pub(crate) rates: [f64; 3],
 }
 
-/// Replaces the table in docs/evidence/speed.md by `table`, below machine, date and versions, and
+/// Replaces the table in docs/evidence/benchmarks.md by `table`, below machine, date and versions, and
 /// appends `rates` to docs/evidence/speed-history.csv.
 pub(crate) fn write(rounds: usize, table: &str, rates: &[Rate]) -> Result<()> {
-    let page = evidence("speed.md");
+    let page = evidence("benchmarks.md");
     let text = fs::read_to_string(&page)?;
     let parts = text.split_once(BEGIN);
     let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));

@@ -64,7 +64,7 @@ pub(crate) struct Emulate {
     /// Record the fate of every frame in a new CSV file (see docs/reference/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Print one JSON object per second instead of tables (see docs/reference/formats.md).
+    /// Print one JSON object per second instead of tables (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

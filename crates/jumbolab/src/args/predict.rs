@@ -204,7 +204,7 @@ pub(crate) struct Arithmetic {
     /// Name of a paper (mred-ddf, egan, 2017, 2019) [default: all papers].
     #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
-    /// Print one JSON object per sum (see docs/reference/formats.md).
+    /// Print one JSON object per sum (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -238,7 +238,7 @@ pub(crate) struct Output {
     /// Draw the figures against the MTU in this file.
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
-    /// Print JSON Lines (see docs/reference/formats.md).
+    /// Print JSON Lines (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

@@ -69,7 +69,7 @@ pub(crate) struct Probe {
     /// Write the packets that are sent and received to a new pcapng file; needs root.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) capture: Option<PathBuf>,
-    /// Print JSON Lines (see docs/reference/formats.md).
+    /// Print JSON Lines (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

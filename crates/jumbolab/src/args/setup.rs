@@ -10,7 +10,7 @@ pub(crate) struct Doctor {
     /// Check this machine by ssh instead, for experiments between machines; repeatable.
     #[arg(long, value_name = "DESTINATION")]
     pub(crate) host: Vec<Destination>,
-    /// Print one JSON object (see docs/reference/formats.md).
+    /// Print one JSON object (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
     /// End with exit code 1 if there is a note, and not only if something is missing.

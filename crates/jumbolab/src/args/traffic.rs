@@ -90,7 +90,7 @@ pub(crate) struct Recv {
     /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     pub(crate) interval: Option<String>,
-    /// Print one JSON object per flow instead of text (see docs/reference/formats.md).
+    /// Print one JSON object per flow instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// Print one JSON object per flow and interval while flows run, and then those of --json.
@@ -165,7 +165,7 @@ pub(crate) struct Send {
     /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     pub(crate) interval: Option<String>,
-    /// Print one JSON object per flow instead of text (see docs/reference/formats.md).
+    /// Print one JSON object per flow instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// Print one JSON object per flow and interval while flows run, and then those of --json.

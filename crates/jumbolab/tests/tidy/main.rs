@@ -10,6 +10,7 @@ mod features;
 mod glossary;
 mod imports;
 mod project;
+mod sentences;
 mod sizes;
 mod source;
 
