@@ -32,7 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "kind",
             kind: "`transfer`, `command`, `flows`, `latency-breakdown`, `request-response` or `probe`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](experiments.md#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](experiments.md#flows); `latency-breakdown`: [round trips split into parts](experiments.md#latency-breakdown); `request-response`: [messages of many sizes](experiments.md#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](experiments.md#probes).",
+            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](../guides/experiments.md#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](experiments.md#flows); `latency-breakdown`: [round trips split into parts](experiments.md#latency-breakdown); `request-response`: [messages of many sizes](experiments.md#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](experiments.md#probes).",
             worlds: worlds(
                 HONOURED,
                 all_but(&[
