@@ -1,6 +1,6 @@
 """Simulates the schedule of a sweep: how long it takes on so many cores.
 
-``python -m tests.scaling``, in the folder ``python``, prints the table of docs/scaling.md.
+``python -m tests.scaling``, in the folder ``python``, prints the table of docs/evidence/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from jumbolab._ranges import PACE, Range, calibration, cut
 
-#: Measured, in seconds (docs/scaling.md): a shard beside its trials, and the time of client
+#: Measured, in seconds (docs/evidence/benchmarks.md): a shard beside its trials, and the time of client
 #: and scheduler for a task, which they have for one after the other.
 SHARD = 0.11
 TASK = PACE
@@ -58,7 +58,7 @@ def makespan(ranges: list[Range], cost: float, cores: int) -> float:
 
 
 def table() -> str:
-    """The table of docs/scaling.md."""
+    """The table of docs/evidence/benchmarks.md."""
     lines = [
         "| a trial | trials | cores | shards | time | efficiency |",
         "|---|---|---|---|---|---|",

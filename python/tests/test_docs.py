@@ -1,4 +1,4 @@
-"""The page docs/python.md does what it says: its code and its commands run, in reduced size."""
+"""The page docs/guides/python.md does what it says: its code and its commands run, in reduced size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from distributed.client import default_client
 
 import jumbolab
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "python.md"
 
 #: Sizes and places of the page, and those of the test.
 REDUCED = {

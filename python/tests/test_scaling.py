@@ -1,4 +1,4 @@
-"""The table of docs/scaling.md is what the simulation says."""
+"""The table of docs/evidence/benchmarks.md is what the simulation says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from .scaling import simulate, table
 
-PAGE = Path(__file__).parents[2] / "docs" / "scaling.md"
+PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "benchmarks.md"
 
 
 def test_the_page_has_the_table() -> None:

@@ -54,7 +54,7 @@ impl Verdict {
         Self::NotMeasured,
     ];
 
-    /// The definition of reports and of docs/guide.md, which has no other.
+    /// The definition of reports and of docs/guides/reports.md, which has no other.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Reproduced => {

@@ -1,4 +1,4 @@
-//! Claims as JSON Lines; docs/formats.md is the schema.
+//! Claims as JSON Lines; docs/reference/json.md is the schema.
 
 use anyhow::Result;
 use serde::Serialize;

@@ -19,7 +19,7 @@ mod text;
 pub use arithmetic::{Sum, sums};
 pub use conclusion::Conclusion;
 pub use json::{lines, sum_lines};
-pub use markdown::{document, with_table};
+pub use markdown::{Page, pages};
 pub use outcome::{Admissible, Alternative, Elsewhere, Outcome, outcomes};
 pub use record::{Record, Robustness, recorded};
 pub use register::{Claim, Evidence, Paper, papers};

@@ -1,59 +1,72 @@
-//! docs/claims.md and the tables of the findings pages.
+//! The pages of docs/evidence/claims: an overview, and one page for each paper.
 
 use std::fmt::Write as _;
 
 use crate::conclusion::Conclusion;
 use crate::outcome::Outcome;
 use crate::record::Record;
-use crate::register::Paper;
 use crate::text::{counts, run, share, total};
 
 const HEAD: &str = "\
 # Claims
 
-Every claim of the studied papers, with the figure that decides it and the verdict. `jumbolab claims --pages` writes this page and
-the tables of docs/findings from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them.
+Every claim of the studied papers, with the value that decides it and the verdict. `jumbolab claims --pages` writes these pages
+from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them. `jumbolab claims NAME` prints one claim, and how it was tested.
 
-- **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one. Where runs of other backends are on record, their results and verdicts follow.
-- **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; of interpretations, of which the figure has each share, in any of them; with the world of the search where it is not that of the verdict.
-- **Verdict**: one of these, each counted apart. The findings pages say how a claim was tested.
 ";
 
-/// The page of all claims.
-pub fn document(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
-    let mut text = HEAD.to_owned();
-    for verdict in Conclusion::ALL {
+const COLUMNS: &str = "\
+## Columns
+
+- **Value**: the measured value with its 95 % interval and the backend of the run, or the computed one; the printed one where there is one. Where runs of other backends are on record, their results and verdicts follow.
+- **Robustness**: the share of the plausible settings in which the claim holds, where `jumbolab robustness` recorded it; of a value of several cells, from the smallest share to the largest; of interpretations, of which the value has each share, in any of them; with the backend of the search where it is not that of the verdict.
+- **Verdict**: one of these, each counted apart.
+";
+
+/// A file of docs/evidence/claims.
+pub struct Page {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its Markdown.
+    pub text: String,
+}
+
+/// The overview and the pages of all papers.
+pub fn pages(outcomes: &[&Outcome<'_>], records: &[Record]) -> Vec<Page> {
+    let overview = Page {
+        name: "README.md".to_owned(),
+        text: overview(outcomes, records),
+    };
+    let papers = of_papers(outcomes).map(|(first, all)| Page {
+        name: format!("{}.md", first.paper.name),
+        text: paper(first, all),
+    });
+    std::iter::once(overview).chain(papers).collect()
+}
+
+/// The outcomes of each paper, with the first of them.
+fn of_papers<'a, 'b>(
+    outcomes: &'a [&'b Outcome<'b>],
+) -> impl Iterator<Item = (&'b Outcome<'b>, &'a [&'b Outcome<'b>])> {
+    let papers = outcomes.chunk_by(|one, other| one.paper.name == other.paper.name);
+    papers.filter_map(|all| Some((*all.first()?, all)))
+}
+
+fn overview(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
+    let mut text = format!("{HEAD}{}.\n\n", total(outcomes));
+    for (first, all) in of_papers(outcomes) {
         // Writing to a string does not fail.
-        let _ = writeln!(text, "  - *{verdict}*: {}.", verdict.meaning());
-    }
-    let _ = writeln!(text, "\n{}.", total(outcomes));
-    for of_paper in outcomes.chunk_by(|one, other| one.paper.name == other.paper.name) {
-        let Some(first) = of_paper.first() else {
-            continue;
-        };
-        // Writing to a string does not fail.
-        let _ = write!(
+        let _ = writeln!(
             text,
-            "\n## {} [{}]\n\n{}.\n\n| claim | place | done | figure | verdict | robustness | why |\n|---|---|---|---|---|---|---|\n",
-            first.paper.title,
+            "- [{0}.md]({0}.md) [{1}]: {2}.",
+            first.paper.name,
             first.paper.source,
-            counts(of_paper)
+            counts(all)
         );
-        for outcome in of_paper {
-            let claim = outcome.claim;
-            let _ = writeln!(
-                text,
-                "| <a id=\"{}\"></a>{} | {} | {} | {} | {} | {} | {} |",
-                claim.id,
-                cell(&claim.text),
-                cell(&claim.place),
-                cell(&claim.done),
-                cell(&outcome.figures()),
-                outcome.verdict,
-                outcome.robustness.as_ref().map_or_else(String::new, share),
-                cell(&claim.why)
-            );
-        }
+    }
+    let _ = write!(text, "\n{COLUMNS}");
+    for verdict in Conclusion::ALL {
+        let _ = writeln!(text, "  - *{verdict}*: {}.", verdict.meaning());
     }
     text += "\n## Recorded runs\n\n";
     for record in records {
@@ -62,33 +75,35 @@ pub fn document(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
     text
 }
 
-/// A page of docs/findings with the table of its paper's claims brought up to
-/// date; none where the page has no place for it.
-pub fn with_table(page: &str, paper: &Paper, outcomes: &[&Outcome<'_>]) -> Option<String> {
-    let begin = format!("<!-- claims {} -->\n", paper.name);
-    let (before, rest) = page.split_once(&begin)?;
-    let (_, after) = rest.split_once("<!-- end -->")?;
-    let of_paper: Vec<&Outcome<'_>> = outcomes
-        .iter()
-        .copied()
-        .filter(|outcome| outcome.paper.name == paper.name)
-        .collect();
-    let mut table = format!(
-        "{}.\n\n| claim | figure | verdict |\n|---|---|---|\n",
-        counts(&of_paper)
+fn paper(first: &Outcome<'_>, outcomes: &[&Outcome<'_>]) -> String {
+    let mut text = format!(
+        "# {} [{}]\n\n{}. [The overview](README.md) describes the columns.",
+        first.paper.title,
+        first.paper.source,
+        counts(outcomes)
     );
-    for outcome in of_paper {
+    let finding = first.paper.page.as_deref();
+    if let Some(page) = finding.and_then(|page| page.strip_prefix("docs/evidence/")) {
         // Writing to a string does not fail.
+        let _ = write!(text, " [The finding](../{page}) has the answer.");
+    }
+    text +=
+        "\n\n| claim | place | value | verdict | robustness | why |\n|---|---|---|---|---|---|\n";
+    for outcome in outcomes {
+        let claim = outcome.claim;
         let _ = writeln!(
-            table,
-            "| [{}](../claims.md#{}) | {} | {} |",
-            cell(&outcome.claim.text),
-            outcome.claim.id,
+            text,
+            "| <a id=\"{}\"></a>{} | {} | {} | {} | {} | {} |",
+            claim.id,
+            cell(&claim.text),
+            cell(&claim.place),
             cell(&outcome.figures()),
-            outcome.verdict
+            outcome.verdict,
+            outcome.robustness.as_ref().map_or_else(String::new, share),
+            cell(&claim.why)
         );
     }
-    Some(format!("{before}{begin}{table}<!-- end -->{after}"))
+    text
 }
 
 /// Text for a cell of a table.
@@ -105,50 +120,32 @@ mod tests {
 
     const STALE: &str = "write it again: `cargo run -p jumbolab -- claims --pages`";
 
-    fn read(path: &str) -> String {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        std::fs::read_to_string(root.join(path)).unwrap()
-    }
-
     #[test]
-    fn the_page_of_claims_is_up_to_date() {
+    fn the_pages_of_claims_are_up_to_date() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/claims");
         let (papers, records) = (papers().unwrap(), recorded().unwrap());
         let all = outcomes(&papers, &records).unwrap();
         let all: Vec<_> = all.iter().collect();
-        assert!(
-            read("docs/claims.md") == document(&all, &records),
-            "{STALE}"
-        );
-    }
-
-    #[test]
-    fn findings_have_the_table_of_their_claims() {
-        let (papers, records) = (papers().unwrap(), recorded().unwrap());
-        let all = outcomes(&papers, &records).unwrap();
-        let all: Vec<_> = all.iter().collect();
-        for paper in &papers {
-            let Some(path) = &paper.page else { continue };
-            let page = read(path);
-            let with = with_table(&page, paper, &all);
-            assert!(with.unwrap() == page, "{path}: {STALE}");
-            assert!(with_table("no place", paper, &all).is_none());
+        let pages = pages(&all, &records);
+        let kept = std::fs::read_dir(&folder).unwrap().count();
+        assert_eq!((pages.len(), kept), (papers.len() + 1, papers.len() + 1));
+        for page in pages {
+            let written = std::fs::read_to_string(folder.join(&page.name)).unwrap();
+            assert!(written == page.text, "{}: {STALE}", page.name);
         }
     }
 
     #[test]
-    fn a_table_replaces_what_was_there() {
+    fn each_claim_is_on_the_page_of_its_paper_alone() {
         let papers = papers().unwrap();
         let all = outcomes(&papers, &[]).unwrap();
         let all: Vec<_> = all.iter().collect();
-        let paper = papers.iter().find(|paper| paper.name == "egan").unwrap();
-        let page = "a\n<!-- claims egan -->\nold\n<!-- end -->\nb\n";
-        let page = with_table(page, paper, &all).unwrap();
-        assert!(page.starts_with("a\n<!-- claims egan -->\nEgan"), "{page}");
-        assert!(page.ends_with("|\n<!-- end -->\nb\n"), "{page}");
-        assert!(
-            !page.contains("old") && page.contains("#egan-ratio)"),
-            "{page}"
-        );
-        assert!(!page.contains("#mred-drop"), "{page}");
+        let pages = pages(&all, &[]);
+        for one in all {
+            let anchor = format!("<a id=\"{}\">", one.claim.id);
+            let with = pages.iter().filter(|page| page.text.contains(&anchor));
+            let with: Vec<&str> = with.map(|page| page.name.as_str()).collect();
+            assert_eq!(with, [format!("{}.md", one.paper.name)], "{}", one.claim.id);
+        }
     }
 }

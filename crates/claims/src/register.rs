@@ -19,7 +19,7 @@ pub struct Paper {
     pub title: String,
     /// The key of the paper in docs/sources.md.
     pub source: String,
-    /// The page in docs/findings that answers its question, if there is one.
+    /// The page in docs/evidence/findings that answers its question, if there is one.
     #[serde(default)]
     pub page: Option<String>,
     /// The claims, in the order of the paper.

@@ -1,4 +1,4 @@
-//! Prints the two tables of docs/experiments.md anew, from the table of keys:
+//! Prints docs/reference/keys.md and docs/reference/support.md anew, from the table of keys:
 //!
 //!     cargo run -p jumbolab-experiment --example keys
 
@@ -6,7 +6,10 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let crates = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let page = format!("{crates}/../../docs/experiments.md");
-    let text = fs::read_to_string(&page)?;
-    fs::write(&page, jumbolab_experiment::documented(&text))
+    for (name, printed) in jumbolab_experiment::PAGES {
+        let page = format!("{crates}/../../docs/reference/{name}");
+        let text = fs::read_to_string(&page)?;
+        fs::write(&page, printed(&text))?;
+    }
+    Ok(())
 }

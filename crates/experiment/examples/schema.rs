@@ -1,4 +1,4 @@
-//! Prints docs/experiment.schema.json anew, from the table of keys:
+//! Prints docs/reference/experiment.schema.json anew, from the table of keys:
 //!
 //!     cargo run -p jumbolab-experiment --example schema
 
@@ -6,6 +6,6 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let crates = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
-    let file = format!("{crates}/../../docs/experiment.schema.json");
+    let file = format!("{crates}/../../docs/reference/experiment.schema.json");
     fs::write(file, jumbolab_experiment::schema())
 }

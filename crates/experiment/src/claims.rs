@@ -52,7 +52,9 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
     let Some(known) = Metric::named(&metric.value) else {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
-        return Err(metric.refuse(format!("unknown metric{hint}; docs/formats.md lists them")));
+        return Err(metric.refuse(format!(
+            "unknown metric{hint}; docs/reference/metrics.md lists them"
+        )));
     };
     if let Some(unit) = reader.optional("unit", line)?
         && unit.value != known.unit

@@ -2,7 +2,7 @@
 //! every key of the format.
 //!
 //! The reader takes defaults and refusals from this table, and keys without a
-//! row are unknown. docs/experiments.md is printed from it.
+//! row are unknown. docs/reference/keys.md and docs/reference/support.md are printed from it.
 
 mod analyses;
 mod domain;
@@ -30,7 +30,7 @@ mod traffic;
 
 pub(super) use flows::OF_MESSAGES;
 pub(super) use index::{KeyNode, find, hint, known, named, unknown};
-pub use page::documented;
+pub use page::PAGES;
 pub(super) use row::{DefaultValue, Effect, Key, Section};
 pub use schema::schema;
 pub(super) use support::{Support, Takes, Worlds};

@@ -1,4 +1,4 @@
-//! Reads experiments; docs/experiments.md describes the format.
+//! Reads experiments; docs/reference/experiments.md describes the format.
 //!
 //! An [`Experiment`] is a tree of keys whose values know their place in the
 //! file. `--set` overwrites values. [`Experiment::plan`] reads the tree once
@@ -43,7 +43,7 @@ use aliases::Aliases;
 pub use auto_rate::AUTO_RATES;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
 pub use check::{Check, Refusal};
-pub use keys::{documented, schema};
+pub use keys::{PAGES, schema};
 use law_files::LawFiles;
 use reader::{Reader, Spanned};
 pub use shipped::{Shipped, TEMPLATE, shipped, text_of};

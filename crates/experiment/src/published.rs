@@ -143,7 +143,9 @@ fn row(
     let Some(known) = known else {
         let names = METRICS.iter().map(|metric| metric.name);
         let hint = did_you_mean(&metric.value, names);
-        return Err(metric.refuse(format!("unknown metric{hint}; docs/formats.md lists them")));
+        return Err(metric.refuse(format!(
+            "unknown metric{hint}; docs/reference/metrics.md lists them"
+        )));
     };
     let unit = reader.optional("unit", line)?;
     if let Some(unit) = unit.as_ref().filter(|unit| unit.value != known.unit) {

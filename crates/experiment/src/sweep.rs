@@ -250,7 +250,7 @@ pub(super) fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Span
         let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
         let name = one_line(name);
         return Err(names.refuse(format!(
-            "unknown metric {name}{hint}; docs/formats.md lists them"
+            "unknown metric {name}{hint}; docs/reference/metrics.md lists them"
         )));
     }
     Ok(Some(names))

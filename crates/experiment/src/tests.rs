@@ -256,7 +256,7 @@ fn every_file_of_the_folder_is_listed_in_its_order() {
 
 #[test]
 fn the_page_describes_every_key() {
-    let page = include_str!("../../../docs/experiments.md");
+    let page = include_str!("../../../docs/reference/keys.md");
     let plan = plan(TEMPLATE, &[]);
     let keys = plan.text.lines().filter_map(|line| line.split_once(" = "));
     for (key, _) in keys {

@@ -1,5 +1,5 @@
 //! Recordings of a gateway: what came to be gathered, and each decision toward the core,
-//! as lines of a file for replay (docs/formats.md).
+//! as lines of a file for replay (docs/reference/formats.md).
 
 mod described;
 mod read;

@@ -1,4 +1,4 @@
-//! How commands end: the exit codes of docs/guide.md.
+//! How commands end: the exit codes of docs/guides/reports.md.
 
 use std::process::ExitCode;
 

@@ -189,7 +189,7 @@ pub(crate) fn say_folder(words: &str, folder: &Path) {
     }
 }
 
-/// Prints an object of docs/formats.md, "Messages for programs".
+/// Prints an object of docs/reference/json.md, "Messages for programs".
 pub(crate) fn tell(object: &Value) {
     let _ = writeln!(io::stderr(), "{}", escaped(&object.to_string(), &[]));
 }

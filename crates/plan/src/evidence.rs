@@ -58,7 +58,7 @@ pub use transfer::*;
 
 use fact::Row;
 
-/// All rows of the catalogue, in the order of docs/formats.md.
+/// All rows of the catalogue, in the order of docs/reference/metrics.md.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     const RESOLUTIONS: &[Row] = &[Row {
         names: &["resolution_METRIC"],

@@ -155,6 +155,8 @@ impl FromStr for Flag {
         Self::ALL
             .into_iter()
             .find(|flag| flag.as_str() == text)
-            .ok_or_else(|| anyhow::anyhow!("{text:?} is not a trial flag; see docs/formats.md"))
+            .ok_or_else(|| {
+                anyhow::anyhow!("{text:?} is not a trial flag; see docs/reference/metrics.md")
+            })
     }
 }

@@ -1,4 +1,4 @@
-//! The tables of metrics and of evidence in docs/formats.md, printed from the catalogues.
+//! The tables of metrics and of evidence in docs/reference/metrics.md, printed from the catalogues.
 
 use crate::metric::{METRICS, Metric, OF_LATENCY_BREAKDOWN, OF_WINDOWS, of_flow, of_window};
 use crate::{evidence, printed};
@@ -46,13 +46,13 @@ fn row(metric: &Metric, names: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    const PAGE: &str = include_str!("../../../docs/formats.md");
+    const PAGE: &str = include_str!("../../../docs/reference/metrics.md");
 
     #[test]
     fn the_page_has_the_table_of_the_catalogue() {
         assert!(
             documented(PAGE) == PAGE,
-            "docs/formats.md has other tables; print them anew: cargo run -p jumbolab-plan --example metrics"
+            "docs/reference/metrics.md has other tables; print them anew: cargo run -p jumbolab-plan --example metrics"
         );
         let other = PAGE.replace("| `delay`, `delay/FLOW` | ms |", "| `delay` | s |");
         assert_ne!(other, PAGE);

@@ -12,7 +12,7 @@ use crate::{Evidence, Factors, Flag, Metrics};
 /// near it, and statistics of figures below it are finite.
 pub const LARGEST_FIGURE: f64 = 1e18;
 
-/// A finished trial: one line of the journal, see docs/formats.md.
+/// A finished trial: one line of the journal, see docs/reference/formats.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The name of the trial within the plan: cell number and repeat,

@@ -34,8 +34,9 @@ impl FromStr for Until {
         let metric = match left.split_whitespace().collect::<Vec<_>>()[..] {
             ["ci"] => None,
             [name, "ci"] => {
-                let known =
-                    || format!("unknown metric `{name}`; docs/formats.md lists all metrics");
+                let known = || {
+                    format!("unknown metric `{name}`; docs/reference/metrics.md lists all metrics")
+                };
                 Some(Metric::named(name).ok_or_else(known)?)
             }
             _ => return Err(right()),

@@ -37,7 +37,7 @@ pub const MOST_ROWS: usize = 100_000;
 /// The source of the statistics' definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Definitions {
-    /// The standards; docs/formats.md names the standard of each value.
+    /// The standards; docs/reference/json.md names the standard of each value.
     Standard,
     /// D-ITG's decoder.
     Ditg,

@@ -27,7 +27,7 @@ use crate::journal::{Journal, StoredEvidence};
 use plan::{EvidenceStore, Factors, Plan, Resumed, RunFacts, Trial};
 use units::Time;
 
-/// The version of the folder's layout, see docs/formats.md.
+/// The version of the folder's layout, see docs/reference/formats.md.
 pub const FORMAT: u32 = 1;
 
 const JOURNAL: &str = "trials.jsonl";

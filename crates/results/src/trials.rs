@@ -54,7 +54,7 @@ pub fn csv(trials: &[Trial], mut print: impl FnMut(&str) -> Result<()>) -> Resul
 
 /// The columns of a table.
 struct Layout<'a> {
-    /// In the order of docs/formats.md.
+    /// In the order of docs/reference/formats.md.
     fields: Vec<Field<'a>>,
 }
 

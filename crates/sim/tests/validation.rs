@@ -1,4 +1,4 @@
-//! docs/validation.md is the output of its generator, and every answer is within its
+//! docs/evidence/validation.md is the output of its generator, and every answer is within its
 //! tolerance.
 
 // The reader of ns-2 traces is shared with `queue`, whose tests use this name.
@@ -27,7 +27,7 @@ fn the_page_is_what_is_computed_and_every_answer_holds() {
         .filter(|line| line.ends_with("| NO |"))
         .collect();
     assert!(missed.is_empty(), "{missed:#?}");
-    let page = include_str!("../../../docs/validation.md");
+    let page = include_str!("../../../docs/evidence/validation.md");
     for (number, (kept, line)) in page.lines().zip(computed.lines()).enumerate() {
         assert_eq!(
             kept,

@@ -5,7 +5,7 @@
 //! the log ([`Facts`], [`Flow`], [`Estimate`], [`Sent`]); the others hold up to
 //! [`BLOCK`] records each, column by column, with as few bits per value as the column
 //! needs (`column.rs`). A block of records can be read without those before it.
-//! docs/formats.md specifies the octets.
+//! docs/reference/formats.md specifies the octets.
 //!
 //! [`Writer`] appends to a vector, which the caller stores; [`next`] reads one block at
 //! the start of a buffer.

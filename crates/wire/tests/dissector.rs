@@ -17,7 +17,7 @@ use capture::capture;
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../docs/jumbolab-bundle.lua"
+    "/../../docs/reference/jumbolab-bundle.lua"
 );
 
 const V4: Addresses = Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]);

@@ -68,7 +68,7 @@ pub fn judge(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-/// All checks of this machine as one JSON object (docs/formats.md).
+/// All checks of this machine as one JSON object (docs/reference/json.md).
 pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),

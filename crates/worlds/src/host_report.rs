@@ -29,7 +29,7 @@ pub struct HostReport {
 }
 
 impl HostReport {
-    /// All checks of the machine `host` as one JSON object (docs/formats.md).
+    /// All checks of the machine `host` as one JSON object (docs/reference/json.md).
     pub fn to_json(&self, host: &str) -> Value {
         json!({
             "host": host,

@@ -1,5 +1,5 @@
 //! Recordings: the fate of every frame on an emulated link, as a CSV file for
-//! replay (docs/formats.md).
+//! replay (docs/reference/formats.md).
 
 mod read;
 

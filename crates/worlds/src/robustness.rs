@@ -89,7 +89,7 @@ impl Study {
         let plan = world::plan(experiment.clone(), world)?;
         if plan.unstated.is_empty() {
             bail!(
-                "{name} has no [[unstated]] settings to search; docs/experiments.md says how they are written"
+                "{name} has no [[unstated]] settings to search; docs/reference/experiments.md says how they are written"
             );
         }
         let study = Self {

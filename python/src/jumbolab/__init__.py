@@ -6,7 +6,7 @@
     results.trials().to_pandas()
     results.plot()
 
-docs/python.md of the repository describes the package.
+docs/guides/python.md of the repository describes the package.
 """
 
 from ._commands import (

@@ -38,7 +38,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would do: docs/formats.md, "run --dry-run --json"."""
+    """What a run would do: docs/reference/json.md, "run --dry-run --json"."""
 
     plan: str
     title: str
@@ -129,7 +129,7 @@ def robustness(
 ) -> Results:
     """Searches which settings that a study does not state decide its claims.
 
-    The answers are the objects of ``Results.lines``: docs/formats.md, "robustness --json".
+    The answers are the objects of ``Results.lines``: docs/reference/json.md, "robustness --json".
 
     Args:
         experiment: Name of a shipped experiment, or path of a TOML file.

@@ -15,7 +15,7 @@ from ._shapes import WrongShape, read_json, short
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-#: The element of the page that has the figures: docs/formats.md, "report.html".
+#: The element of the page that has the figures: docs/reference/formats.md, "report.html".
 BEGIN = b'<script id="plots" type="text/plain">'
 END = b"</script>"
 

@@ -2,7 +2,7 @@
 
 A folder is opened once, and its files are opened in it. Links in it are not followed, only
 ordinary files are read, each up to a limit, and a file is replaced by renaming
-(docs/formats.md, "The results folder").
+(docs/reference/formats.md, "The results folder").
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ._errors import JumbolabError
 #: Bytes that are copied at once.
 BLOCK = 1 << 20
 
-#: Limits of files: docs/formats.md, "Limits of input files".
+#: Limits of files: docs/reference/formats.md, "Limits of input files".
 LARGEST_JOURNAL = 4 << 30
 LARGEST_TABLE = 4 << 30
 LARGEST_EXPERIMENT = 1 << 20

@@ -1,6 +1,6 @@
 """Finds the program, starts it, and reads what it says.
 
-With ``JUMBOLAB_MESSAGES=json`` the program writes objects to stderr (docs/formats.md,
+With ``JUMBOLAB_MESSAGES=json`` the program writes objects to stderr (docs/reference/json.md,
 "Messages for programs"), and stops when the thread that started it ends.
 """
 
@@ -31,7 +31,7 @@ STOPPED = 130
 #: The longest argument that Linux passes on.
 LONGEST_ARGUMENT = 128 * 1024 - 1
 
-#: What an error of the program may have: docs/formats.md, "Messages for programs".
+#: What an error of the program may have: docs/reference/json.md, "Messages for programs".
 ERROR_KEYS = ("message", "file", "line", "argument", "key", "value")
 
 Listener = Callable[[Object], None]

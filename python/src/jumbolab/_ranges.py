@@ -20,7 +20,7 @@ TARGET = 120.0
 #: that, no core waits for another one.
 SHORTEST = (1.0, 5.0)
 
-#: Seconds that client and scheduler take for a shard (docs/scaling.md). Shards of all slots in
+#: Seconds that client and scheduler take for a shard (docs/evidence/benchmarks.md). Shards of all slots in
 #: less time than they take for as many would wait for them.
 PACE = 0.0006
 

@@ -177,7 +177,7 @@ def _cells(
     trials = results.trials()
     for name in metrics:
         if name not in trials.column_names:
-            raise JumbolabError(f"no trial has a metric {name}; docs/formats.md lists the metrics")
+            raise JumbolabError(f"no trial has a metric {name}; docs/reference/metrics.md lists the metrics")
     columns = {name: _column(name, trials.column_names) for name in results.plan.get("sweep", {})}
     names = [name for name in columns if without is None or name != without[0]]
     level = None if without is None else columns[without[0]]
@@ -199,7 +199,7 @@ def _place(trial: Mapping[str, Any]) -> int:
 
 
 def _column(factor: str, columns: Sequence[str]) -> str:
-    """The column of a factor: docs/formats.md, "trials.parquet"."""
+    """The column of a factor: docs/reference/formats.md, "trials.parquet"."""
     return f"factor_{factor}" if f"factor_{factor}" in columns else factor
 
 

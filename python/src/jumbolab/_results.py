@@ -57,7 +57,7 @@ class Results:
         self.path = Path(path)
 
     def trials(self) -> pa.Table:
-        """All trials, one a row: docs/formats.md, "trials.parquet"."""
+        """All trials, one a row: docs/reference/formats.md, "trials.parquet"."""
         self._make()
         with Folder(self.path) as folder, folder.open(TABLE, LARGEST_TABLE) as file:
             return read_table(file, str(self.path / TABLE))
@@ -80,7 +80,7 @@ class Results:
 
     @cached_property
     def run(self) -> Object:
-        """The object of the run: docs/formats.md, "The object of a run"."""
+        """The object of the run: docs/reference/json.md, "The object of a run"."""
         last = self.lines[-1] if self.lines else {}
         if "run" not in last:
             raise JumbolabError(f"{self.path} holds no run; a search has no object of a run")

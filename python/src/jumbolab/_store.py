@@ -1,4 +1,4 @@
-"""What a sweep stores: docs/python.md, "Storage"."""
+"""What a sweep stores: docs/guides/python.md, "Storage"."""
 
 from __future__ import annotations
 

@@ -245,10 +245,10 @@ fn figures_are_there_where_a_value_or_a_change_is_printed() {
 
 #[test]
 fn the_guide_defines_each_verdict_in_the_words_of_the_reports() {
-    let guide = include_str!("../../../../docs/guide.md");
+    let guide = include_str!("../../../../docs/guides/reports.md");
     for verdict in Verdict::ALL {
         let row = format!("\n| {verdict} | {} |\n", verdict.meaning());
-        assert!(guide.contains(&row), "not in docs/guide.md:{row}");
+        assert!(guide.contains(&row), "not in docs/guides/reports.md:{row}");
     }
 }
 

@@ -7,7 +7,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["jump"],
         kinds: &[],
-        about: "An assertion of a study about a size at which times jump, see [Requests and responses](#requests-and-responses).",
+        about: "An assertion of a study about a size at which times jump, see [Requests and responses](experiments.md#requests-and-responses).",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -87,7 +87,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["unstated"],
         kinds: &[],
-        about: "A setting that the source does not state, see [below](#settings-that-a-study-does-not-state).",
+        about: "A setting that the source does not state, see [below](../guides/experiments.md#settings-that-a-study-does-not-state).",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -167,7 +167,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["stated"],
         kinds: &[],
-        about: "Keys whose values are those of the source, see [below](#settings-that-a-study-does-not-state).",
+        about: "Keys whose values are those of the source, see [below](../guides/experiments.md#settings-that-a-study-does-not-state).",
         worlds: everywhere(),
         keys: &[
             Key {

@@ -13,7 +13,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["domain"],
         kinds: &[],
-        about: r#"`shape = "explicit"` only: routers gather packets into bundles where they enter it, and unpack them where they leave, see [Packets in bundles](#packets-in-bundles)."#,
+        about: r#"`shape = "explicit"` only: routers gather packets into bundles where they enter it, and unpack them where they leave, see [Packets in bundles](experiments.md#packets-in-bundles)."#,
         worlds: GATHERED,
         keys: &[
             Key {
@@ -68,7 +68,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "carriage",
                 kind: "`ip`, `udp` or `label`",
                 default: DefaultValue::Text("ip"),
-                meaning: "The outer header of a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
+                meaning: "The outer header of a bundle (docs/reference/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
                 worlds: GATHERED,
                 effect: Effect::None,
             },

@@ -13,7 +13,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["flows.NAME"],
         kinds: &["flows"],
-        about: "Traffic from one host to another, see [Flows](#flows).",
+        about: "Traffic from one host to another, see [Flows](experiments.md#flows).",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -150,7 +150,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "interval",
             kind: "time",
             default: DefaultValue::Absent,
-            meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/formats.md has it.",
+            meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/reference/formats.md has it.",
             worlds: kernels(refused(OWN_TCP)),
             effect: Effect::None,
         }],
@@ -165,7 +165,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         name: "message",
         kind: "size, `mtu-N`, or a whole law",
         default: DefaultValue::Number(1000),
-        meaning: r#"Octets of payload, on average; `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a packet of UDP over IPv6, `mtu-28` of IPv4); or a [law](#laws), `"normal:512,64"`."#,
+        meaning: r#"Octets of payload, on average; `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a packet of UDP over IPv6, `mtu-28` of IPv4); or a [law](experiments.md#laws), `"normal:512,64"`."#,
         worlds: MESSAGES,
         effect: Effect::Reads,
     },
@@ -215,7 +215,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         name: "gap",
         kind: "time, or a whole law",
         default: DefaultValue::Absent,
-        meaning: r#"How often: the mean time from one to the next; or a [law](#laws), `"pareto:1.5,1ms"`."#,
+        meaning: r#"How often: the mean time from one to the next; or a [law](experiments.md#laws), `"pareto:1.5,1ms"`."#,
         worlds: MESSAGES,
         effect: Effect::Reads,
     },

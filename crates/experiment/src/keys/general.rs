@@ -77,7 +77,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["choices.NAME"],
         kinds: &[],
-        about: "A short name that stands for several keys, see [Choices](#choices).",
+        about: "A short name that stands for several keys, see [Choices](../guides/experiments.md#choices).",
         worlds: everywhere(),
         keys: &[Key {
             name: "WORD",
@@ -91,7 +91,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["on.WORLD"],
         kinds: &[],
-        about: "Keys of one world alone, or of a study's own settings (`[on.published]`), see [Keys of one world](#keys-of-one-world).",
+        about: "Keys of one world alone, or of a study's own settings (`[on.published]`), see [Keys of one world](../guides/experiments.md#keys-of-one-world).",
         worlds: everywhere(),
         keys: &[Key {
             name: "TABLE",

@@ -31,7 +31,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "record",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
-                meaning: "Whether the fate of every packet on this emulated link is recorded, see `recordings/` in docs/formats.md.",
+                meaning: "Whether the fate of every packet on this emulated link is recorded, see `recordings/` in docs/reference/formats.md.",
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `off`"#),
                     refused("only emulated links of the world `netns` have it; leave it out"),
@@ -47,7 +47,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.watch"],
         kinds: &[],
-        about: "The recordings of single packets on this simulated link, see `watch/` in docs/formats.md; they change no figure.",
+        about: "The recordings of single packets on this simulated link, see `watch/` in docs/reference/formats.md; they change no figure.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -95,7 +95,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.windows"],
         kinds: &[],
-        about: "Parts of a trial in which this link, from its first end to its second, has figures of its own: `drop_percent_WINDOW`, `utilisation_percent_WINDOW` and `mean_queue_WINDOW`, and in networks with a `[domain]` more (docs/formats.md).",
+        about: "Parts of a trial in which this link, from its first end to its second, has figures of its own: `drop_percent_WINDOW`, `utilisation_percent_WINDOW` and `mean_queue_WINDOW`, and in networks with a `[domain]` more (docs/reference/formats.md).",
         worlds: WINDOWS,
         keys: &[Key {
             name: "WINDOW",
@@ -109,7 +109,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.series"],
         kinds: &[],
-        about: "The same figures over time, and goodput, delays and round trips of all flows (`series`, `flow_series` and quantiles of docs/formats.md), kept of every trial and plotted on the page.",
+        about: "The same figures over time, and goodput, delays and round trips of all flows (`series`, `flow_series` and quantiles of docs/reference/formats.md), kept of every trial and plotted on the page.",
         worlds: SERIES,
         keys: &[Key {
             name: "interval",
@@ -123,7 +123,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.losses"],
         kinds: &[],
-        about: "Which flows lose packets in front of this link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/formats.md).",
+        about: "Which flows lose packets in front of this link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/reference/formats.md).",
         worlds: SERIES,
         keys: &[
             Key {
@@ -147,7 +147,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.cross"],
         kinds: &[],
-        about: "Traffic of others on this emulated or simulated link of a path, see [Cross traffic](#cross-traffic); without `load` there is none.",
+        about: "Traffic of others on this emulated or simulated link of a path, see [Cross traffic](experiments.md#cross-traffic); without `load` there is none.",
         worlds: CROSS,
         keys: &[Key {
             name: "load",

@@ -14,7 +14,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["hosts"],
         kinds: &[],
-        about: "The machines of the world `hosts`, see [hosts.md](hosts.md). They are not part of the experiment: its results folder and `--resume` do not depend on them.",
+        about: "The machines of the world `hosts`, see [hosts.md](../start/hosts.md). They are not part of the experiment: its results folder and `--resume` do not depend on them.",
         worlds: NAMED,
         keys: &[Key {
             name: "allow_management_interface",

@@ -29,7 +29,7 @@ const OF_GRAPHS: Worlds = everywhere()
     .predicted(no_effect("its shape is not predicted"));
 
 /// The condition for networks that are no path between kernels.
-const GRAPHS: &str = r#"; `dumbbell` and `explicit` with `link = "emulated"` and `kind = "flows"`, see [Networks between kernels](#networks-between-kernels)"#;
+const GRAPHS: &str = r#"; `dumbbell` and `explicit` with `link = "emulated"` and `kind = "flows"`, see [Networks between kernels](experiments.md#networks-between-kernels)"#;
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -111,7 +111,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "load",
                 kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
                 default: DefaultValue::Absent,
-                meaning: "How much cross traffic asks of every link of a path, see [Cross traffic](#cross-traffic): `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. A link's own `cross.load` counts more.",
+                meaning: "How much cross traffic asks of every link of a path, see [Cross traffic](experiments.md#cross-traffic): `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. A link's own `cross.load` counts more.",
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
@@ -145,7 +145,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "lateness",
                 kind: "time, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](#validity-of-trials-over-emulated-links)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
+                meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](experiments.md#validity-of-trials-over-emulated-links)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
                 worlds: worlds(
                     when(
                         r#"with `link = "emulated"` and `"mixed"`, otherwise refused unless `auto`"#,
@@ -176,7 +176,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "rate",
                 kind: "rate, `none` or `auto`",
                 default: DefaultValue::Text("1gbit"),
-                meaning: "Rate of each link, Ethernet framing (38 bytes a frame) included; `none`: as fast as the machine; `auto`: the largest of 1gbit, 500mbit, 200mbit and 100mbit that the machine sustains, see [Rates that the machine chooses](#rates-that-the-machine-chooses).",
+                meaning: "Rate of each link, Ethernet framing (38 bytes a frame) included; `none`: as fast as the machine; `auto`: the largest of 1gbit, 500mbit, 200mbit and 100mbit that the machine sustains, see [Rates that the machine chooses](experiments.md#rates-that-the-machine-chooses).",
                 worlds: simulator(when(
                     "; a transfer and requests with responses need one on some link",
                 ))
@@ -214,7 +214,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "queue",
                 kind: QUEUES,
                 default: DefaultValue::Text("droptail"),
-                meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](#queues).",
+                meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](experiments.md#queues).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
                 ))
@@ -313,7 +313,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "too_big",
                 kind: "`drop` or `answer`",
                 default: DefaultValue::Text("drop"),
-                meaning: "The fate of packets larger than `wire_mtu`. `drop`: they are lost silently; `answer`: their sender is notified, see [below](#links-with-a-smaller-mtu-than-their-interfaces).",
+                meaning: "The fate of packets larger than `wire_mtu`. `drop`: they are lost silently; `answer`: their sender is notified, see [below](experiments.md#links-with-a-smaller-mtu-than-their-interfaces).",
                 worlds: worlds(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
                     only(
@@ -336,7 +336,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "medium",
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
-                meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](#media).",
+                meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](experiments.md#media).",
                 worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
                 effect: Effect::None,
             },

@@ -60,7 +60,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "METRIC",
                 kind: "JSON pointer [RFC6901], perhaps with a factor",
                 default: DefaultValue::Absent,
-                meaning: r#"A metric as docs/formats.md names it, in its unit: `"/end/sum_received/bits_per_second * 1e-6"`."#,
+                meaning: r#"A metric as docs/reference/metrics.md names it, in its unit: `"/end/sum_received/bits_per_second * 1e-6"`."#,
                 worlds: OF_REFUSED_KIND,
                 effect: Effect::None,
             },

@@ -1,4 +1,4 @@
-//! Prints the two tables of docs/experiments.md.
+//! Prints the tables of docs/reference/keys.md and docs/reference/support.md.
 
 use link::written::queues;
 use plan::{World, printed};
@@ -23,20 +23,28 @@ pub(super) const LISTS: [&str; 9] = [
     "irrelevant",
 ];
 
-/// Returns `page` with up-to-date tables: all keys, and the worlds' support of
-/// keys that not every world honours unconditionally.
-pub fn documented(page: &str) -> String {
-    let page = printed(page, "keys", &of_keys());
-    printed(&page, "worlds", &of_worlds())
-}
+/// A page of docs/reference, and what brings its tables up to date.
+type Page = (&'static str, fn(&str) -> String);
+
+/// All keys, and the worlds' support of keys that not every world honours
+/// unconditionally.
+pub const PAGES: [Page; 2] = [
+    ("keys.md", |page| printed(page, "keys", &of_keys())),
+    ("support.md", |page| printed(page, "worlds", &of_worlds())),
+];
 
 fn of_keys() -> String {
-    let mut lines = vec![
-        "| key | type | default | meaning |".to_owned(),
-        "|---|---|---|---|".to_owned(),
-    ];
+    let mut lines = Vec::new();
     for section in sections() {
-        lines.push(format!("| {} | | | {} |", heading(section), section.about));
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend([format!("## {}", heading(section)), String::new()]);
+        if !section.about.is_empty() {
+            lines.extend([section.about.to_owned(), String::new()]);
+        }
+        lines.push("| key | type | default | meaning |".to_owned());
+        lines.push("|---|---|---|---|".to_owned());
         lines.extend(section.keys.iter().map(|key| {
             format!(
                 "| `{}` | {} | {} | {} |",
@@ -61,8 +69,8 @@ fn heading(section: &Section) -> String {
     let kinds = section.kinds.iter().map(|kind| format!("`\"{kind}\"`"));
     let kinds: Vec<String> = kinds.collect();
     match kinds.is_empty() {
-        true => format!("**{}**", tables.join(", ")),
-        false => format!("**{}**, `kind =` {}", tables.join(", "), kinds.join(", ")),
+        true => tables.join(", "),
+        false => format!("{}, `kind =` {}", tables.join(", "), kinds.join(", ")),
     }
 }
 
@@ -129,7 +137,7 @@ fn alike(section: &Section) -> Vec<(Vec<&'static str>, Worlds)> {
 fn named(section: &Section, keys: &[&str]) -> String {
     let all = keys.len() > 1 && keys.len() == section.keys.len();
     let names: Vec<String> = match all {
-        true => vec![heading(section)],
+        true => vec![format!("**{}**", heading(section))],
         false => {
             let table = section.tables.first().copied().unwrap_or_default();
             let first = keys.first().map(|name| joined(table, name));

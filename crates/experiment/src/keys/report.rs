@@ -7,7 +7,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["report"],
         kinds: &[],
-        about: "How reports present the results, see [The headline](#the-headline). It changes no trial, and the plan's hash is the same without it.",
+        about: "How reports present the results, see [The headline](../guides/experiments.md#the-headline). It changes no trial, and the plan's hash is the same without it.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -61,7 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["report.row"],
         kinds: &[],
-        about: "A row of a table that is the answer instead of these sentences, see [Rows and advice](#rows-and-advice).",
+        about: "A row of a table that is the answer instead of these sentences, see [Rows and advice](../guides/experiments.md#rows-and-advice).",
         worlds: everywhere(),
         keys: &[
             Key {

@@ -196,10 +196,10 @@ mod tests {
 
     #[test]
     fn the_file_is_current() {
-        let file = include_str!("../../../../docs/experiment.schema.json");
+        let file = include_str!("../../../../docs/reference/experiment.schema.json");
         assert!(
             file == schema(),
-            "print docs/experiment.schema.json anew: cargo run -p jumbolab-experiment --example schema"
+            "print docs/reference/experiment.schema.json anew: cargo run -p jumbolab-experiment --example schema"
         );
     }
 

@@ -94,7 +94,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows(
                     "those of the study's tables, and what figures are published of",
                 ),
-                meaning: "The metrics of this study, by their names in docs/formats.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table.",
+                meaning: "The metrics of this study, by their names in docs/reference/metrics.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table.",
                 worlds: everywhere(),
                 effect: Effect::None,
             },

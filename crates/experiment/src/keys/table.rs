@@ -1,4 +1,4 @@
-//! The sections of the table of keys, in the order of docs/experiments.md.
+//! The sections of the table of keys, in the order of docs/reference/keys.md.
 
 use super::{
     Section, analyses, domain, faults, flows, general, host, links, named_hosts, network,

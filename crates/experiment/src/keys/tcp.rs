@@ -77,7 +77,7 @@ const KEYS: [Key; 17] = [
         name: "agent",
         kind: "`standard`, `linux`, `tahoe`, `reno`, `newreno` or `sack1`",
         default: DefaultValue::Text("standard"),
-        meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](#tcp-in-the-simulator); `tahoe`, `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
+        meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](experiments.md#tcp-in-the-simulator); `tahoe`, `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
         worlds: kernels(only(&["linux"], KERNELS_TCP)),
         effect: Effect::None,
     },

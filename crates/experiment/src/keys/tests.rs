@@ -1,4 +1,4 @@
-//! The table of keys agrees with the program, and docs/experiments.md with the
+//! The table of keys agrees with the program, and the pages of docs/reference with the
 //! table.
 
 mod effects;
@@ -15,8 +15,6 @@ use super::*;
 use crate::aliases::Aliases;
 use crate::reader::UNUSED;
 use crate::{Experiment, TEMPLATE};
-
-const PAGE: &str = include_str!("../../../../docs/experiments.md");
 
 /// The minimum of every experiment.
 const BARE: &str = "\
@@ -176,15 +174,24 @@ fn of_cells() -> impl Iterator<Item = (&'static Section, &'static Key)> {
 }
 
 #[test]
-fn the_page_has_the_tables_of_the_keys() {
-    assert!(
-        documented(PAGE) == PAGE,
-        "docs/experiments.md has other tables; print them anew: cargo run -p jumbolab-experiment --example keys"
-    );
-    let other = PAGE.replace("| `\"1gbit\"` |", "| `\"2gbit\"` |");
-    assert_eq!(documented(&other), PAGE);
-    let other = PAGE.replace("only those of the world `sim` are pairs", "");
-    assert_eq!(documented(&other), PAGE);
+fn the_pages_have_the_tables_of_the_keys() {
+    let written = [
+        include_str!("../../../../docs/reference/keys.md"),
+        include_str!("../../../../docs/reference/support.md"),
+    ];
+    let changes = [
+        ("| `\"1gbit\"` |", "| `\"2gbit\"` |"),
+        ("honoured", "ignored"),
+    ];
+    for (((name, printed), page), (from, to)) in PAGES.into_iter().zip(written).zip(changes) {
+        assert!(
+            printed(page) == page,
+            "docs/reference/{name} has another table; print it anew: cargo run -p jumbolab-experiment --example keys"
+        );
+        let other = page.replace(from, to);
+        assert_ne!(other, page);
+        assert_eq!(printed(&other), page);
+    }
 }
 
 #[test]

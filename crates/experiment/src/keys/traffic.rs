@@ -32,7 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "kind",
             kind: "`transfer`, `command`, `flows`, `latency-breakdown`, `request-response` or `probe`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](#probes).",
+            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](../guides/experiments.md#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](experiments.md#flows); `latency-breakdown`: [round trips split into parts](experiments.md#latency-breakdown); `request-response`: [messages of many sizes](experiments.md#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](experiments.md#probes).",
             worlds: worlds(
                 HONOURED,
                 all_but(&[
@@ -398,7 +398,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "instrument",
                 kind: "`own`, `sleeping` or `ditg`",
                 default: DefaultValue::Text("own"),
-                meaning: "`own`: each message leaves at its instant, or as soon after it as possible; `sleeping`: likewise, but the sender sleeps until the instant and does not poll the clock before it; messages leave later, no processor is kept busy, and `cpu_message` states the cost of messages; `ditg`: as D-ITG does without polling, see [Flows between kernels](#flows-between-kernels).",
+                meaning: "`own`: each message leaves at its instant, or as soon after it as possible; `sleeping`: likewise, but the sender sleeps until the instant and does not poll the clock before it; messages leave later, no processor is kept busy, and `cpu_message` states the cost of messages; `ditg`: as D-ITG does without polling, see [Flows between kernels](experiments.md#flows-between-kernels).",
                 worlds: OF_SOCKETS,
                 effect: Effect::None,
             },
@@ -406,7 +406,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "log",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
-                meaning: "Whether every message is kept, as `packets/` of docs/formats.md has it.",
+                meaning: "Whether every message is kept, as `packets/` of docs/reference/formats.md has it.",
                 worlds: OF_SOCKETS,
                 effect: Effect::None,
             },

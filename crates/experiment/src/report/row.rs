@@ -42,7 +42,9 @@ fn row(
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
     if Metric::named(&metric.value).is_none() {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
-        return Err(metric.refuse(format!("unknown metric{hint}; docs/formats.md lists them")));
+        return Err(metric.refuse(format!(
+            "unknown metric{hint}; docs/reference/metrics.md lists them"
+        )));
     }
     let called = reader.optional("called", line)?;
     let place = reader.optional("where", line)?;

@@ -119,7 +119,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "metric = \"drop_bias\"",
             "metric = \"drop_bais\"",
-            "experiments/x.toml:24: claim.metric = \"drop_bais\": unknown metric; did you mean `drop_bias`?; docs/formats.md lists them",
+            "experiments/x.toml:24: claim.metric = \"drop_bais\": unknown metric; did you mean `drop_bias`?; docs/reference/metrics.md lists them",
         ),
         (
             "window = \"0s..1s\"",

@@ -70,7 +70,7 @@ fn a_report_names_questions_metrics_factors_and_levels_that_exist() {
         ),
         (
             "metrics = [\"troughput\"]",
-            "report.metrics = [\"troughput\"]: unknown metric troughput; did you mean `throughput`?; docs/formats.md lists them",
+            "report.metrics = [\"troughput\"]: unknown metric troughput; did you mean `throughput`?; docs/reference/metrics.md lists them",
         ),
         (
             "level = 3000",
@@ -243,7 +243,7 @@ fn a_row_names_a_title_a_metric_and_levels_that_exist() {
         (
             "title = \"x\"\nmetric = \"troughput\"",
             16,
-            "report.row.metric = \"troughput\": unknown metric; did you mean `throughput`?; docs/formats.md lists them",
+            "report.row.metric = \"troughput\": unknown metric; did you mean `throughput`?; docs/reference/metrics.md lists them",
         ),
         (
             "title = \"x\"\nmetric = \"rtt\"\ncells.offloads = \"of\"",

@@ -12,7 +12,7 @@
 //! Hosts and gateways are namespaces in a row: a host, a gateway, a router, a gateway, a
 //! host. The generator and the receiving host use CPU 0; each load says which CPU each
 //! gateway has.
-//! docs/gateway.md describes the tables.
+//! docs/guides/gateway.md describes the tables.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -14,7 +14,7 @@
 //! The two hosts are namespaces joined by a veth pair without offloads. The
 //! sender runs on CPU 0 and the receiver on CPU 1, unless the work makes them
 //! share one. Where programs report differently, the kernel's counters of both
-//! namespaces replace their reports. docs/traffic.md describes the table.
+//! namespaces replace their reports. docs/guides/traffic.md describes the table.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -5,11 +5,11 @@
 //!     cargo bench -p jumbolab --bench simulators -- 5 paper
 //!     cargo bench -p jumbolab --bench simulators -- 5 --page
 //!
-//! The last runs all scenarios and writes docs/speed.md and docs/speed-history.csv.
+//! The last runs all scenarios and writes docs/evidence/benchmarks.md and docs/evidence/speed-history.csv.
 //! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so
 //! that other load affects all alike. The set-up, measured as a run of the
 //! first 50 ms, is subtracted from each. A ratio counts only if drop rate and
-//! utilisation of the bottleneck agree in the same runs. docs/speed.md
+//! utilisation of the bottleneck agree in the same runs. docs/evidence/benchmarks.md
 //! describes the table.
 #![expect(
     clippy::print_stdout,

@@ -1,4 +1,4 @@
-//! The table in docs/speed.md, and its history.
+//! The table in docs/evidence/benchmarks.md, and its history.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -19,10 +19,10 @@ pub(crate) struct Rate {
     pub(crate) rates: [f64; 3],
 }
 
-/// Replaces the table in docs/speed.md by `table`, below machine, date and versions, and
-/// appends `rates` to docs/speed-history.csv.
+/// Replaces the table in docs/evidence/benchmarks.md by `table`, below machine, date and versions, and
+/// appends `rates` to docs/evidence/speed-history.csv.
 pub(crate) fn write(rounds: usize, table: &str, rates: &[Rate]) -> Result<()> {
-    let page = docs("speed.md");
+    let page = evidence("benchmarks.md");
     let text = fs::read_to_string(&page)?;
     let parts = text.split_once(BEGIN);
     let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
@@ -33,7 +33,7 @@ pub(crate) fn write(rounds: usize, table: &str, rates: &[Rate]) -> Result<()> {
     fs::write(&page, new)?;
     let mut history = OpenOptions::new()
         .append(true)
-        .open(docs("speed-history.csv"))?;
+        .open(evidence("speed-history.csv"))?;
     for rate in rates {
         let [median, least, most] = rate.rates;
         let Rate {
@@ -75,8 +75,8 @@ fn said(program: &str, words: &[&str]) -> Result<String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-fn docs(name: &str) -> PathBuf {
+fn evidence(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs")
+        .join("../../docs/evidence")
         .join(name)
 }

@@ -7,10 +7,10 @@ pub(crate) struct Claims {
     /// Name of a paper (mred-ddf, egan, 2017, 2019), or of a claim, which is then shown in full [default: all papers].
     #[arg(value_name = "PAPER|CLAIM")]
     pub(crate) name: Option<String>,
-    /// Print one JSON object per claim (see docs/formats.md).
+    /// Print one JSON object per claim (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write docs/claims.md and the tables of docs/findings; run it in the root of the repository.
+    /// Write the pages of docs/evidence/claims; run it in the root of the repository.
     #[arg(long, conflicts_with_all = ["name", "json", "record"])]
     pub(crate) pages: bool,
     /// Record the verdicts of results folders in docs/results; run it in the root of the repository.

@@ -25,7 +25,7 @@ pub(crate) struct Decode {
     )]
     pub(crate) metrics: Metrics,
 
-    /// Print one JSON object per row (see docs/formats.md).
+    /// Print one JSON object per row (see docs/reference/json.md).
     #[arg(long, conflicts_with = "csv", help_heading = "Output")]
     pub(crate) json: bool,
     /// Print the rows as CSV.
@@ -38,7 +38,7 @@ pub(crate) struct Decode {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Metrics {
-    /// Those of the RFCs that docs/formats.md names.
+    /// Those of the RFCs that docs/reference/json.md names.
     Standard,
     /// Those of D-ITG's decoder, for comparison with its output.
     Ditg,

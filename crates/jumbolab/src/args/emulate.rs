@@ -61,10 +61,10 @@ pub(crate) struct Emulate {
     #[arg(long, value_name = "NUMBER", help_heading = "Impairments")]
     pub(crate) seed: Option<String>,
 
-    /// Record the fate of every frame in a new CSV file (see docs/formats.md).
+    /// Record the fate of every frame in a new CSV file (see docs/reference/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Print one JSON object per second instead of tables (see docs/formats.md).
+    /// Print one JSON object per second instead of tables (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -79,6 +79,6 @@ fn queue_help() -> String {
     let others = others.join(", ");
     let usual = Choice::usual().name;
     format!(
-        "Queueing discipline, with parameters if wanted, for example red,min=5,max=15: {others} or {last} (see docs/experiments.md) [default: {usual}]"
+        "Queueing discipline, with parameters if wanted, for example red,min=5,max=15: {others} or {last} (see docs/reference/experiments.md) [default: {usual}]"
     )
 }

@@ -62,7 +62,7 @@ pub(crate) struct Run {
     #[arg(long, exclusive = true, help_heading = "Experiment")]
     pub(crate) template: bool,
 
-    /// List the links of the test bed, print the trials that would run, and exit. With `--json` print one object instead (see docs/formats.md).
+    /// List the links of the test bed, print the trials that would run, and exit. With `--json` print one object instead (see docs/reference/json.md).
     #[arg(long, help_heading = "Execution")]
     pub(crate) dry_run: bool,
     /// Continue an interrupted run.
@@ -170,7 +170,7 @@ pub(crate) struct Report {
     /// Results folder. Two runs in one world are compared; runs in different worlds are shown side by side.
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Print one JSON object per line (see docs/formats.md).
+    /// Print one JSON object per line (see docs/reference/json.md).
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
     /// Print all trials as CSV.

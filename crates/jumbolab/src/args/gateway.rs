@@ -113,5 +113,5 @@ pub(crate) struct Gateway {
 
 const GATEWAY_NOTES: &str = "\
 Needs CAP_NET_ADMIN for a TUN interface, CAP_NET_RAW for packet sockets, raw IP, and ICMP errors to hosts behind a TUN interface. \
-docs/gateway.md describes the set-up. The log has one JSON object per line. \
+docs/guides/gateway.md describes the set-up. The log has one JSON object per line. \
 SIGINT and SIGTERM send what waits and end; SIGHUP reads the file of --config again.";

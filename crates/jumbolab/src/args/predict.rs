@@ -204,7 +204,7 @@ pub(crate) struct Arithmetic {
     /// Name of a paper (mred-ddf, egan, 2017, 2019) [default: all papers].
     #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
-    /// Print one JSON object per sum (see docs/formats.md).
+    /// Print one JSON object per sum (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -212,7 +212,7 @@ pub(crate) struct Arithmetic {
 /// The headers of packets.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Headers {
-    /// Headers from the outermost to the innermost, with options behind a `+` (see docs/predict.md).
+    /// Headers from the outermost to the innermost, with options behind a `+` (see docs/guides/predict.md).
     #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
     pub(crate) stack: String,
 }
@@ -238,7 +238,7 @@ pub(crate) struct Output {
     /// Draw the figures against the MTU in this file.
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
-    /// Print JSON Lines (see docs/formats.md).
+    /// Print JSON Lines (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -251,5 +251,5 @@ Mixes: web: 500 B, and answers of 2 kB, 20 kB and 200 kB, weights 10, 6, 3 and 1
 them, equal weights. voip: 172 B, RTP with 20 ms of G.711.";
 
 const NOTES: &str = "\
-Nothing is measured and nothing is sent: these are closed forms, and with --from what trials have shown before. docs/predict.md states each
+Nothing is measured and nothing is sent: these are closed forms, and with --from what trials have shown before. docs/guides/predict.md states each
 with its source.";

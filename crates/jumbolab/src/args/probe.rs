@@ -54,7 +54,7 @@ pub(crate) struct Probe {
     )]
     pub(crate) metrics: Option<SocketAddr>,
 
-    /// Probe the paths between all hosts of this file, from those that ssh reaches (see docs/formats.md).
+    /// Probe the paths between all hosts of this file, from those that ssh reaches (see docs/reference/formats.md).
     #[arg(
         long,
         value_name = "FILE",
@@ -69,7 +69,7 @@ pub(crate) struct Probe {
     /// Write the packets that are sent and received to a new pcapng file; needs root.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) capture: Option<PathBuf>,
-    /// Print JSON Lines (see docs/formats.md).
+    /// Print JSON Lines (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -106,4 +106,4 @@ pub(crate) enum ProbeIp {
 const NOTES: &str = "\
 Exit code: 0 if packets of the size pass in both directions and nothing else is wrong, 1 if there is a
 problem, 2 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size;
-docs/probe.md says how to read the result.";
+docs/start/probe.md says how to read the result.";

@@ -10,7 +10,7 @@ pub(crate) struct Doctor {
     /// Check this machine by ssh instead, for experiments between machines; repeatable.
     #[arg(long, value_name = "DESTINATION")]
     pub(crate) host: Vec<Destination>,
-    /// Print one JSON object (see docs/formats.md).
+    /// Print one JSON object (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
     /// End with exit code 1 if there is a note, and not only if something is missing.
@@ -36,7 +36,7 @@ pub(crate) struct Man {
     /// Write the pages of the program and of all commands to this folder instead.
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub(crate) dir: Option<PathBuf>,
-    /// Print docs/commands.md instead.
+    /// Print docs/reference/commands.md instead.
     #[arg(long, hide = true, exclusive = true)]
     pub(crate) markdown: bool,
 }

@@ -76,7 +76,7 @@ pub(crate) struct Recv {
     )]
     pub(crate) max_duration: String,
 
-    /// Write a packet log of each session to this folder (see docs/formats.md).
+    /// Write a packet log of each session to this folder (see docs/reference/formats.md).
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
     /// Maximum size of all packet logs together. Each counts as 64 KiB at least.
@@ -90,7 +90,7 @@ pub(crate) struct Recv {
     /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     pub(crate) interval: Option<String>,
-    /// Print one JSON object per flow instead of text (see docs/formats.md).
+    /// Print one JSON object per flow instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// Print one JSON object per flow and interval while flows run, and then those of --json.
@@ -159,13 +159,13 @@ pub(crate) struct Send {
     #[command(flatten)]
     pub(crate) jumbo: Jumbogram,
 
-    /// Record every message in a new packet log (see docs/formats.md).
+    /// Record every message in a new packet log (see docs/reference/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
     /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     pub(crate) interval: Option<String>,
-    /// Print one JSON object per flow instead of text (see docs/formats.md).
+    /// Print one JSON object per flow instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// Print one JSON object per flow and interval while flows run, and then those of --json.

@@ -13,10 +13,7 @@ use crate::output;
 
 /// Folders of the repository.
 const RESULTS: &str = "docs/results";
-const PAGE: &str = "docs/claims.md";
-
-/// The most bytes of a page of findings.
-const LARGEST_PAGE: u64 = 1 << 20;
+const PAGES: &str = "docs/evidence/claims";
 
 pub(crate) fn run(args: &Claims) -> Result<()> {
     if !args.record.is_empty() {
@@ -31,7 +28,7 @@ pub(crate) fn run(args: &Claims) -> Result<()> {
     let all = claims::outcomes(&papers, &records)?;
     let all: Vec<&Outcome<'_>> = all.iter().collect();
     if args.pages {
-        return pages(&papers, &records, &all);
+        return pages(&records, &all);
     }
     let chosen = match &args.name {
         None => all,
@@ -63,23 +60,10 @@ fn chosen<'a>(
     Ok(all)
 }
 
-/// Writes docs/claims.md and the tables of the findings pages.
-fn pages(papers: &[Paper], records: &[Record], all: &[&Outcome<'_>]) -> Result<()> {
-    write(Path::new(PAGE), &claims::document(all, records))?;
-    for paper in papers {
-        let Some(page) = paper.page.as_deref().map(Path::new) else {
-            continue;
-        };
-        let text =
-            files::read_text(page, LARGEST_PAGE).with_context(|| page.display().to_string())?;
-        let Some(text) = claims::with_table(&text, paper, all) else {
-            bail!(
-                "{} has no place for the table: <!-- claims {} --> and <!-- end -->",
-                page.display(),
-                paper.name
-            );
-        };
-        write(page, &text)?;
+/// Writes the pages of docs/evidence/claims.
+fn pages(records: &[Record], all: &[&Outcome<'_>]) -> Result<()> {
+    for page in claims::pages(all, records) {
+        write(&Path::new(PAGES).join(page.name), &page.text)?;
     }
     Ok(())
 }

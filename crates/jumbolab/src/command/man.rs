@@ -1,4 +1,4 @@
-//! `jumbolab man`: manual pages, and docs/commands.md.
+//! `jumbolab man`: manual pages, and docs/reference/commands.md.
 
 mod markdown;
 mod page;
@@ -66,7 +66,7 @@ fn path(command: &clap::Command) -> &str {
 mod tests {
     use super::*;
 
-    const PAGE: &str = include_str!("../../../../docs/commands.md");
+    const PAGE: &str = include_str!("../../../../docs/reference/commands.md");
 
     #[test]
     fn docs_commands_is_the_help() {
@@ -74,7 +74,7 @@ mod tests {
         program.build();
         assert!(
             markdown::of(&program) == PAGE,
-            "docs/commands.md differs from the help; print it anew: cargo run -p jumbolab -- man --markdown > docs/commands.md"
+            "docs/reference/commands.md differs from the help; print it anew: cargo run -p jumbolab -- man --markdown > docs/reference/commands.md"
         );
     }
 

@@ -1,5 +1,4 @@
-//! The commands that docs/index.md, its tutorials and README.md tell users to
-//! type.
+//! The commands that README.md, docs/index.md and the guides tell users to type.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,8 +17,11 @@ struct Document {
 fn documents() -> Vec<Document> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = vec![root.join("README.md"), root.join("docs/index.md")];
-    let tutorials = fs::read_dir(root.join("docs/tutorials")).unwrap();
-    paths.extend(tutorials.map(|entry| entry.unwrap().path()));
+    for folder in ["docs/start", "docs/guides"] {
+        let pages = fs::read_dir(root.join(folder)).unwrap();
+        let pages = pages.map(|entry| entry.unwrap().path());
+        paths.extend(pages.filter(|path| path.extension().is_some_and(|end| end == "md")));
+    }
     let read = |path: PathBuf| Document {
         text: fs::read_to_string(&path).unwrap(),
         path,

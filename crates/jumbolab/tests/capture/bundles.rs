@@ -8,7 +8,7 @@ use super::captured;
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../docs/jumbolab-bundle.lua"
+    "/../../docs/reference/jumbolab-bundle.lua"
 );
 
 /// Three small packets per bundle, in front of a link with too low a rate,

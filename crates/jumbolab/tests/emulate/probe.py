@@ -190,7 +190,7 @@ def mixed(count):
 
 
 def bundle(number, packets, size):
-    """The octets behind the IPv4 header: docs/formats.md, written once more."""
+    """The octets behind the IPv4 header: docs/reference/formats.md, written once more."""
     head = struct.pack("!HHH", packets, size, 1 << 13 | number % 4096)
     entries = struct.pack("!HH", size, 0) * packets
     inside = [struct.pack("!BxHHH", 0x45, size, number, place) + bytes(size - 8) for place in range(packets)]

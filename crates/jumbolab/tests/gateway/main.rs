@@ -88,7 +88,7 @@ fn run(script: &str, seconds: u64) -> Seen {
             "DISSECTOR",
             concat!(
                 env!("CARGO_MANIFEST_DIR"),
-                "/../../docs/jumbolab-bundle.lua"
+                "/../../docs/reference/jumbolab-bundle.lua"
             ),
         )
         .stdin(Stdio::null())

@@ -15,7 +15,7 @@ use crate::{SEED, judged, median};
 
 /// The admissible relative difference of a simulated value from the median of
 /// the kernel's. It mostly covers one window reduction more or less in a
-/// transfer, which has few of them; docs/kernel.md lists the known differences.
+/// transfer, which has few of them; docs/evidence/kernel.md lists the known differences.
 const TOLERANCE: f64 = 0.1;
 /// The additional tolerance in packets for a queue of few jumbo frames: the
 /// wake-up times of the kernel's programs amount to more of a large frame.

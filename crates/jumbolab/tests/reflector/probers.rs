@@ -1,5 +1,5 @@
 //! Other probers on the paths of `pmtu-faults` between kernels: programs, and the kernel's TCP.
-//! The table of docs/probe.md, without what changes while it is probed:
+//! The table of docs/evidence/probers.md, without what changes while it is probed:
 //!
 //!     cargo test -p jumbolab --test reflector other_probers -- --ignored --nocapture
 
@@ -270,7 +270,7 @@ fn other_probers_find_the_router_that_says_that_packets_are_too_big() {
 }
 
 #[test]
-#[ignore = "a comparison of an hour, for docs/probe.md"]
+#[ignore = "a comparison of an hour, for docs/evidence/probers.md"]
 #[expect(clippy::print_stdout, reason = "its table is what it is run for")]
 fn other_probers_beside_each_other() {
     for fault in FAULTS.split_whitespace() {

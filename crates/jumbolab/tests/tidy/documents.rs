@@ -149,8 +149,8 @@ fn every_path_in_a_document_exists() {
     settle(&problems);
 }
 
-/// The documents to which the links of a document lead.
-fn linked(file: &str) -> BTreeSet<String> {
+/// The documents to which the links of a document lead, once for each link.
+fn linked(file: &str) -> Vec<String> {
     let text = read(file);
     let targets = text.split("](").skip(1);
     let targets = targets.filter_map(|rest| rest.split([')', '#']).next());
@@ -158,18 +158,17 @@ fn linked(file: &str) -> BTreeSet<String> {
     documents.map(|target| beside(file, target)).collect()
 }
 
-/// Pages of docs itself are on its first page; others, such as single decisions, at most
-/// one page further.
+/// The contents of the book name each page once.
 #[test]
-fn every_document_is_reached_from_the_index() {
-    const INDEX: &str = "docs/index.md";
-    let near = linked(INDEX);
-    let far: BTreeSet<String> = near.iter().flat_map(|file| linked(file)).collect();
+fn every_page_is_in_the_book_once() {
+    const SUMMARY: &str = "docs/SUMMARY.md";
+    let linked = linked(SUMMARY);
     let mut problems = Vec::new();
-    for file in documents().filter(|file| file.starts_with("docs/") && file != INDEX) {
-        let is_top = file.matches('/').count() == 1;
-        if !near.contains(&file) && (is_top || !far.contains(&file)) {
-            problems.push(format!("{INDEX}:1: add a link to {file}"));
+    let pages = documents().filter(|file| file.starts_with("docs/") && file != SUMMARY);
+    for page in pages {
+        let times = linked.iter().filter(|file| **file == page).count();
+        if times != 1 {
+            problems.push(format!("{SUMMARY}:1: name {page} once, not {times} times"));
         }
     }
     settle(&problems);
@@ -210,6 +209,9 @@ fn fault(tree: &Tree, file: &str, target: &str) -> Option<&'static str> {
     };
     if !tree.paths.contains(&full) {
         return Some("no such file");
+    }
+    if file.starts_with("docs/") && !full.starts_with("docs") {
+        return Some("leaves the book; name the file in backquotes instead");
     }
     if full.ends_with(".md") && !anchor.is_empty() {
         let text = read(&std::mem::take(&mut full));
@@ -270,7 +272,11 @@ fn a_dead_path_is_told_from_a_live_one() {
     ] {
         assert_eq!(tree.dead(line), dead, "{line}");
     }
-    assert_eq!(fault(&tree, "docs/a.md", "../README.md"), None);
+    assert_eq!(fault(&tree, "README.md", "docs/"), None);
+    assert_eq!(
+        fault(&tree, "docs/a.md", "../README.md"),
+        Some("leaves the book; name the file in backquotes instead")
+    );
     assert_eq!(fault(&tree, "docs/a.md", "README.md"), Some("no such file"));
     assert_eq!(slug("## The plan, and `its` hash"), "the-plan-and-its-hash");
 }

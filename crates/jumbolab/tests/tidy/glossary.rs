@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::project::{rust_files, table};
 use crate::source::{Source, cited, is_identifier};
 
-const GLOSSARY: &str = "docs/glossary.md";
+const GLOSSARY: &str = "docs/reference/glossary.md";
 
 /// Words that names no longer use, and the terms that replaced them.
 const RETIRED: &[(&str, &str)] = &[

@@ -10,6 +10,7 @@ mod features;
 mod glossary;
 mod imports;
 mod project;
+mod sentences;
 mod sizes;
 mod source;
 
@@ -99,7 +100,7 @@ const NAMES_WORLDS: [&str; 7] = [
 ];
 
 /// Names in brackets that are no keys: of templates, error messages and tables, and arguments in
-/// docs/commands.md.
+/// docs/reference/commands.md.
 const PLACEHOLDERS: [&str; 8] = [
     "COMMAND",
     "EXPERIMENT",

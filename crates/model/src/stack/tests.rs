@@ -329,7 +329,7 @@ proptest! {
     }
 }
 
-/// The table of docs/predict.md.
+/// The table of docs/guides/predict.md.
 fn documented() -> String {
     let number = |choice: &Choice| match choice.number {
         Some([least, most, usual]) => {
@@ -367,10 +367,10 @@ fn documented() -> String {
 
 #[test]
 fn docs_predict_has_the_table_of_protocols() {
-    let page = include_str!("../../../../docs/predict.md");
+    let page = include_str!("../../../../docs/guides/predict.md");
     let table = documented();
     assert!(
         page.contains(&table),
-        "docs/predict.md: its table is now\n{table}"
+        "docs/guides/predict.md: its table is now\n{table}"
     );
 }

@@ -28,7 +28,7 @@ facts! {
     "s", "CPU time of the emulator"
     { EMULATOR_CPU_SECONDS: f64 = "emulator_cpu_seconds" }
 
-    "", "how the kernel's scheduler treated the emulator: `ordinary` (docs/emulator.md)"
+    "", "how the kernel's scheduler treated the emulator: `ordinary` (docs/guides/emulator.md)"
     { EMULATOR_SCHEDULING: String = "emulator_scheduling" }
 
     "", "what became of cross traffic, an object for each link and direction, see below"

@@ -88,7 +88,8 @@ pub(crate) struct MredKeys {
 impl Keyed for MredKeys {
     type Settings = MredSettings;
     const NAME: &'static str = "mred";
-    const ABOUT: &'static str = "Of `mred` [Mulahuwaish], see [MRED and DDF](#mred-and-ddf).";
+    const ABOUT: &'static str =
+        "Of `mred` [Mulahuwaish], see [MRED and DDF](experiments.md#mred-and-ddf).";
 
     fn usual(limit: Limit, largest: Bytes) -> Self {
         Self {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::diff::{Run, shifts};
 
 /// One object per metric and cell that both runs measured, without line ends;
-/// docs/formats.md is the schema.
+/// docs/reference/json.md is the schema.
 pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
     let shifts = shifts(&first.found, &second.found);
     shifts.iter().map(|shift| json_line(&line(shift))).collect()

@@ -1,4 +1,4 @@
-//! JSON Lines of runs in several worlds; docs/formats.md is their schema.
+//! JSON Lines of runs in several worlds; docs/reference/json.md is their schema.
 
 use analysis::across_worlds::{AcrossWorlds, Row};
 use analysis::compare::{Comparison, Difference};

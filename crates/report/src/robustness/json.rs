@@ -1,5 +1,5 @@
 //! The lines of a search: one object for it, one a question, one a near point and
-//! one a point; docs/formats.md is their schema.
+//! one a point; docs/reference/json.md is their schema.
 
 use analysis::robustness::effects::Effect;
 use analysis::robustness::findings::Findings;

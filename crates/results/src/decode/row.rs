@@ -167,7 +167,7 @@ fn columns(rows: &[Row]) -> Vec<Column> {
 }
 
 impl Row {
-    /// Names and values, in the order of docs/formats.md.
+    /// Names and values, in the order of docs/reference/json.md.
     fn cells(&self) -> Vec<(&'static str, Cell)> {
         let flow = match &self.scope {
             Scope::Flow(flow) => Some(flow),

@@ -79,7 +79,7 @@ pub(crate) fn dumbbell(flows: u32) -> Scenario {
     }
 }
 
-/// A dumbbell of the comparison with other simulators (docs/speed.md): the agent Sack1
+/// A dumbbell of the comparison with other simulators (docs/evidence/benchmarks.md): the agent Sack1
 /// of ns-2 [Ns2] in packets of `octets`, through a bottleneck with RED.
 pub(crate) fn compared(megabits: u32, flows: u32, octets: u32, lasts: Span) -> Scenario {
     let limit = (megabits * 20_000 / (8 * octets)).max(100);

@@ -1,4 +1,4 @@
-//! The text of docs/validation.md.
+//! The text of docs/evidence/validation.md.
 
 use std::fmt::Write as _;
 
@@ -6,16 +6,15 @@ use crate::row::Row;
 use crate::{laws, links, ns2, queueing};
 
 const HEAD: &str = "\
-# Validation
+# Known answers
 
-Known answers, and what this code obtains. Every figure below was computed by
+Answers of theory, of standards and of other code, and what this code obtains. Every value below is computed by
 
-    cargo run --release -p jumbolab-sim --example validation > docs/validation.md
+    cargo run --release -p jumbolab-sim --example validation > docs/evidence/validation.md
 
-with fixed seeds, so that it comes out the same each time; a test holds this page against it. Queues and links are
-those that the emulator and the simulator drive (`queue`, `link`), no copies. Where chance is in a figure it is
-the mean of 20 independent runs with its 99 % interval by Student's t [Student1908]; one in a hundred such intervals
-misses by nature.
+with fixed seeds; a test compares the page. Queues and links are those that the emulator and the simulator drive (`queue`, `link`), no copies.
+A value with randomness is the mean of 20 independent runs with its 99 % interval by Student's t [Student1908]; one in a hundred such intervals
+misses by chance.
 ";
 
 const TAIL: &str = "
@@ -49,14 +48,18 @@ const CHAPTERS: [Chapter; 4] = [
 
 /// The whole page.
 pub(crate) fn document() -> String {
-    let mut text = HEAD.to_owned();
+    let mut summary = "\n| part | answers | within tolerance |\n|---|---|---|\n".to_owned();
+    let mut text = String::new();
     for (title, rows) in CHAPTERS {
+        let rows = rows();
+        let held = rows.iter().filter(|row| row.holds).count();
         // Writing to a string does not fail.
+        let _ = writeln!(summary, "| {title} | {} | {held} |", rows.len());
         let _ = write!(
             text,
             "\n## {title}\n\n| what | expected | obtained | tolerance | holds |\n|---|---|---|---|---|\n"
         );
-        for row in rows() {
+        for row in rows {
             let Row {
                 what,
                 expected,
@@ -71,5 +74,5 @@ pub(crate) fn document() -> String {
             );
         }
     }
-    text + TAIL
+    HEAD.to_owned() + &summary + &text + TAIL
 }

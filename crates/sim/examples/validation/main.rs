@@ -1,6 +1,6 @@
-//! Prints docs/validation.md: known answers next to the results of this code.
+//! Prints docs/evidence/validation.md: known answers next to the results of this code.
 //!
-//!     cargo run --release -p jumbolab-sim --example validation > docs/validation.md
+//!     cargo run --release -p jumbolab-sim --example validation > docs/evidence/validation.md
 
 // The reader of ns-2 traces is shared with `queue`, whose tests use this name.
 extern crate queue as jumbolab_queue;

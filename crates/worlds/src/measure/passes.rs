@@ -308,7 +308,7 @@ fn stats((_, rated): &Ends, (sent, received): &Ends) -> FlowStats {
             .map(|goodput| Carried::Rate(megabits(goodput))),
         delays: DelayStats {
             // Transfers between kernels do not have this metric
-            // (docs/formats.md).
+            // (docs/reference/formats.md).
             p99: None,
             ..DelayStats::from(delays)
         },

@@ -1,4 +1,4 @@
-//! Results as JSON Lines: one object per flow; docs/formats.md is their schema.
+//! Results as JSON Lines: one object per flow; docs/reference/json.md is their schema.
 
 use std::net::SocketAddr;
 

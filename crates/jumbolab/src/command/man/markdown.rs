@@ -1,4 +1,4 @@
-//! docs/commands.md: the help of all commands as a page.
+//! docs/reference/commands.md: the help of all commands as a page.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::args::{GROUPS, examples_of};
 const HEAD: &str = "\
 # Commands
 
-Generated from the help by `cargo run -p jumbolab -- man --markdown > docs/commands.md`; a test compares the two.
+Generated from the help by `cargo run -p jumbolab -- man --markdown > docs/reference/commands.md`; a test compares the two.
 ";
 
 /// The page of a built program.

@@ -1,4 +1,4 @@
-//! The exit codes of docs/guide.md, and the object of a run in JSON.
+//! The exit codes of docs/guides/reports.md, and the object of a run in JSON.
 
 use std::fs;
 

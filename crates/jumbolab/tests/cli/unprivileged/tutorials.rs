@@ -1,4 +1,4 @@
-//! The simulated runs that docs/tutorials quote print the quoted lines, and no other
+//! The simulated runs that docs/start and docs/guides quote print the quoted lines, and no other
 //! ones than those for which a line `...` stands.
 
 use std::fs;
@@ -115,8 +115,12 @@ fn a_quotation_leaves_out_only_what_it_marks() {
 fn quoted_output_of_simulations_is_what_they_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut compared = 0;
-    for entry in fs::read_dir(root.join("docs/tutorials")).unwrap() {
-        let path = entry.unwrap().path();
+    let folders = ["docs/start", "docs/guides"].map(|folder| root.join(folder));
+    let entries = folders
+        .iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    for path in paths.filter(|path| path.extension().is_some_and(|end| end == "md")) {
         let text = fs::read_to_string(&path).unwrap();
         let dir = Dir::new();
         if let Some(rest) = text.split("```toml\n").nth(1) {

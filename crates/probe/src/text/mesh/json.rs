@@ -1,4 +1,4 @@
-//! The lines of a mesh; docs/formats.md is their schema.
+//! The lines of a mesh; docs/reference/json.md is their schema.
 
 use std::net::IpAddr;
 

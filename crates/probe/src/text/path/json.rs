@@ -1,4 +1,4 @@
-//! The lines of an investigation; docs/formats.md is their schema.
+//! The lines of an investigation; docs/reference/json.md is their schema.
 
 use std::net::IpAddr;
 
