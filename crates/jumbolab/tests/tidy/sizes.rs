@@ -31,7 +31,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("traffic", 155),
     ("units", 11),
     ("worlds", 226),
-    ("wire", 105),
+    ("wire", 101),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.
