@@ -202,7 +202,7 @@ mod tests {
         let cells = planned(World::Sim).unwrap().cells;
         let domains = cells
             .iter()
-            .map(|cell| cell.setting.network.domain.as_ref());
+            .map(|cell| cell.setting.as_ref().unwrap().network.domain.as_ref());
         let refused = domains.map(|domain| check_gateway(domain.unwrap(), false).err());
         let refused: Vec<_> = refused.map(|refusal| Some(refusal?.why)).collect();
         assert_eq!(refused, [None, Some(line.clone())]);
