@@ -211,7 +211,10 @@ mod tests {
             Err(error) => {
                 assert!(!HAS_GATEWAY, "{error}");
                 let error = error.to_string();
-                assert!(error.starts_with("jumbogen-scaling.toml:"), "{error}");
+                assert!(
+                    error.starts_with("experiments/jumbogen-scaling.toml:"),
+                    "{error}"
+                );
                 assert!(error.ends_with(&line), "{error}");
             }
         }
