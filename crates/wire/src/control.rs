@@ -3,54 +3,60 @@
 //!
 //! The stream consists of frames. All numbers are big-endian:
 //!
-//! | offset | octets | field  | meaning                                           |
-//! |-------:|-------:|--------|---------------------------------------------------|
-//! |      0 |      2 | length | octets that follow, from 1 to [`LONGEST`]         |
-//! |      2 |      1 | type   | number of the message                             |
-//! |      3 |        | body   | fields of the message in the order of [`Control`] |
-//! |        |     16 | tag    | once both ends proved a secret: the start of a    |
-//! |        |        |        | MAC, which detects added and changed frames       |
+//! | offset | octets | field   | meaning                                           |
+//! |-------:|-------:|---------|---------------------------------------------------|
+//! |      0 |      2 | length  | octets that follow, from 1 to [`LONGEST`]         |
+//! |      2 |        | message | [`Control`] in the format of the crate `postcard` |
+//! |        |     16 | tag     | once both ends proved a secret: the start of a    |
+//! |        |        |         | MAC, which detects added and changed frames       |
 //!
-//! The version of the first frame of either end keeps its offset in all future
-//! versions.
+//! A message consists of its place in [`Control`] as one octet and its fields in their
+//! order. Numbers have a variable length, with the lowest seven bits first; instants and
+//! what a question states have a fixed one, so that no answer is longer in proportion to
+//! its question than the fields require. The first frame of either end and a refusal keep
+//! their octets in all future versions.
 
-mod fields;
 mod flow;
 mod progress;
 mod report;
 mod reverse;
 
+use core::str;
+
+use postcard::fixint;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
 use crate::octets::array;
 use crate::{Error, Field};
 
-use fields::{Fields, Room, require};
 pub use flow::{Flow, Meter, Name};
 pub use progress::Progress;
 pub use report::Report;
 pub use reverse::{LONGEST_CONGESTION, Law, Reverse, SentReport, Traffic, congestion_name};
 
 /// The protocol's version.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// Octets of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;
 
-/// The most octets behind the length: type, body and tag.
+/// The most octets behind the length: message and tag.
 pub const LONGEST: usize = 256;
 
 /// Octets of an authentication tag.
 pub const TAG_LEN: usize = 16;
 
-/// Identifies a stream of this protocol.
-const MAGIC: [u8; 4] = *b"JLCT";
-
 /// One message. Times are in nanoseconds, on the clock of the end that states them
 /// unless noted otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Control {
+    /// Ends the session regularly.
+    Farewell,
     /// The sender's first message.
     Hello {
         /// The version that the sender speaks.
+        #[serde(with = "greeting")]
         version: u16,
         /// The sender's random contribution to both proofs.
         nonce: [u8; 16],
@@ -60,6 +66,7 @@ pub enum Control {
     /// The receiver's first message.
     Challenge {
         /// The version that the receiver speaks.
+        #[serde(with = "greeting")]
         version: u16,
         /// The receiver's random contribution to both proofs.
         nonce: [u8; 16],
@@ -84,24 +91,31 @@ pub enum Control {
     /// Asks for the other end's clock.
     Ask {
         /// Instant of sending.
+        #[serde(with = "fixint::be")]
         sent: u64,
     },
     /// The answer to [`Control::Ask`] [RFC5905 s8].
     Tell {
         /// `sent` of the question.
+        #[serde(with = "fixint::be")]
         asked: u64,
         /// Instant of the question's arrival, on the answering end's clock.
+        #[serde(with = "fixint::be")]
         received: u64,
         /// Instant of the answer's departure, on the answering end's clock.
+        #[serde(with = "fixint::be")]
         answered: u64,
     },
     /// The sender's estimate of the two clocks.
     Clocks {
         /// The sender's clock at the instant from which messages count.
+        #[serde(with = "fixint::be")]
         epoch: u64,
         /// The receiver's clock minus the sender's.
+        #[serde(with = "fixint::be")]
         offset: i64,
         /// Bound of the offset's error, in either direction.
+        #[serde(with = "fixint::be")]
         bound: u64,
     },
     /// Requests a flow.
@@ -121,13 +135,16 @@ pub enum Control {
         /// Number of the flow in the session.
         flow: u16,
         /// Messages handed to the kernel.
+        #[serde(with = "fixint::be")]
         messages: u64,
         /// Octets handed to the kernel.
+        #[serde(with = "fixint::be")]
         octets: u64,
     },
     /// Asks for the observations of all flows since the previous question.
     Watch {
         /// Number of the question.
+        #[serde(with = "fixint::be")]
         number: u32,
     },
     /// The answer to [`Control::Watch`], one for each flow.
@@ -140,12 +157,10 @@ pub enum Control {
     Sent(SentReport),
     /// The receiver's statistics of a flow.
     Report(Report),
-    /// Ends the session regularly.
-    Farewell,
 }
 
-/// Reasons to end a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Reasons to end a session. New ones are added at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
     /// This end speaks another version.
     Version,
@@ -173,40 +188,23 @@ pub enum Reason {
     Log,
 }
 
-const REASONS: [Reason; 12] = [
-    Reason::Version,
-    Reason::Secret,
-    Reason::Stranger,
-    Reason::Busy,
-    Reason::Limit,
-    Reason::Nonsense,
-    Reason::Late,
-    Reason::Kernel,
-    Reason::Stopped,
-    Reason::Polling,
-    Reason::Reverse,
-    Reason::Log,
-];
+/// The version of a first frame, behind what identifies a stream of this protocol.
+mod greeting {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
 
-mod kind {
-    pub(super) const HELLO: u8 = 1;
-    pub(super) const CHALLENGE: u8 = 2;
-    pub(super) const PROOF: u8 = 3;
-    pub(super) const WELCOME: u8 = 4;
-    pub(super) const REFUSED: u8 = 5;
-    pub(super) const ASK: u8 = 6;
-    pub(super) const TELL: u8 = 7;
-    pub(super) const CLOCKS: u8 = 8;
-    pub(super) const FLOW: u8 = 9;
-    pub(super) const READY: u8 = 10;
-    pub(super) const ENDED: u8 = 11;
-    pub(super) const REPORT: u8 = 12;
-    pub(super) const FAREWELL: u8 = 13;
-    pub(super) const WATCH: u8 = 14;
-    pub(super) const PROGRESS: u8 = 15;
-    pub(super) const REVERSE: u8 = 16;
-    pub(super) const BEGIN: u8 = 17;
-    pub(super) const SENT: u8 = 18;
+    const MAGIC: [u8; 4] = *b"JLCT";
+
+    pub(super) fn serialize<S: Serializer>(version: &u16, to: S) -> Result<S::Ok, S::Error> {
+        (MAGIC, version.to_be_bytes()).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+        match Deserialize::deserialize(from)? {
+            (MAGIC, version) => Ok(u16::from_be_bytes(version)),
+            _ => Err(D::Error::custom("another protocol")),
+        }
+    }
 }
 
 /// The number of octets that follow the length at the start of `octets`.
@@ -224,165 +222,56 @@ pub fn frame_length(octets: &[u8]) -> Result<usize, Error> {
 }
 
 impl Control {
-    /// Reads a message from `octets`, its type and body: a frame without its length and
-    /// tag.
+    /// Reads a message from `octets`: a frame without its length and tag.
     ///
     /// # Errors
-    /// [`Error::Truncated`] or [`Error::Malformed`] if fields are missing, not allowed,
-    /// or followed by others.
+    /// [`Error::Malformed`] if fields are missing, not allowed, or followed by others, or if
+    /// a number is longer than it needs to be: each message has one form.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let mut fields = Fields { octets, at: 0 };
-        let message = match fields.u8()? {
-            kind::HELLO => {
-                require(fields.array()? == MAGIC, Field::Magic)?;
-                Self::Hello {
-                    version: fields.u16()?,
-                    nonce: fields.array()?,
-                    clock: fields.array()?,
-                }
-            }
-            kind::CHALLENGE => {
-                require(fields.array()? == MAGIC, Field::Magic)?;
-                Self::Challenge {
-                    version: fields.u16()?,
-                    nonce: fields.array()?,
-                    clock: fields.array()?,
-                    secret: fields.bool()?,
-                }
-            }
-            kind::PROOF => Self::Proof(fields.array()?),
-            kind::WELCOME => Self::Welcome {
-                proof: fields.array()?,
-                flows: fields.u16()?,
-                longest: fields.u32()?,
-            },
-            kind::REFUSED => {
-                let code = usize::from(fields.u8()?);
-                let reason = REASONS.get(code).ok_or(Error::Malformed(Field::Code))?;
-                Self::Refused(*reason)
-            }
-            kind::ASK => Self::Ask {
-                sent: fields.u64()?,
-            },
-            kind::TELL => Self::Tell {
-                asked: fields.u64()?,
-                received: fields.u64()?,
-                answered: fields.u64()?,
-            },
-            kind::CLOCKS => Self::Clocks {
-                epoch: fields.u64()?,
-                offset: i64::from_be_bytes(fields.array()?),
-                bound: fields.u64()?,
-            },
-            kind::FLOW => Self::Flow(Flow::read(&mut fields)?),
-            kind::READY => Self::Ready {
-                flow: fields.u16()?,
-                port: fields.u16()?,
-                buffer: fields.u32()?,
-            },
-            kind::ENDED => Self::Ended {
-                flow: fields.u16()?,
-                messages: fields.u64()?,
-                octets: fields.u64()?,
-            },
-            kind::REPORT => Self::Report(Report::read(&mut fields)?),
-            kind::FAREWELL => Self::Farewell,
-            kind::WATCH => Self::Watch {
-                number: fields.u32()?,
-            },
-            kind::PROGRESS => Self::Progress(Progress::read(&mut fields)?),
-            kind::REVERSE => Self::Reverse(Reverse::read(&mut fields)?),
-            kind::BEGIN => Self::Begin,
-            kind::SENT => Self::Sent(SentReport::read(&mut fields)?),
-            _ => return Err(Error::Malformed(Field::Type)),
-        };
-        require(fields.at == octets.len(), Field::Length)?;
-        Ok(message)
+        let malformed = Error::Malformed(Field::Message);
+        let message: Self = postcard::from_bytes(octets).map_err(|_| malformed)?;
+        let mut room = [0; LONGEST];
+        let length = message.emit(&mut room);
+        (room[..length] == *octets)
+            .then_some(message)
+            .ok_or(malformed)
     }
 
-    /// Writes type and body to the start of `room`. Returns their length.
+    /// Writes the message to the start of `room`. Returns its length.
     pub fn emit(&self, room: &mut [u8; LONGEST]) -> usize {
-        let mut fields = Room { room, at: 0 };
-        match self {
-            Self::Hello {
-                version,
-                nonce,
-                clock,
-            } => {
-                fields.put(&[kind::HELLO]).put(&MAGIC);
-                fields.u16(*version).put(nonce).put(clock);
-            }
-            Self::Challenge {
-                version,
-                nonce,
-                clock,
-                secret,
-            } => {
-                fields.put(&[kind::CHALLENGE]).put(&MAGIC);
-                fields.u16(*version).put(nonce).put(clock);
-                fields.put(&[u8::from(*secret)]);
-            }
-            Self::Proof(proof) => drop(fields.put(&[kind::PROOF]).put(proof)),
-            Self::Welcome {
-                proof,
-                flows,
-                longest,
-            } => {
-                fields.put(&[kind::WELCOME]).put(proof);
-                fields.u16(*flows).put(&longest.to_be_bytes());
-            }
-            Self::Refused(reason) => drop(fields.put(&[kind::REFUSED, reason.code()])),
-            Self::Ask { sent } => drop(fields.put(&[kind::ASK]).u64(*sent)),
-            Self::Tell {
-                asked,
-                received,
-                answered,
-            } => {
-                fields.put(&[kind::TELL]).u64(*asked);
-                fields.u64(*received).u64(*answered);
-            }
-            Self::Clocks {
-                epoch,
-                offset,
-                bound,
-            } => {
-                fields.put(&[kind::CLOCKS]).u64(*epoch);
-                fields.put(&offset.to_be_bytes()).u64(*bound);
-            }
-            Self::Flow(flow) => flow.write(fields.put(&[kind::FLOW])),
-            Self::Ready { flow, port, buffer } => {
-                fields.put(&[kind::READY]).u16(*flow);
-                fields.u16(*port).put(&buffer.to_be_bytes());
-            }
-            Self::Ended {
-                flow,
-                messages,
-                octets,
-            } => {
-                fields.put(&[kind::ENDED]).u16(*flow);
-                fields.u64(*messages).u64(*octets);
-            }
-            Self::Report(report) => report.write(fields.put(&[kind::REPORT])),
-            Self::Farewell => drop(fields.put(&[kind::FAREWELL])),
-            Self::Watch { number } => {
-                fields.put(&[kind::WATCH]).put(&number.to_be_bytes());
-            }
-            Self::Progress(progress) => progress.write(fields.put(&[kind::PROGRESS])),
-            Self::Reverse(reverse) => reverse.write(fields.put(&[kind::REVERSE])),
-            Self::Begin => drop(fields.put(&[kind::BEGIN])),
-            Self::Sent(report) => report.write(fields.put(&[kind::SENT])),
-        }
-        fields.at
+        let written = postcard::to_slice(self, room);
+        written.expect("a test emits the longest message").len()
     }
 }
 
-impl Reason {
-    fn code(self) -> u8 {
-        let place = REASONS.iter().position(|reason| *reason == self);
-        place
-            .and_then(|place| u8::try_from(place).ok())
-            .unwrap_or(0)
+/// Reads a field of which `holds` is true.
+fn valid<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+    holds: impl FnOnce(&T) -> bool,
+) -> Result<T, D::Error> {
+    let field = T::deserialize(from)?;
+    match holds(&field) {
+        true => Ok(field),
+        false => Err(D::Error::custom("a value that is not allowed")),
     }
+}
+
+/// Reads a number below `BOUND`.
+fn below<'de, const BOUND: u8, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+    valid(from, |number| *number < BOUND)
+}
+
+/// Whether a field has letters, digits and `marks`, and zeros behind them.
+fn is_text(octets: &[u8], marks: &[u8]) -> bool {
+    let (text, padding) = octets.split_at(text(octets).len());
+    let fine = |octet: &u8| octet.is_ascii_alphanumeric() || marks.contains(octet);
+    text.iter().all(fine) && padding.iter().all(|&octet| octet == 0)
+}
+
+/// The text in front of the zeros.
+fn text(octets: &[u8]) -> &str {
+    let text = octets.split(|&octet| octet == 0).next();
+    str::from_utf8(text.unwrap_or_default()).unwrap_or_default()
 }
 
 #[cfg(test)]

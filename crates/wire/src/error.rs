@@ -37,6 +37,8 @@ pub enum Field {
     Type,
     /// The code of an ICMP message.
     Code,
+    /// A whole message.
+    Message,
     /// The length of a header.
     HeaderLength,
     /// The length of an option.
@@ -84,6 +86,7 @@ impl fmt::Display for Field {
             Self::Sent => "instant of sending",
             Self::Type => "type",
             Self::Code => "code",
+            Self::Message => "message",
             Self::HeaderLength => "header length",
             Self::OptionLength => "option length",
             Self::PrefixLength => "prefix length",

@@ -17,7 +17,8 @@
 //! together in a `mod field` that reads like the figure of the standard; packets are
 //! composed of protocols and have no offsets of their own. No input makes this crate
 //! panic: `parse` and `emit` return an [`Error`] that names the field, and
-//! [`frame::Summary::of`] returns the fields that it could read.
+//! [`frame::Summary::of`] returns the fields that it could read. The messages of
+//! [`control`], which both ends of one version exchange, are in the order of their types.
 //!
 //! The crate uses no clock and no socket. Only [`log`] allocates, and [`bundle`] for
 //! drops in the middle of a bundle.

@@ -30,8 +30,8 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 155),
     ("units", 11),
-    ("worlds", 225),
-    ("wire", 105),
+    ("worlds", 226),
+    ("wire", 101),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.

@@ -1,12 +1,12 @@
 //! Requests of flows.
 
+use serde::{Deserialize, Deserializer, Serialize};
 use units::Transport;
 
-use super::{Fields, Room, require};
-use crate::{Error, Field};
+use super::{below, is_text, text, valid};
 
 /// A flow, as the sender describes it to the receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// Number of the flow in the session.
     pub flow: u16,
@@ -22,6 +22,7 @@ pub struct Flow {
     pub merge: bool,
     /// Differentiated services codepoint of messages and replies [RFC2474], for the log
     /// and for echoes.
+    #[serde(deserialize_with = "below::<64, _>")]
     pub dscp: u8,
     /// The receive buffer to set, in octets; 0: the receiver chooses.
     pub buffer: u32,
@@ -33,7 +34,7 @@ pub struct Flow {
 }
 
 /// The delay that a flow measures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Meter {
     /// One-way delay of messages to the receiver.
     OneWay,
@@ -42,9 +43,10 @@ pub enum Meter {
 }
 
 /// The name of a flow: 1 to 32 letters, digits, dots, dashes and underscores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Name {
     /// The name, padded with zeros.
+    #[serde(deserialize_with = "name")]
     octets: [u8; Self::LONGEST],
 }
 
@@ -58,78 +60,19 @@ impl Name {
         octets
             .get_mut(..text.len())?
             .copy_from_slice(text.as_bytes());
-        Self::of(octets).ok()
+        is_name(&octets).then_some(Self { octets })
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        let length = self.octets.iter().position(|octet| *octet == 0);
-        let octets = &self.octets[..length.unwrap_or(Self::LONGEST)];
-        core::str::from_utf8(octets).unwrap_or_default()
-    }
-
-    fn of(octets: [u8; Self::LONGEST]) -> Result<Self, Error> {
-        let length = octets.iter().position(|octet| *octet == 0);
-        let (name, rest) = octets.split_at(length.unwrap_or(Self::LONGEST));
-        let fine = |octet: &u8| octet.is_ascii_alphanumeric() || b"._-".contains(octet);
-        let holds =
-            !name.is_empty() && name.iter().all(fine) && rest.iter().all(|&octet| octet == 0);
-        require(holds, Field::Name)?;
-        Ok(Self { octets })
+        text(&self.octets)
     }
 }
 
-mod flag {
-    pub(super) const BUSY: u8 = 1;
-    pub(super) const MERGE: u8 = 1 << 1;
+fn is_name(octets: &[u8; Name::LONGEST]) -> bool {
+    !text(octets).is_empty() && is_text(octets, b"._-")
 }
 
-impl Flow {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let flow = fields.u16()?;
-        let name = Name::of(fields.array()?)?;
-        let transport = match fields.u8()? {
-            0 => Transport::Udp,
-            1 => Transport::Tcp,
-            _ => return Err(Error::Malformed(Field::Type)),
-        };
-        let meter = match fields.u8()? {
-            0 => Meter::OneWay,
-            1 => Meter::RoundTrip,
-            _ => return Err(Error::Malformed(Field::Type)),
-        };
-        let flags = fields.u8()?;
-        require(flags & !(flag::BUSY | flag::MERGE) == 0, Field::Flags)?;
-        let dscp = fields.u8()?;
-        require(dscp < 64, Field::Code)?;
-        Ok(Self {
-            flow,
-            name,
-            transport,
-            meter,
-            busy: flags & flag::BUSY != 0,
-            merge: flags & flag::MERGE != 0,
-            dscp,
-            buffer: fields.u32()?,
-            largest: fields.u32()?,
-            cookie: fields.array()?,
-        })
-    }
-
-    pub(super) fn write(&self, fields: &mut Room<'_>) {
-        let busy = if self.busy { flag::BUSY } else { 0 };
-        let merge = if self.merge { flag::MERGE } else { 0 };
-        let transport = match self.transport {
-            Transport::Udp => 0,
-            Transport::Tcp => 1,
-        };
-        let meter = match self.meter {
-            Meter::OneWay => 0,
-            Meter::RoundTrip => 1,
-        };
-        fields.u16(self.flow).put(&self.name.octets);
-        fields.put(&[transport, meter, busy | merge, self.dscp]);
-        fields.put(&self.buffer.to_be_bytes());
-        fields.put(&self.largest.to_be_bytes()).put(&self.cookie);
-    }
+fn name<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; Name::LONGEST], D::Error> {
+    valid(from, is_name)
 }

@@ -1,11 +1,10 @@
 //! A receiver's observations of a flow so far.
 
-use super::{Fields, Room};
-use crate::Error;
+use serde::{Deserialize, Serialize};
 
 /// A receiver's observations of a flow since its previous answer to
 /// [`super::Control::Watch`]. Times are in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// Number of the flow in the session.
     pub flow: u16,
@@ -31,42 +30,4 @@ pub struct Progress {
     pub most: u64,
     /// Interarrival jitter [RFC3550 s6.4.1], at the end.
     pub jitter: u64,
-}
-
-impl Progress {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let mut progress = Self {
-            flow: fields.u16()?,
-            number: fields.u32()?,
-            ..Self::default()
-        };
-        for field in progress.fields() {
-            *field = fields.u64()?;
-        }
-        Ok(progress)
-    }
-
-    pub(super) fn write(&self, fields: &mut Room<'_>) {
-        fields.u16(self.flow).put(&self.number.to_be_bytes());
-        let mut progress = *self;
-        for field in progress.fields() {
-            fields.u64(*field);
-        }
-    }
-
-    /// The fields behind the numbers, in wire order.
-    fn fields(&mut self) -> [&mut u64; 10] {
-        [
-            &mut self.lasted,
-            &mut self.messages,
-            &mut self.octets,
-            &mut self.lost,
-            &mut self.delayed,
-            &mut self.median,
-            &mut self.p95,
-            &mut self.p99,
-            &mut self.most,
-            &mut self.jitter,
-        ]
-    }
 }

@@ -1,10 +1,9 @@
 //! A receiver's statistics of a flow.
 
-use super::{Fields, Room};
-use crate::Error;
+use serde::{Deserialize, Serialize};
 
 /// A receiver's statistics of a flow. Times are in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// Number of the flow in the session.
     pub flow: u16,
@@ -42,48 +41,4 @@ pub struct Report {
     pub overflowed: u64,
     /// Reads that returned several datagrams merged by the kernel.
     pub merged: u64,
-}
-
-impl Report {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let mut report = Self {
-            flow: fields.u16()?,
-            ..Self::default()
-        };
-        for field in report.fields() {
-            *field = fields.u64()?;
-        }
-        Ok(report)
-    }
-
-    pub(super) fn write(&self, fields: &mut Room<'_>) {
-        fields.u16(self.flow);
-        let mut report = *self;
-        for field in report.fields() {
-            fields.u64(*field);
-        }
-    }
-
-    /// All fields but the flow's number, in wire order.
-    fn fields(&mut self) -> [&mut u64; 17] {
-        [
-            &mut self.messages,
-            &mut self.octets,
-            &mut self.duplicates,
-            &mut self.reordered,
-            &mut self.lasted,
-            &mut self.delayed,
-            &mut self.negative,
-            &mut self.least,
-            &mut self.mean,
-            &mut self.median,
-            &mut self.p95,
-            &mut self.p99,
-            &mut self.most,
-            &mut self.jitter,
-            &mut self.unstamped,
-            &mut self.overflowed,
-            &mut self.merged,
-        ]
-    }
 }

@@ -1,13 +1,14 @@
 //! Requests of flows that the receiver sends, and its results of them.
 
-use super::{Fields, Flow, Room, require};
-use crate::{Error, Field};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Flow, below, is_text, text, valid};
 
 /// The most octets of the name of a congestion control [LinuxUapi tcp.h].
 pub const LONGEST_CONGESTION: usize = 16;
 
 /// A flow that the receiver sends to the end that asks for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reverse {
     /// The flow. Its cookie is shown by the end that asks, to the port that the
     /// receiver opens for it.
@@ -17,7 +18,7 @@ pub struct Reverse {
 }
 
 /// The traffic of a flow that the other end sends. Times are in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// Seed of the random numbers.
     pub seed: u64,
@@ -40,26 +41,29 @@ pub struct Traffic {
     /// Time to live, or hop limit; 0: the kernel's default.
     pub ttl: u8,
     /// Number of the mode of path MTU discovery, below [`Traffic::PATH_MTU_MODES`].
+    #[serde(deserialize_with = "below::<{ Traffic::PATH_MTU_MODES }, _>")]
     pub path_mtu: u8,
     /// Messages per call (UDP).
     pub segmentation: u16,
     /// The send buffer to set, in octets; 0: the kernel's default.
     pub send_buffer: u32,
     /// Congestion control (TCP), padded with zeros; all zeros: the kernel's default.
+    #[serde(deserialize_with = "congestion")]
     pub congestion: [u8; LONGEST_CONGESTION],
 }
 
 /// A distribution with two parameters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Law {
     /// Number of the family.
+    #[serde(deserialize_with = "below::<{ Law::FAMILIES }, _>")]
     pub family: u8,
     /// The bits of both parameters, each an IEEE 754 double.
     pub parameters: [u64; 2],
 }
 
 /// The counters of such a flow's sender. Times are in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentReport {
     /// Number of the flow in the session.
     pub flow: u16,
@@ -105,31 +109,13 @@ pub struct SentReport {
     /// [RFC4291 s2.5.5.2]; zeros: the sending host.
     pub router: [u8; 16],
     /// Congestion control in force (TCP), padded with zeros.
+    #[serde(deserialize_with = "congestion")]
     pub congestion: [u8; LONGEST_CONGESTION],
-}
-
-mod flag {
-    pub(super) const PACED: u8 = 1;
-    pub(super) const NAGLE: u8 = 1 << 1;
 }
 
 impl Law {
     /// The number of families.
     pub const FAMILIES: u8 = 9;
-
-    fn read(fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let family = fields.u8()?;
-        require(family < Self::FAMILIES, Field::Type)?;
-        Ok(Self {
-            family,
-            parameters: [fields.u64()?, fields.u64()?],
-        })
-    }
-
-    fn write(&self, fields: &mut Room<'_>) {
-        let [first, second] = self.parameters;
-        fields.put(&[self.family]).u64(first).u64(second);
-    }
 }
 
 impl Traffic {
@@ -137,129 +123,14 @@ impl Traffic {
     pub const PATH_MTU_MODES: u8 = 5;
 }
 
-impl Reverse {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let flow = Flow::read(fields)?;
-        let [seed, delay, length, packets, octets] = [
-            fields.u64()?,
-            fields.u64()?,
-            fields.u64()?,
-            fields.u64()?,
-            fields.u64()?,
-        ];
-        let (gaps, sizes) = (Law::read(fields)?, Law::read(fields)?);
-        let flags = fields.u8()?;
-        require(flags & !(flag::PACED | flag::NAGLE) == 0, Field::Flags)?;
-        let ttl = fields.u8()?;
-        let path_mtu = fields.u8()?;
-        require(path_mtu < Traffic::PATH_MTU_MODES, Field::Code)?;
-        let (segmentation, send_buffer) = (fields.u16()?, fields.u32()?);
-        Ok(Self {
-            flow,
-            traffic: Traffic {
-                seed,
-                delay,
-                length,
-                packets,
-                octets,
-                gaps,
-                sizes,
-                paced: flags & flag::PACED != 0,
-                nagle: flags & flag::NAGLE != 0,
-                ttl,
-                path_mtu,
-                segmentation,
-                send_buffer,
-                congestion: congestion(fields)?,
-            },
-        })
-    }
-
-    pub(super) fn write(&self, fields: &mut Room<'_>) {
-        let Self { flow, traffic } = self;
-        flow.write(fields);
-        for number in [
-            traffic.seed,
-            traffic.delay,
-            traffic.length,
-            traffic.packets,
-            traffic.octets,
-        ] {
-            fields.u64(number);
-        }
-        traffic.gaps.write(fields);
-        traffic.sizes.write(fields);
-        let paced = if traffic.paced { flag::PACED } else { 0 };
-        let nagle = if traffic.nagle { flag::NAGLE } else { 0 };
-        fields.put(&[paced | nagle, traffic.ttl, traffic.path_mtu]);
-        fields.u16(traffic.segmentation);
-        fields.put(&traffic.send_buffer.to_be_bytes());
-        fields.put(&traffic.congestion);
-    }
-}
-
-impl SentReport {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Result<Self, Error> {
-        let mut report = Self {
-            flow: fields.u16()?,
-            ..Self::default()
-        };
-        for number in report.numbers() {
-            *number = fields.u64()?;
-        }
-        report.router = fields.array()?;
-        report.congestion = congestion(fields)?;
-        Ok(report)
-    }
-
-    pub(super) fn write(&self, fields: &mut Room<'_>) {
-        fields.u16(self.flow);
-        let mut report = *self;
-        for number in report.numbers() {
-            fields.u64(*number);
-        }
-        fields.put(&self.router).put(&self.congestion);
-    }
-
-    /// The numbers behind the flow's, in wire order.
-    fn numbers(&mut self) -> [&mut u64; 18] {
-        [
-            &mut self.offered,
-            &mut self.messages,
-            &mut self.octets,
-            &mut self.refused,
-            &mut self.unsent,
-            &mut self.too_large,
-            &mut self.lasted,
-            &mut self.timed,
-            &mut self.median,
-            &mut self.p99,
-            &mut self.most,
-            &mut self.send_buffer,
-            &mut self.segments,
-            &mut self.retransmitted,
-            &mut self.segment_size,
-            &mut self.round_trip,
-            &mut self.path_mtu,
-            &mut self.stall,
-        ]
-    }
-}
-
 /// The text of a congestion control's name, or of none.
 pub fn congestion_name(octets: &[u8; LONGEST_CONGESTION]) -> &str {
-    let length = octets.iter().position(|octet| *octet == 0);
-    let name = &octets[..length.unwrap_or(LONGEST_CONGESTION)];
-    core::str::from_utf8(name).unwrap_or_default()
+    text(octets)
 }
 
 /// A congestion control's name: letters, digits, dashes and underscores.
-fn congestion(fields: &mut Fields<'_>) -> Result<[u8; LONGEST_CONGESTION], Error> {
-    let octets: [u8; LONGEST_CONGESTION] = fields.array()?;
-    let length = octets.iter().position(|octet| *octet == 0);
-    let (name, rest) = octets.split_at(length.unwrap_or(LONGEST_CONGESTION));
-    let fine = |octet: &u8| octet.is_ascii_alphanumeric() || b"_-".contains(octet);
-    let holds = name.iter().all(fine) && rest.iter().all(|&octet| octet == 0);
-    require(holds, Field::Name)?;
-    Ok(octets)
+fn congestion<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; LONGEST_CONGESTION], D::Error> {
+    valid(from, |octets: &[u8; LONGEST_CONGESTION]| {
+        is_text(octets, b"_-")
+    })
 }

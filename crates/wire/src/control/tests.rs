@@ -4,6 +4,7 @@ use std::string::String;
 use std::vec;
 
 use proptest::prelude::*;
+use serde::de::DeserializeOwned;
 use units::Transport;
 
 use super::*;
@@ -17,10 +18,38 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x03".to_vec();
+    let mut expected = b"\x01JLCT\x00\x04".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
+}
+
+#[test]
+fn numbers_are_short_and_what_a_question_states_is_not() {
+    let ready = Control::Ready {
+        flow: 300,
+        port: 1,
+        buffer: 128,
+    };
+    let watch = Control::Watch { number: 1 };
+    let mut room = [0; LONGEST];
+    let length = ready.emit(&mut room);
+    assert_eq!(room[..length], [10, 0xac, 2, 1, 0x80, 1]);
+    let length = watch.emit(&mut room);
+    assert_eq!(room[..length], [12, 0, 0, 0, 1]);
+    assert_eq!(Control::parse(&[12, 0, 0, 0, 1]), Ok(watch));
+    let longer_than_it_needs_to_be = [10, 0xac, 2, 0x81, 0, 0x80, 1];
+    let malformed = Err(Error::Malformed(Field::Message));
+    assert_eq!(Control::parse(&longer_than_it_needs_to_be), malformed);
+}
+
+#[test]
+fn the_longest_message_has_room_for_its_tag() {
+    let most = (u16::MAX, [u64::MAX; 18], [0xff_u8; 16], [b'a'; 16]);
+    let mut room = [0; LONGEST];
+    let length = Control::Sent(of(most)).emit(&mut room);
+    assert_eq!(length, 216);
+    assert!(length + TAG_LEN <= LONGEST);
 }
 
 #[test]
@@ -59,10 +88,42 @@ proptest! {
         let mut room = [0; LONGEST];
         let length = message.emit(&mut room);
         prop_assert!(length + TAG_LEN <= LONGEST);
+        prop_assert_eq!(room[0], number(&message));
         prop_assert_eq!(Control::parse(&room[..length]), Ok(message));
         prop_assert!(Control::parse(&room[..length - 1]).is_err());
         prop_assert!(Control::parse(&room[..=length]).is_err());
     }
+}
+
+/// The first octet of a message, for ever.
+fn number(message: &Control) -> u8 {
+    match message {
+        Control::Farewell => 0,
+        Control::Hello { .. } => 1,
+        Control::Challenge { .. } => 2,
+        Control::Proof(_) => 3,
+        Control::Welcome { .. } => 4,
+        Control::Refused(_) => 5,
+        Control::Ask { .. } => 6,
+        Control::Tell { .. } => 7,
+        Control::Clocks { .. } => 8,
+        Control::Flow(_) => 9,
+        Control::Ready { .. } => 10,
+        Control::Ended { .. } => 11,
+        Control::Watch { .. } => 12,
+        Control::Progress(_) => 13,
+        Control::Reverse(_) => 14,
+        Control::Begin => 15,
+        Control::Sent(_) => 16,
+        Control::Report(_) => 17,
+    }
+}
+
+/// A message's part with these fields.
+fn of<T: DeserializeOwned>(fields: impl Serialize) -> T {
+    let mut room = [0; LONGEST];
+    let octets = postcard::to_slice(&fields, &mut room).unwrap();
+    postcard::from_bytes(octets).unwrap()
 }
 
 pub(super) fn message() -> impl Strategy<Value = Control> {
@@ -86,7 +147,7 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             flows,
             longest
         }),
-        prop::sample::select(&REASONS[..]).prop_map(Control::Refused),
+        (0_u8..12).prop_map(|reason| Control::Refused(of(reason))),
         any::<u64>().prop_map(|sent| Control::Ask { sent }),
         any::<[u64; 3]>().prop_map(|[asked, received, answered]| Control::Tell {
             asked,
@@ -109,48 +170,20 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             messages,
             octets
         }),
-        any::<(u16, [u64; 17])>().prop_map(|(flow, fields)| {
-            let mut octets = flow.to_be_bytes().to_vec();
-            octets.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
-            let mut fields = Fields {
-                octets: &octets,
-                at: 0,
-            };
-            Control::Report(Report::read(&mut fields).unwrap())
-        }),
+        any::<(u16, [u64; 17])>().prop_map(|fields| Control::Report(of(fields))),
         Just(Control::Farewell),
         (flow(), traffic())
             .prop_map(|(flow, traffic)| { Control::Reverse(Reverse { flow, traffic }) }),
         Just(Control::Begin),
         sent(),
         any::<u32>().prop_map(|number| Control::Watch { number }),
-        any::<(u16, u32, [u64; 10])>().prop_map(|(flow, number, fields)| {
-            let mut octets = flow.to_be_bytes().to_vec();
-            octets.extend(number.to_be_bytes());
-            octets.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
-            let mut fields = Fields {
-                octets: &octets,
-                at: 0,
-            };
-            Control::Progress(Progress::read(&mut fields).unwrap())
-        }),
+        any::<(u16, u32, [u64; 10])>().prop_map(|fields| Control::Progress(of(fields))),
     ]
 }
 
 fn sent() -> impl Strategy<Value = Control> {
-    (any::<(u16, [u64; 18], [u8; 16])>(), congestion()).prop_map(
-        |((flow, numbers, router), congestion)| {
-            let mut octets = flow.to_be_bytes().to_vec();
-            octets.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
-            octets.extend(router);
-            octets.extend(congestion);
-            let mut fields = Fields {
-                octets: &octets,
-                at: 0,
-            };
-            Control::Sent(SentReport::read(&mut fields).unwrap())
-        },
-    )
+    let numbers = any::<(u16, [u64; 18], [u8; 16])>();
+    (numbers, congestion()).prop_map(|fields| Control::Sent(of(fields)))
 }
 
 fn congestion() -> impl Strategy<Value = [u8; LONGEST_CONGESTION]> {

@@ -202,7 +202,7 @@ mod tests {
         let cells = planned(World::Sim).unwrap().cells;
         let domains = cells
             .iter()
-            .map(|cell| cell.setting.network.domain.as_ref());
+            .map(|cell| cell.setting.as_ref().unwrap().network.domain.as_ref());
         let refused = domains.map(|domain| check_gateway(domain.unwrap(), false).err());
         let refused: Vec<_> = refused.map(|refusal| Some(refusal?.why)).collect();
         assert_eq!(refused, [None, Some(line.clone())]);
@@ -211,7 +211,10 @@ mod tests {
             Err(error) => {
                 assert!(!HAS_GATEWAY, "{error}");
                 let error = error.to_string();
-                assert!(error.starts_with("jumbogen-scaling.toml:"), "{error}");
+                assert!(
+                    error.starts_with("experiments/jumbogen-scaling.toml:"),
+                    "{error}"
+                );
                 assert!(error.ends_with(&line), "{error}");
             }
         }
