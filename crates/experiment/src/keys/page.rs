@@ -109,16 +109,42 @@ fn of_worlds() -> String {
             }
         }
     }
+    let mut notes = Notes::default();
     for (keys, worlds) in rows {
         let supports = World::ALL.iter().map(|world| worlds.support(*world));
         if supports.clone().any(|support| *support != HONOURED) {
-            let supports = supports.map(words);
-            lines.push(cells(
-                [keys.join(", ")].into_iter().chain(supports).collect(),
-            ));
+            let supports = supports.map(|support| words(support, &mut notes));
+            let row = std::iter::once(keys.join(", ")).chain(supports);
+            lines.push(cells(row.collect()));
         }
     }
+    lines.push(String::new());
+    lines.extend(
+        (1..)
+            .zip(&notes.0)
+            .map(|(number, note)| format!("{number}. {note}")),
+    );
     lines.join("\n") + "\n"
+}
+
+/// Conditions and reasons, each once, numbered from 1.
+#[derive(Default)]
+struct Notes(Vec<String>);
+
+impl Notes {
+    /// `text` with the number of this note.
+    fn of(&mut self, text: &str, note: &str) -> String {
+        let note = note.trim_start_matches([',', ';', ' ']);
+        if note.is_empty() {
+            return text.to_owned();
+        }
+        let place = self.0.iter().position(|other| other == note);
+        let place = place.unwrap_or_else(|| {
+            self.0.push(note.to_owned());
+            self.0.len() - 1
+        });
+        format!("{text} ({})", place + 1)
+    }
 }
 
 /// The keys of a section grouped by equal support, in order.
@@ -155,35 +181,35 @@ fn named(section: &Section, keys: &[&str]) -> String {
 }
 
 /// A world's support of a key in words.
-fn words(support: &Support) -> String {
-    let condition = match support.condition {
-        "" => String::new(),
-        condition if condition.starts_with([',', ';']) => condition.to_owned(),
-        condition => format!(" {condition}"),
-    };
+fn words(support: &Support, notes: &mut Notes) -> String {
+    let condition = support.condition;
     match support.takes {
-        Takes::Any => format!("honoured{condition}"),
-        Takes::NoEffect(why) => format!("no effect: {why}{condition}"),
-        Takes::Nothing(why) => format!("refused: {why}"),
+        Takes::Any => notes.of("yes", condition),
+        Takes::NoEffect(why) => {
+            let words = notes.of("no effect", why);
+            notes.of(&words, condition)
+        }
+        Takes::Nothing(why) => notes.of("no", why),
         Takes::Only(values, why) => {
-            format!("refused unless {}{condition}: {why}", quoted(values))
+            let words = notes.of(&format!("only {}", quoted(values)), why);
+            notes.of(&words, condition)
         }
         Takes::AllBut(refused) => {
-            let mut words = format!("honoured{condition}");
+            let mut words = notes.of("yes", condition);
             let mut rest = refused;
             while let Some((_, why)) = rest.first() {
                 let same = rest.iter().take_while(|(_, other)| other == why).count();
                 let (group, others) = rest.split_at(same);
                 let values: Vec<&str> = group.iter().map(|(value, _)| *value).collect();
-                words += &format!("; {} refused: {why}", quoted(&values));
+                words += &notes.of(&format!("; not {}", quoted(&values)), why);
                 rest = others;
             }
             words
         }
-        Takes::Measured(values, why) => format!(
-            "{} honoured{condition}; with another value the row is kept: \"{why}\"",
-            quoted(values)
-        ),
+        Takes::Measured(values, why) => {
+            let words = notes.of(&quoted(values), condition);
+            notes.of(&format!("{words}; others are kept"), why)
+        }
     }
 }
 
