@@ -14,7 +14,7 @@ use super::sweep::{self, Factor, level};
 const ROOT: &str = "claim";
 
 /// The values of `over`.
-pub(super) const OVER: [(&str, Over); 3] = [
+const OVER: [(&str, Over); 3] = [
     ("each", Over::Each),
     ("any", Over::Any),
     ("mean", Over::Mean),

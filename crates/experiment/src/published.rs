@@ -7,6 +7,7 @@ use keyfile::quantity::{float, line, number, positive};
 use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, refusal};
 use plan::metric::{METRICS, Metric};
 use plan::{Compare, Factors, Level, Published, Sampling};
+use serde::Serialize;
 
 use super::aliases::Aliases;
 use super::claims::alternatives;
@@ -14,7 +15,9 @@ use super::reader::Reader;
 use super::sweep::{Factor, entries, factor_name, level, levels};
 
 /// Published values, and the comparison that they belong to.
+#[derive(Serialize)]
 pub(super) struct Row {
+    #[serde(flatten)]
     pub(super) figures: Published,
     pub(super) compare: Compare,
 }

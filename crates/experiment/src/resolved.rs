@@ -3,17 +3,13 @@
 use std::collections::BTreeSet;
 
 use keyfile::{KeyPath, Table, Value, quoted};
-use plan::{
-    Alternatives, Assertion, Compare, Expected, Factors, Level, Report, ReportFigure, ReportRow,
-    Shows, StepClaim, Tolerance, Unstated, World,
-};
+use plan::{Assertion, Compare, Level, Report, ReportFigure, Shows, StepClaim, Unstated, World};
+use serde::Serialize;
 
 use super::aliases::Aliases;
 use super::choices::LEFT_OUT;
-use super::claims::OVER;
 use super::published::Row;
 use super::report;
-use super::steps::{OF, SIGNS};
 use super::sweep::Factor;
 
 /// A valid experiment after `--set`.
@@ -79,18 +75,17 @@ impl Resolved<'_> {
                 writer.pair(key, &words(names));
             }
         }
-        for row in self.rows {
-            writer.row(row);
-        }
-        for claim in self.claims {
-            writer.claim(claim);
-        }
-        for step in self.steps {
-            writer.step(step);
-        }
-        for setting in self.unstated {
-            writer.unstated(setting);
-        }
+        self.rows
+            .iter()
+            .for_each(|row| writer.listed("published", row));
+        self.claims
+            .iter()
+            .for_each(|claim| writer.listed("claim", claim));
+        self.steps
+            .iter()
+            .for_each(|step| writer.listed("jump", step));
+        let unstated = self.unstated.iter();
+        unstated.for_each(|setting| writer.listed("unstated", setting));
         writer.report(self.report);
         writer.0
     }
@@ -213,103 +208,31 @@ impl Writer {
         self.line(&format!("{key} = {value}"));
     }
 
-    fn row(&mut self, Row { figures, compare }: &Row) {
+    /// A table of the list `name`.
+    fn listed(&mut self, name: &str, row: &impl Serialize) {
         self.line("");
-        self.line("[[published]]");
-        self.pair("metric", &quoted(&figures.metric));
-        if !figures.unit.is_empty() {
-            self.pair("unit", &quoted(&figures.unit));
-        }
-        self.levels("factors", &figures.factors);
-        for (key, figures) in [("values", &figures.values), ("changes", &figures.changes)] {
-            let figures = figures.iter();
-            self.inline(
-                key,
-                figures.map(|(at, figure)| (at.to_string(), number(*figure))),
-            );
-        }
-        if let Some(percent) = figures.resolution_percent {
-            self.pair("resolution_percent", &number(percent));
-        }
-        if let Some(own) = &figures.sampling {
-            self.pair("trials", &own.trials.to_string());
-            self.pair("spread_percent", &number(own.spread_percent));
-            self.pair("spread_source", &quoted(&own.source));
-        }
-        self.alternatives(&figures.alternatives);
-        self.pair("source", &quoted(&figures.source));
-        let compare = [
-            ("factor".to_owned(), quoted(&compare.factor)),
-            ("baseline".to_owned(), level(&compare.baseline)),
-        ];
-        self.inline("compare", compare.into_iter());
+        self.line(&format!("[[{name}]]"));
+        self.pairs(row);
     }
 
-    fn claim(&mut self, claim: &Assertion) {
-        self.line("");
-        self.line("[[claim]]");
-        self.pair("text", &quoted(&claim.text));
-        self.pair("source", &quoted(&claim.source));
-        self.pair("metric", &quoted(&claim.metric));
-        self.lists("cells", &claim.cells);
-        self.alternatives(&claim.alternatives);
-        match &claim.expected {
-            Expected::Than { than, higher, by } => {
-                self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
-                self.levels("than", than);
-                self.pair("by", &number(*by));
+    /// The keys of `row` that are not empty, in the order of its fields.
+    fn pairs(&mut self, row: &impl Serialize) {
+        let Value::Table(row) = Value::of(row) else {
+            return;
+        };
+        for (key, node) in row.iter() {
+            match &node.value {
+                Value::Table(table) => {
+                    let pairs = table.iter();
+                    self.inline(
+                        key,
+                        pairs.map(|(key, node)| (key.into(), node.value.to_string())),
+                    );
+                }
+                Value::List(list) if list.is_empty() => {}
+                value => self.pair(key, &value.to_string()),
             }
-            Expected::Changed {
-                than,
-                higher,
-                percent,
-                over,
-            } => {
-                self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
-                self.levels("than", than);
-                self.pair("by_percent", &number(*percent));
-                let over = OVER.iter().find(|(_, known)| known == over);
-                self.pair("over", &quoted(over.map_or("each", |(word, _)| word)));
-            }
-            Expected::AtMost(bound) => self.pair("at_most", &number(*bound)),
-            Expected::AtLeast(bound) => self.pair("at_least", &number(*bound)),
         }
-        if let Some(Tolerance { within, because }) = &claim.tolerance {
-            self.pair("tolerance", &number(*within));
-            self.pair("because", &quoted(because));
-        }
-    }
-
-    /// The factors whose levels exclude each other, omitted if there are none.
-    fn alternatives(&mut self, own: &Alternatives) {
-        if !own.factors.is_empty() {
-            self.pair("alternatives", &words(&own.factors));
-        }
-        self.lists("stated", &own.stated);
-    }
-
-    fn step(&mut self, claim: &StepClaim) {
-        self.line("");
-        self.line("[[jump]]");
-        self.pair("text", &quoted(&claim.text));
-        self.pair("source", &quoted(&claim.source));
-        self.lists("cells", &claim.cells);
-        self.alternatives(&claim.alternatives);
-        let of = OF.iter().find(|(_, of)| *of == claim.of);
-        self.pair("of", &quoted(of.map_or("time", |(word, _)| word)));
-        self.pair("at", &claim.at.to_string());
-        self.pair("within", &claim.within.to_string());
-        let sign = SIGNS.iter().find(|(_, sign)| *sign == claim.sign);
-        self.pair("is", &quoted(sign.map_or("none", |(word, _)| word)));
-    }
-
-    fn unstated(&mut self, setting: &Unstated) {
-        self.line("");
-        self.line("[[unstated]]");
-        self.pair("name", &quoted(&setting.name));
-        let values: Vec<String> = setting.values.iter().map(level).collect();
-        self.pair("values", &format!("[{}]", values.join(", ")));
-        self.pair("because", &quoted(&setting.because));
     }
 
     fn report(&mut self, report: &Report) {
@@ -317,19 +240,7 @@ impl Writer {
             return;
         }
         self.table(report::ROOT);
-        if let Some(question) = &report.question {
-            self.pair("question", &quoted(question));
-        }
-        if !report.metrics.is_empty() {
-            self.pair("metrics", &words(&report.metrics));
-        }
-        if let Some(at) = &report.level {
-            self.pair("level", &level(at));
-        }
-        if !report.next.is_empty() {
-            self.pair("next", &words(&report.next));
-        }
-        self.lists("cells", &report.cells);
+        self.pairs(report);
         for (factor, labels) in &report.labels {
             let path = ["report", "labels", factor].map(str::to_owned);
             self.table(&KeyPath(path.to_vec()).to_string());
@@ -338,24 +249,11 @@ impl Writer {
             }
         }
         for row in &report.rows {
-            self.report_row(row);
+            self.listed("report.row", row);
         }
         for figure in &report.figures {
             self.figure(figure);
         }
-    }
-
-    fn report_row(&mut self, row: &ReportRow) {
-        self.line("");
-        self.line("[[report.row]]");
-        self.pair("title", &quoted(&row.title));
-        self.pair("metric", &quoted(&row.metric));
-        for (key, words) in [("called", &row.called), ("where", &row.place)] {
-            if let Some(words) = words {
-                self.pair(key, &quoted(words));
-            }
-        }
-        self.lists("cells", &row.cells);
     }
 
     fn figure(&mut self, figure: &ReportFigure) {
@@ -393,11 +291,6 @@ impl Writer {
             (name.clone(), format!("[{}]", levels.join(", ")))
         });
         self.inline(key, lists);
-    }
-
-    fn levels(&mut self, key: &str, Factors(factors): &Factors) {
-        let factors = factors.iter();
-        self.inline(key, factors.map(|(name, at)| (name.clone(), level(at))));
     }
 
     /// A table on one line, omitted if it is empty.

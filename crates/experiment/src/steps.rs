@@ -14,9 +14,8 @@ use super::sweep::Factor;
 const ROOT: &str = "jump";
 
 /// The keywords for the quantity and the direction of a jump.
-pub(super) const OF: [(&str, OfStep); 2] = [("time", OfStep::Time), ("variance", OfStep::Variance)];
-pub(super) const SIGNS: [(&str, Sign); 3] =
-    [("up", Sign::Up), ("down", Sign::Down), ("none", Sign::None)];
+const OF: [(&str, OfStep); 2] = [("time", OfStep::Time), ("variance", OfStep::Variance)];
+const SIGNS: [(&str, Sign); 3] = [("up", Sign::Up), ("down", Sign::Down), ("none", Sign::None)];
 
 /// The claims of an experiment, in order.
 pub(super) fn steps(

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::Result;
+use serde::Serialize;
+use toml_edit::ser::ValueSerializer;
 use toml_edit::{Item, Key};
 
 use super::fault::fault;
@@ -259,6 +261,15 @@ impl Node {
             }
         };
         Self { value, origin }
+    }
+}
+
+impl Value {
+    /// The value of a type; a struct becomes a table, and what it has none of is left out.
+    pub fn of(from: &impl Serialize) -> Self {
+        let value = from.serialize(ValueSerializer::new());
+        let value = value.expect("a type of an experiment has nothing that TOML has not");
+        Node::of(&value, &|_| Origin::Default).value
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde::{Serialize, Serializer};
 use units::Seed;
 
 use crate::metric::Metric;
@@ -116,7 +117,7 @@ pub struct Cell {
 }
 
 /// The factor of interest and its baseline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Compare {
     /// The factor's name as in the sweep, e.g. `mtu`.
     pub factor: String,
@@ -125,27 +126,32 @@ pub struct Compare {
 }
 
 /// Values printed by a study: one metric along the compared factor.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Published {
     /// The metric's name in reports, such as `throughput`.
     pub metric: String,
     /// The unit of `values`.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// The factors that the values belong to, such as scenario = LU-LU. A cell
     /// matches if all factors that both name have equal levels.
     pub factors: Factors,
     /// Printed values by level of the compared factor; sorted.
+    #[serde(serialize_with = "pairs")]
     pub values: Vec<(Level, f64)>,
     /// Printed changes against the baseline in per cent, decreases negative;
     /// sorted. Empty if the run compares with another baseline.
+    #[serde(serialize_with = "pairs")]
     pub changes: Vec<(Level, f64)>,
     /// The smallest change that the study's instrument could resolve, in per
     /// cent, if known.
     pub resolution_percent: Option<f64>,
     /// The random error of the printed means; without it they count as exact within
     /// their rounding.
+    #[serde(flatten)]
     pub sampling: Option<Sampling>,
     /// As [`Assertion::alternatives`].
+    #[serde(flatten)]
     pub alternatives: Alternatives,
     /// The place where the values are printed, such as `[Praptodiyono2019 Table
     /// 4]`.
@@ -154,23 +160,26 @@ pub struct Published {
 
 /// Settings that exclude each other, such as interpretations of a text or rival
 /// explanations.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Alternatives {
     /// The factors whose levels, in each combination, are the alternatives.
+    #[serde(rename = "alternatives")]
     pub factors: Vec<String>,
     /// The alternatives that the source itself states: each listed factor has one of
     /// the listed levels. They alone decide the overall verdict.
+    #[serde(serialize_with = "pairs")]
     pub stated: Vec<(String, Vec<Level>)>,
 }
 
 /// How far printed means are from those of further trials.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sampling {
     /// The number of trials of each mean.
     pub trials: u32,
     /// The standard deviation of single trials, in per cent of their mean.
     pub spread_percent: f64,
     /// Where that is from, one line: the study, or trials of ours.
+    #[serde(rename = "spread_source")]
     pub source: String,
 }
 
@@ -184,9 +193,10 @@ impl Sampling {
 }
 
 /// The distance at which figures without spread still count as equal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tolerance {
     /// The distance.
+    #[serde(rename = "tolerance")]
     pub within: f64,
     /// The reason for it, one line.
     pub because: String,
@@ -194,7 +204,7 @@ pub struct Tolerance {
 
 /// A claim of a study about one metric without a printed value: a direction or
 /// a bound.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Assertion {
     /// The claim, in one line.
     pub text: String,
@@ -203,54 +213,77 @@ pub struct Assertion {
     /// The metric's name in reports.
     pub metric: String,
     /// The cells of the claim: each listed factor has one of the listed levels.
+    #[serde(serialize_with = "pairs")]
     pub cells: Vec<(String, Vec<Level>)>,
     /// Interpretations of the text and other settings that exclude each other. The
     /// claim is judged for each of them.
+    #[serde(flatten)]
     pub alternatives: Alternatives,
     /// The claimed relation.
+    #[serde(flatten)]
     pub expected: Expected,
     /// Up to which distance figures without spread count as equal, in the
     /// metric's unit or, of changes in per cent, in points.
+    #[serde(flatten)]
     pub tolerance: Option<Tolerance>,
 }
 
 /// A claimed relation of a mean, in the metric's unit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Expected {
+    /// The mean is at most this value.
+    AtMost(f64),
+    /// The mean is at least this value.
+    AtLeast(f64),
     /// The mean differs from the mean of the cell with these levels and
     /// otherwise equal ones.
+    #[serde(untagged)]
     Than {
-        /// The levels of the other cell.
-        than: Factors,
         /// Whether the mean is higher than the other one; otherwise it is
         /// lower.
+        #[serde(rename = "is", serialize_with = "side")]
         higher: bool,
+        /// The levels of the other cell.
+        than: Factors,
         /// The smallest difference. A negative value allows the mean to fall
         /// short of the other by that much.
         by: f64,
     },
     /// The mean changes by a percentage against the cell with these levels and
     /// otherwise equal ones.
+    #[serde(untagged)]
     Changed {
-        /// The levels of the other cell.
-        than: Factors,
         /// Whether the mean is higher than the other one; otherwise it is
         /// lower.
+        #[serde(rename = "is", serialize_with = "side")]
         higher: bool,
+        /// The levels of the other cell.
+        than: Factors,
         /// The smallest change in per cent to that side; negative: it may be so much to
         /// the other side.
+        #[serde(rename = "by_percent")]
         percent: f64,
         /// The settings for which the change must be that large.
         over: Over,
     },
-    /// The mean is at most this value.
-    AtMost(f64),
-    /// The mean is at least this value.
-    AtLeast(f64),
+}
+
+/// Writes pairs as a table, in their order.
+pub(crate) fn pairs<K: ToString, V: Serialize, S: Serializer>(
+    pairs: &[(K, V)],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    to.collect_map(pairs.iter().map(|(key, value)| (key.to_string(), value)))
+}
+
+fn side<S: Serializer>(higher: &bool, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(if *higher { "higher" } else { "lower" })
 }
 
 /// The settings for which a change must be as large as claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Over {
     /// All settings.
     Each,
@@ -261,7 +294,7 @@ pub enum Over {
 }
 
 /// A setting that a study does not state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Unstated {
     /// The setting's name, used as a factor name.
     pub name: String,
@@ -273,15 +306,17 @@ pub struct Unstated {
 
 /// A claim of a study about a message size at which the time of a message
 /// jumps.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepClaim {
     /// The claim, in one line.
     pub text: String,
     /// The place where the claim is printed, such as `[Egan s5.1.1]`.
     pub source: String,
     /// The cells of the claim: each listed factor has one of the listed levels.
+    #[serde(serialize_with = "pairs")]
     pub cells: Vec<(String, Vec<Level>)>,
     /// As [`Assertion::alternatives`].
+    #[serde(flatten)]
     pub alternatives: Alternatives,
     /// The quantity that jumps.
     pub of: OfStep,
@@ -290,11 +325,13 @@ pub struct StepClaim {
     /// The admissible distance from `at`, in octets.
     pub within: u32,
     /// The direction of the jump.
+    #[serde(rename = "is")]
     pub sign: Sign,
 }
 
 /// The quantity that a step changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum OfStep {
     /// The mean time of a message.
     Time,
@@ -303,7 +340,8 @@ pub enum OfStep {
 }
 
 /// The direction of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Sign {
     /// Larger messages take longer.
     Up,

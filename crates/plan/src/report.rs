@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::{Factors, Level, Plan, ReportFigure, ReportRow};
 
 /// The question of an experiment, the subject of its headline, and words for
 /// coded levels.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// The question that the headline answers; one sentence with `?` at its end.
     pub question: Option<String>,
@@ -17,17 +19,21 @@ pub struct Report {
     /// The level of the compared factor that the headline is about. If absent: the
     /// last one.
     pub level: Option<Level>,
+    /// What to type after the answer, a line each.
+    pub next: Vec<String>,
     /// The cells that the headline is about: each listed factor has one of the
     /// listed levels.
+    #[serde(serialize_with = "crate::plan::pairs")]
     pub cells: Vec<(String, Vec<Level>)>,
     /// Words for levels, by the name of the factor and the level as written.
+    #[serde(skip)]
     pub labels: BTreeMap<String, BTreeMap<String, String>>,
     /// The rows of the table that is the answer, in order. If empty: the answer is in
     /// sentences.
+    #[serde(skip)]
     pub rows: Vec<ReportRow>,
-    /// What to type after the answer, a line each.
-    pub next: Vec<String>,
     /// Figures of studies to redraw, in order.
+    #[serde(skip)]
     pub figures: Vec<ReportFigure>,
 }
 

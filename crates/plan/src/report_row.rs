@@ -1,10 +1,12 @@
 //! Rows of the answer of a report.
 
+use serde::Serialize;
+
 use crate::{Factors, Level};
 
 /// A row of the table that answers the question of an experiment: the change of one metric
 /// in some of its cells.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReportRow {
     /// What the cells are about, such as `Full link`. Rows with the same title belong
     /// together.
@@ -13,11 +15,13 @@ pub struct ReportRow {
     pub metric: String,
     /// The metric in the words of this row, such as `goodput`. If absent: its title.
     pub called: Option<String>,
-    /// The cells of the row: each listed factor has one of the listed levels.
-    pub cells: Vec<(String, Vec<Level>)>,
     /// Where its change matters, as the end of a sentence: `on a full link`. Rows of one
     /// place are one finding of the advice; a row without a place is in the table alone.
+    #[serde(rename = "where")]
     pub place: Option<String>,
+    /// The cells of the row: each listed factor has one of the listed levels.
+    #[serde(serialize_with = "crate::plan::pairs")]
+    pub cells: Vec<(String, Vec<Level>)>,
 }
 
 impl ReportRow {
