@@ -12,7 +12,7 @@ use crate::setting::{
     Scenario, Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare, Report,
+    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Report,
     RunFacts, Setting, Trial, World,
 };
 
@@ -70,8 +70,8 @@ pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
         start: Some("2026-01-02T03:04:05.678Z".into()),
         seconds: 0.5,
         failure: None,
-        disturbed: Rare::default(),
-        flags: Rare::default(),
+        disturbed: Vec::new(),
+        flags: Vec::new(),
         metrics: metrics.iter().copied().collect(),
         evidence: Evidence::default(),
     }
