@@ -79,9 +79,9 @@ const READS_THE_KERNEL: [&str; 5] = [
 
 /// Files that write settings of the kernel, in `/proc`.
 const WRITES_SETTINGS: [&str; 3] = [
-    "crates/os/src/host_changes/kernel.rs",
-    "crates/os/src/namespace.rs",
-    "crates/os/src/sandbox.rs",
+    "crates/os/src/remote/host_changes/kernel.rs",
+    "crates/os/src/linux/namespace.rs",
+    "crates/os/src/linux/sandbox.rs",
 ];
 
 /// Files that may name a world: the effects of keys in worlds, the dispatch of
@@ -317,7 +317,7 @@ fn unsafe_code_lives_in_one_crate() {
 #[test]
 fn a_step_of_the_wall_clock_does_not_reach_a_gateway() {
     let is_of_gateways = |file: &String| {
-        ["gateway/", "os/src/pacing"]
+        ["gateway/", "os/src/linux/pacing"]
             .iter()
             .any(|name| file.starts_with(&format!("crates/{name}")))
     };
