@@ -18,9 +18,6 @@ pub use write::RecordingFile;
 /// The version of the format.
 const FORMAT: u32 = 2;
 
-/// The prefix of the first line, before its JSON.
-pub const MAGIC: &str = "# jumbolab gateway recording ";
-
 /// The prefix of lines with settings.
 const SETTINGS: &str = "# settings ";
 

@@ -5,6 +5,7 @@ mod decode;
 mod emulate;
 mod examples;
 mod experiments;
+#[cfg(feature = "gateway")]
 mod gateway;
 mod jumbogram;
 mod predict;
@@ -28,6 +29,7 @@ pub(crate) use emulate::Emulate;
 pub(crate) use examples::Example;
 pub(crate) use examples::examples_of;
 pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
+#[cfg(feature = "gateway")]
 pub(crate) use gateway::Gateway;
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
 pub(crate) use predict::{
@@ -69,6 +71,7 @@ pub(crate) enum Command {
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
     /// Gather packets of the hosts of a site into jumbo frames to another gateway.
+    #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
     /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
     Send(Box<Send>),
@@ -85,6 +88,12 @@ pub(crate) enum Command {
     /// Print a manual page, or write them all.
     Man(Man),
 }
+
+/// The commands that this build leaves out, and why.
+const LEFT_OUT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "gateway"))]
+    ("gateway", worlds::NO_GATEWAY),
+];
 
 /// Headings of the list of commands, and the commands below each.
 pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
@@ -103,7 +112,14 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
     (
         "Tools",
         &[
-            "predict", "probe", "emulate", "gateway", "send", "recv", "decode",
+            "predict",
+            "probe",
+            "emulate",
+            #[cfg(feature = "gateway")]
+            "gateway",
+            "send",
+            "recv",
+            "decode",
         ],
     ),
     ("Set-up", &["doctor", "agent", "completions", "man"]),
@@ -217,6 +233,9 @@ fn template(command: &clap::Command) -> String {
             let about = about.map(ToString::to_string).unwrap_or_default();
             let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");
         }
+    }
+    for (name, why) in LEFT_OUT {
+        let _ = writeln!(text, "\nThere is no {literal}{name}{literal:#}: {why}");
     }
     text + &format!(
         "\n{header}Options:{header:#}\n{{options}}\n\nRun `jumbolab help COMMAND` for the options and examples of a command."

@@ -8,6 +8,7 @@ pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
 mod flow_text;
+#[cfg(feature = "gateway")]
 pub(crate) mod gateway;
 mod jumbogram;
 pub(crate) mod list;

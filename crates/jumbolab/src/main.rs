@@ -46,6 +46,7 @@ fn run() -> ExitCode {
             Command::Predict(predict) => command::predict::run(&predict).map(done),
             Command::Probe(probe) => command::probe::run(&probe),
             Command::Emulate(emulate) => command::emulate::run(&emulate),
+            #[cfg(feature = "gateway")]
             Command::Gateway(gateway) => command::gateway::run(&gateway),
             Command::Send(send) => command::send::run(&send),
             Command::Recv(recv) => command::recv::run(&recv),

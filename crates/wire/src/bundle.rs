@@ -38,6 +38,9 @@ mod sealed;
 #[cfg(test)]
 mod tests;
 
+/// The first words of a recording of what a gateway decided about bundles (docs/formats.md).
+pub const RECORDING: &str = "# jumbolab gateway recording ";
+
 use units::Span;
 
 use crate::octets::{demand, demand_mut, u16_at};

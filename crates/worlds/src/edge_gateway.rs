@@ -1,5 +1,12 @@
 //! A gateway at the edge of a domain in a test bed: a worker in the router's namespace.
 
+#[cfg(feature = "gateway")]
+#[path = "edge_gateway/gateway.rs"]
+mod form;
+#[cfg(not(feature = "gateway"))]
+#[path = "edge_gateway/no_gateway.rs"]
+mod form;
+
 use std::cell::RefCell;
 use std::io::{self, BufRead};
 use std::net::IpAddr;
@@ -7,18 +14,21 @@ use std::os::fd::AsFd;
 
 use crate::call::call;
 use crate::testbed::Node;
-use anyhow::{Context, Result, bail};
-use gateway::driver::{Configuration, Gateway, InsidePath, Processor, TableSource};
-use gateway::machine::{Carriage, Gathering, Output, Peer, Settings};
-use link::edge::Prefix;
+use anyhow::{Context, Result};
 use os::cpu_time::Process;
 use os::request::{self, Reply};
 use os::worker::Command;
 use os::{Worker, clock, interrupt};
 use queue::{Tick, Trigger};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, IpMtu, IpVersion, Span};
-use wire::protocol::ip::Addresses;
+use units::{Bytes, Span};
+
+#[cfg(test)]
+pub(crate) use form::Gateway;
+pub(crate) use form::HAS_GATEWAY;
+
+/// Why a build without the feature `gateway` refuses, and the remedy.
+pub const NO_GATEWAY: &str = "this build has no gateway; build it with the feature `gateway`";
 
 /// The worker's role.
 pub(crate) const ROLE: &str = "edge-gateway";
@@ -31,9 +41,6 @@ const TIMEOUT: Span = Span::from_secs(10);
 
 /// The interval of looks for requests.
 const LOOK: Span = Span::from_millis(100);
-
-/// The source port of bundles in UDP.
-const PORT: u16 = 50_253;
 
 /// A gateway to start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,71 +63,6 @@ pub(crate) struct EdgeGateway {
     pub(crate) in_udp: bool,
     /// Whether packets leave a bundle with the gaps of their arrival.
     pub(crate) shaping: bool,
-}
-
-impl EdgeGateway {
-    fn configuration(self) -> Result<Configuration> {
-        let is_v6 = self.peers.iter().flatten().any(IpAddr::is_ipv6);
-        let ip = if is_v6 { IpVersion::V6 } else { IpVersion::V4 };
-        let mtu = IpMtu::new(self.mtu.get(), ip).context("domain.mtu")?;
-        let in_udp = self.in_udp;
-        let peer = |[own, other]: &[IpAddr; 2]| {
-            let addresses = match (*own, *other) {
-                (IpAddr::V4(own), IpAddr::V4(other)) => Addresses::V4([own, other]),
-                (IpAddr::V6(own), IpAddr::V6(other)) => Addresses::V6([own, other]),
-                _ => bail!("the ends of a domain have addresses of one version"),
-            };
-            Ok(Peer {
-                carriage: match in_udp {
-                    true => Carriage::Udp {
-                        addresses,
-                        port: PORT,
-                    },
-                    false => Carriage::Ip { addresses },
-                },
-                mtu,
-                dscp: None,
-                sealing: None,
-            })
-        };
-        let row = |&(network, length, next_as, egress): &(IpAddr, u8, u32, usize)| Prefix {
-            network,
-            length,
-            next_as,
-            egress,
-        };
-        let peers = self.peers.iter().map(peer).collect::<Result<_>>()?;
-        let mut settings = Settings::new(peers);
-        settings.gather = Some(Gathering {
-            trigger: self.trigger,
-            tick: self.tick,
-            share: self.share,
-        });
-        settings.shaping = self.shaping;
-        // The kernel lowers the hop limit of what it routes to a TUN interface.
-        settings.counts_hops = false;
-        settings.output = Output::Payloads;
-        Ok(Configuration {
-            inside: InsidePath::Tun {
-                name: "jumbo0".to_owned(),
-                mtu,
-            },
-            installs_routes: true,
-            core: None,
-            names: self
-                .peers
-                .iter()
-                .map(|[_, other]| other.to_string())
-                .collect(),
-            label_next_hops: vec![None; self.peers.len()],
-            settings,
-            table: TableSource {
-                rows: self.prefixes.iter().map(row).collect(),
-                ..TableSource::default()
-            },
-            processor: Processor::default(),
-        })
-    }
 }
 
 /// Running gateways; dropping them ends the processes.
@@ -152,11 +94,11 @@ impl EdgeGateways {
 
 os::requests! {
     /// Reads a request to a gateway.
-    pub(crate) fn requests(opened: Option<Gateway>);
+    pub(crate) fn requests(opened: Option<form::Gateway>);
 
     /// Forward as this says.
     Open(gateway: EdgeGateway) within TIMEOUT -> () {
-        *opened = Some(Gateway::open(gateway.configuration()?, None)?);
+        *opened = Some(form::open(gateway)?);
     }
     /// Report the processor time.
     Sample() within TIMEOUT -> Process { Process::sample()? }

@@ -30,6 +30,8 @@ pub mod testbed;
 pub mod worker;
 pub mod world;
 
+pub use edge_gateway::NO_GATEWAY;
+
 /// The error of a run that was stopped by a signal.
 fn interrupted() -> anyhow::Error {
     anyhow::anyhow!("stopped on request")

@@ -7,8 +7,9 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use files::Lines;
 use link::edge::Exit;
 use units::{Bytes, IpMtu, IpVersion, Span, Time};
+use wire::bundle::RECORDING;
 
-use super::{Described, END, FORMAT, FirstLine, MAGIC, REASONS, SETTINGS};
+use super::{Described, END, FORMAT, FirstLine, REASONS, SETTINGS};
 use crate::machine::{Decision, Event, RecordedArrival as Arrival};
 
 /// The longest line: a bundle of 65535 packets takes less.
@@ -48,7 +49,7 @@ impl Recording {
     pub fn parse(file: impl Read) -> Result<Self> {
         let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
         let first = text(&mut lines).context("line 1")?.unwrap_or_default();
-        let first = first.strip_prefix(MAGIC).context(
+        let first = first.strip_prefix(RECORDING).context(
             "line 1: this is no recording of a gateway; make one with `jumbolab gateway --record`",
         )?;
         let first: FirstLine = serde_json::from_str(first).map_err(|error| {

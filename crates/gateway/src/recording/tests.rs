@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use queue::{Limit, MredSettings, Spec};
 use secret::Secret;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
+use wire::bundle::RECORDING;
 use wire::protocol::ip::Addresses;
 
 use super::*;
@@ -84,7 +85,7 @@ fn recording(packets: &[(u64, u16)]) -> String {
         serde_json::to_string(&first).unwrap(),
         serde_json::to_string(&Described::of(&settings())).unwrap(),
     );
-    let mut text = format!("{MAGIC}{first}\n{SETTINGS}{described}\n");
+    let mut text = format!("{RECORDING}{first}\n{SETTINGS}{described}\n");
     for event in gateway.take_events() {
         write_event(&event, origin, &mut text);
     }

@@ -9,8 +9,9 @@ use std::thread::{Builder, JoinHandle};
 use anyhow::{Context as _, Result, anyhow, bail};
 use os::clock;
 use units::Time;
+use wire::bundle::RECORDING;
 
-use super::{Described, END, FORMAT, FirstLine, MAGIC, SETTINGS, write_event};
+use super::{Described, END, FORMAT, FirstLine, SETTINGS, write_event};
 use crate::driver::{Recorded, Recorder};
 
 /// Parts that wait to be written: with all their packets about 100 MB.
@@ -78,7 +79,7 @@ fn write(mut file: File, origin: Time, heard: &Receiver<Recorded>) -> Result<()>
         format: FORMAT,
         origin_ps: origin.as_picos(),
     };
-    writeln!(file, "{MAGIC}{}", serde_json::to_string(&first)?)?;
+    writeln!(file, "{RECORDING}{}", serde_json::to_string(&first)?)?;
     let mut text = String::new();
     for part in heard {
         text.clear();

@@ -17,6 +17,7 @@ const fn wrong(words: &'static [&'static str], answer: &'static str) -> WrongWor
 }
 
 const WRONG_WORDS: &[WrongWord] = &[
+    #[cfg(feature = "gateway")]
     wrong(
         &["aggregate", "tunnel", "gather", "bundle"],
         "`jumbolab gateway` gathers packets into jumbo frames, and `jumbolab run jumbogen-scaling --on sim` simulates it",
@@ -222,10 +223,12 @@ fn answer_to_option(command: &str, letter: &str) -> Option<String> {
 
 fn answer_to(word: &str) -> Option<String> {
     let lower = word.to_lowercase();
-    let known = WRONG_WORDS
+    let wrong = WRONG_WORDS
         .iter()
         .find(|wrong| wrong.words.contains(&lower.as_str()));
-    if let Some(WrongWord { answer, .. }) = known {
+    let left_out = || super::LEFT_OUT.iter().find(|(name, _)| *name == lower);
+    let answer = wrong.map(|wrong| wrong.answer);
+    if let Some(answer) = answer.or_else(|| Some(left_out()?.1)) {
         return Some(format!("there is no `{lower}`: {answer}"));
     }
     let mut names = experiment::shipped().map(|shipped| shipped.name);

@@ -1,7 +1,7 @@
 //! `jumbolab run replay`: sends recorded arrivals through their link or gateway again.
 
+#[cfg(feature = "gateway")]
 mod gateway;
-mod outcome;
 
 use std::path::{Path, PathBuf};
 
@@ -40,8 +40,15 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let page = folder(args.output.as_deref(), path).join(report::REPLAY_PAGE);
     output::spare_inputs("--output", &page, [path])?;
     let input = Input::open(path)?;
-    if gateway::is_one(&input) {
+    if input.is_of_gateway() {
+        #[cfg(feature = "gateway")]
         return gateway::run(args, path, input);
+        #[cfg(not(feature = "gateway"))]
+        bail!(
+            "{}: a gateway recorded it, and {}",
+            path.display(),
+            worlds::NO_GATEWAY
+        );
     }
     let recorded = Recorded::read(input)?;
     let packets = recorded.directions.iter();

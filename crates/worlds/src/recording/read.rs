@@ -218,9 +218,9 @@ impl Input {
         Ok(Self { place, begin, rest })
     }
 
-    /// Whether it begins with `magic`.
-    pub fn begins_with(&self, magic: &str) -> bool {
-        self.begin.starts_with(magic.as_bytes())
+    /// Whether a gateway recorded it, and not a link.
+    pub fn is_of_gateway(&self) -> bool {
+        self.begin.starts_with(wire::bundle::RECORDING.as_bytes())
     }
 
     /// Reads the file by `parse`. Errors name the file.

@@ -1,9 +1,11 @@
 //! The replay of a gateway's recording.
 
+mod outcome;
+
 use std::path::Path;
 
 use anyhow::Result;
-use gateway::recording::{Described, MAGIC, Recording};
+use gateway::recording::{Described, Recording};
 use gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use report::Places;
@@ -12,15 +14,10 @@ use units::Span;
 use worlds::recording::Input;
 
 use super::super::printed;
-use super::outcome::outcome;
 use super::write_page;
 use crate::args::Run;
 use crate::output;
-
-/// Whether `input` begins as a recording of a gateway does.
-pub(super) fn is_one(input: &Input) -> bool {
-    input.begins_with(MAGIC)
-}
+use outcome::outcome;
 
 pub(super) fn run(args: &Run, path: &Path, input: Input) -> Result<()> {
     let recording = input.parse(Recording::parse)?;

@@ -54,7 +54,7 @@ served! {
         emulation::ReportCounters, emulation::Reseed, emulation::Begin, emulation::Window,
         emulation::Observe, emulation::Observations, emulation::End;
     Option<emulation::Emulating>: emulation::opening => emulation::Open;
-    Option<::gateway::driver::Gateway>: edge_gateway::requests =>
+    Option<edge_gateway::Gateway>: edge_gateway::requests =>
         edge_gateway::Open, edge_gateway::Sample;
     stall_meter::Metering: stall_meter::requests => stall_meter::Begin, stall_meter::End;
 }

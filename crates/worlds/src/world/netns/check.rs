@@ -7,6 +7,7 @@ use plan::setting::{Destination, Domain, Flow, Graph, Instrument, Role, Sends, T
 use queue::Trigger;
 use units::{Bytes, Transport};
 
+use crate::edge_gateway::{HAS_GATEWAY, NO_GATEWAY};
 use crate::world::segment_limit;
 
 /// The most nodes and links of a network that is no path: each node is a namespace, and
@@ -94,6 +95,7 @@ fn check_links(setting: &Setting) -> Result<(), Refusal> {
 
 /// Refuses what live gateways do not do.
 fn check_domain(domain: &Domain) -> Result<(), Refusal> {
+    check_gateway(domain, HAS_GATEWAY)?;
     let busy = { domain.gather.as_ref() }
         .is_some_and(|gather| matches!(gather.trigger, Trigger::EgressBusy(_)));
     let (key, why) = match domain.destination {
@@ -114,6 +116,17 @@ fn check_domain(domain: &Domain) -> Result<(), Refusal> {
     refuse(
         vec![("domain", Some(key.to_owned())), ("domain", None)],
         format!("domain.{key}: {why}, or --on sim"),
+    )
+}
+
+/// Refuses to gather in a build that has no gateway.
+fn check_gateway(domain: &Domain, has_gateway: bool) -> Result<(), Refusal> {
+    if has_gateway || domain.gather.is_none() {
+        return Ok(());
+    }
+    refuse(
+        vec![("domain", Some("gather".to_owned())), ("domain", None)],
+        format!("domain.gather = on: {NO_GATEWAY}, write \"off\", or --on sim"),
     )
 }
 
@@ -165,4 +178,42 @@ fn check_flow(flow: &Flow) -> Result<(), Refusal> {
 
 fn refuse(places: Vec<(&'static str, Option<String>)>, why: String) -> Result<(), Refusal> {
     Err(Refusal { places, why })
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::Experiment;
+    use plan::World;
+
+    use super::*;
+
+    /// The plan of an experiment with and without gathering.
+    fn planned(world: World) -> anyhow::Result<plan::Plan> {
+        let mut experiment = Experiment::load("jumbogen-scaling").unwrap();
+        for set in ["traffic=voip2k", "frame=9000", "gather=off,t10ms"] {
+            experiment.set(set).unwrap();
+        }
+        crate::world::plan(experiment, world)
+    }
+
+    #[test]
+    fn a_build_without_a_gateway_refuses_to_gather_between_kernels() {
+        let line = format!("domain.gather = on: {NO_GATEWAY}, write \"off\", or --on sim");
+        let cells = planned(World::Sim).unwrap().cells;
+        let domains = cells
+            .iter()
+            .map(|cell| cell.setting.network.domain.as_ref());
+        let refused = domains.map(|domain| check_gateway(domain.unwrap(), false).err());
+        let refused: Vec<_> = refused.map(|refusal| Some(refusal?.why)).collect();
+        assert_eq!(refused, [None, Some(line.clone())]);
+        match planned(World::Netns) {
+            Ok(_) => assert!(HAS_GATEWAY),
+            Err(error) => {
+                assert!(!HAS_GATEWAY, "{error}");
+                let error = error.to_string();
+                assert!(error.starts_with("jumbogen-scaling.toml:"), "{error}");
+                assert!(error.ends_with(&line), "{error}");
+            }
+        }
+    }
 }

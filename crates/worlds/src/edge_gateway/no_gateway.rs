@@ -1,0 +1,24 @@
+//! The gateway in a build that has none.
+
+use anyhow::{Result, bail};
+use units::Time;
+
+use super::{EdgeGateway, NO_GATEWAY};
+
+/// Whether this build has a gateway.
+pub(crate) const HAS_GATEWAY: bool = false;
+
+/// A gateway, of which there is none.
+pub(crate) enum Gateway {}
+
+/// Refuses.
+pub(super) fn open(_edge: EdgeGateway) -> Result<Gateway> {
+    bail!(NO_GATEWAY)
+}
+
+impl Gateway {
+    /// Is never called.
+    pub(super) fn run_until(&mut self, _until: Time) -> Result<()> {
+        match *self {}
+    }
+}
