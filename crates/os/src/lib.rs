@@ -12,21 +12,33 @@
 //!
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
+#[cfg(target_os = "linux")]
 mod linux;
 mod portable;
+#[cfg(target_os = "linux")]
 mod remote;
 
+#[cfg(target_os = "linux")]
 pub use linux::{
-    capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, limits,
-    listening, machine, metrics, namespace, netlink, nic, offload, pacing, port, precision,
-    processes, processor, random, sandbox, secrecy, socket, stalls, stamps, sys, tool, tun,
+    capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, kernel_clock,
+    limits, listening, machine, metrics, namespace, netlink, nic, offload, pacing, port, precision,
+    processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps, sys, tool,
+    tun, users,
 };
-pub use portable::{clock, deadline, error, interrupt, own_program};
+pub use portable::{clock, deadline, error, interrupt, memory, own_program};
+#[cfg(target_os = "linux")]
 pub use remote::{far_host, host_changes, lease, lines, request, ssh, worker};
 
+#[cfg(target_os = "linux")]
 pub use linux::listening::listeners;
+#[cfg(target_os = "linux")]
 pub use linux::namespace::Namespace;
-pub use linux::sandbox::{Refusal, Sandbox, effective_user, privileged};
+#[cfg(target_os = "linux")]
+pub use linux::sandbox::{Refusal, Sandbox, privileged};
+#[cfg(target_os = "linux")]
 pub use linux::sys::allocator::Allocator;
+#[cfg(target_os = "linux")]
+pub use linux::users::effective_user;
 pub use portable::error::{Error, Result};
+#[cfg(target_os = "linux")]
 pub use remote::worker::Worker;

@@ -4,4 +4,5 @@ pub mod clock;
 pub mod deadline;
 pub mod error;
 pub mod interrupt;
+pub mod memory;
 pub mod own_program;

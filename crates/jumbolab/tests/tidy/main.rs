@@ -42,6 +42,16 @@ const NO_STD: [&str; 3] = ["units", "wire", "queue"];
 /// The only crate that may contain `unsafe`, apart from tests that fork and benchmarks.
 const UNSAFE: &str = "os";
 
+/// The only folder of that crate that calls Linux, and the crates by which it does.
+const CALLS_LINUX: &str = "crates/os/src/linux";
+const OF_LINUX: [&str; 5] = [
+    "libc",
+    "netlink_packet_core",
+    "netlink_packet_route",
+    "netlink_sys",
+    "nix",
+];
+
 /// The only crate that creates, replaces and removes files: it never follows a
 /// link in a folder of somebody else's.
 const FILES: &str = "files";
@@ -308,6 +318,29 @@ fn unsafe_code_lives_in_one_crate() {
                 .any(|word| word == "unsafe")
             {
                 problems.push(format!("{file}:{number}: `unsafe` belongs to `{UNSAFE}`; put a safe function there and call it"));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn linux_is_called_in_one_folder_of_os() {
+    let others = |file: &String| {
+        file.starts_with(&format!("crates/{UNSAFE}/src/"))
+            && !file.starts_with(CALLS_LINUX)
+            && !is_test(file)
+    };
+    let mut problems = Vec::new();
+    for file in rust_files().filter(others) {
+        let source = Source::of_file(&file);
+        let lines = lines_without_tests(&source.code);
+        for (number, line) in (1..).zip(source.code.lines().take(lines)) {
+            let mut words = line.split(|c: char| !is_identifier(c));
+            if let Some(word) = words.find(|word| OF_LINUX.contains(word)) {
+                problems.push(format!(
+                    "{file}:{number}: `{word}` calls Linux; put what it does in {CALLS_LINUX} and call that"
+                ));
             }
         }
     }

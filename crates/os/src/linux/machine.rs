@@ -90,6 +90,16 @@ pub fn system() -> String {
     )
 }
 
+/// This system and processor, as `uname -sm` prints them.
+pub fn kind() -> String {
+    let name = uname().map(|name| {
+        let [system, machine] =
+            [name.sysname(), name.machine()].map(|text| text.to_string_lossy().into_owned());
+        format!("{system} {machine}")
+    });
+    name.unwrap_or_default()
+}
+
 /// Whether TCP of this kernel can detect losses without RACK [RFC8985]. Linux cannot from
 /// 6.17 on, where tcp_recovery = 0 has no effect [LinuxDoc ip-sysctl].
 pub fn has_other_loss_detection() -> bool {

@@ -13,8 +13,9 @@ use nix::sys::socket::{MsgFlags, SockFlag, send};
 use units::Span;
 
 use crate::clock;
-use crate::deadline::{Deadline, receive};
+use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
+use crate::socket::receive;
 use crate::socket::{Kind, Options, accept, address_of, listen, open};
 
 /// The most octets of a request, and the longest time for one and its response.

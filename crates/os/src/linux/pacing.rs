@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use nix::sys::prctl::{get_timerslack, set_timerslack};
 use units::{Span, Time};
 
-use crate::clock;
 use crate::error::{During, Result};
+use crate::{clock, kernel_clock};
 pub use poller::{Poller, Round, Source, Stop};
 pub use rt_scheduling::Scheduling;
 
@@ -68,7 +68,7 @@ impl Pacer {
         let now = clock::monotonic();
         if deadline.since(now) > Some(self.spin) {
             let ahead = deadline.as_picos() - self.spin.as_picos();
-            clock::sleep_until(Time::from_picos(ahead));
+            kernel_clock::sleep_until(Time::from_picos(ahead));
         }
         loop {
             let now = clock::monotonic();

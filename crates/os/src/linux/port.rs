@@ -4,8 +4,9 @@
 //! This example forwards the frames that arrive at one interface through another:
 //!
 //! ```no_run
-//! use jumbolab_os::clock::{self, Mapping};
+//! use jumbolab_os::clock;
 //! use jumbolab_os::frames::Pool;
+//! use jumbolab_os::kernel_clock::Mapping;
 //! use jumbolab_os::pacing::{Poller, Round, Stop};
 //! use jumbolab_os::port::{Port, Purpose};
 //!
@@ -49,9 +50,9 @@ use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
 use units::{Bytes, Time};
 use wire::protocol::ethernet;
 
-use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
 use crate::frames::{Frame, Pool};
+use crate::kernel_clock::Mapping;
 use crate::netlink::Route;
 use crate::offload::{Cutter, LARGEST_SUPER};
 use crate::pacing::Source;

@@ -191,11 +191,6 @@ fn reason(error: &io::Error, facts: &Facts) -> Refusal {
     }
 }
 
-/// The number of the user whose permissions this process has.
-pub fn effective_user() -> u32 {
-    geteuid().as_raw()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

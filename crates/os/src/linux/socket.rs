@@ -9,6 +9,7 @@ mod ip_option;
 mod kind;
 mod open;
 mod options;
+mod receive;
 mod smoothed_rtt;
 mod stamps;
 mod state;
@@ -25,6 +26,7 @@ pub use kind::Kind;
 pub use open::{NO_ECHOES, control, listen, open, open_for_echoes};
 pub use options::Options;
 pub use options::{reset_on_close, set_code_point, set_timeout};
+pub use receive::{receive, receive_from};
 pub use smoothed_rtt::SmoothedRtt;
 pub use stamps::{
     ACKNOWLEDGED, ARRIVALS, COUNT_WRITTEN, LEFT, NUMBERS, QUEUED, read_departures, stamp_arrivals,

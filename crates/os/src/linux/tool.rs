@@ -20,7 +20,7 @@ use units::{Span, Time};
 
 use crate::error::{During, Error, Result};
 use crate::namespace::{self, Namespace, Terminal};
-use crate::{clock, interrupt};
+use crate::{clock, signals};
 use stream::{Stream, hear};
 
 /// The most octets kept of a program's stdout: 16 MiB.
@@ -42,7 +42,7 @@ const PAUSE: Span = Span::from_millis(2);
 /// If it cannot be started: [`Error::source`] is the kernel's error.
 pub fn in_foreground(namespace: &Namespace, command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().display().to_string();
-    interrupt::leave_to_child()?;
+    signals::leave_to_child()?;
     let _terminal = Foreground::remember();
     namespace::place(Some(namespace), Terminal::Shared, command);
     show_surroundings(command);

@@ -2,14 +2,12 @@
 //!
 //! The peer decides what arrives and when, so no such loop may depend on a pause of the
 //! peer to end. Each read from a peer's socket takes a [`Permit`], which only a
-//! [`Deadline`] issues: the functions below, those of [`crate::sys::inbox`], and
-//! the sockets of tools, such as control connections. `clippy.toml` forbids the calls of nix behind them.
+//! [`Deadline`] issues: those of `os`, and the sockets of tools, such as control
+//! connections. `clippy.toml` forbids the calls of nix behind them.
 
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nix::sys::socket::{MsgFlags, SockaddrStorage};
 use units::{Span, Time};
 
 use crate::{clock, interrupt};
@@ -125,33 +123,6 @@ impl Deadline {
         }
         Ok(Permit(()))
     }
-}
-
-/// Reads once from a socket.
-///
-/// # Errors
-/// The kernel's.
-#[expect(clippy::disallowed_methods, reason = "this call has a permit")]
-pub fn receive(
-    socket: &OwnedFd,
-    room: &mut [u8],
-    flags: MsgFlags,
-    Permit(()): Permit,
-) -> nix::Result<usize> {
-    nix::sys::socket::recv(socket.as_raw_fd(), room, flags)
-}
-
-/// Reads a datagram and its source.
-///
-/// # Errors
-/// The kernel's.
-#[expect(clippy::disallowed_methods, reason = "this call has a permit")]
-pub fn receive_from(
-    socket: &OwnedFd,
-    room: &mut [u8],
-    Permit(()): Permit,
-) -> nix::Result<(usize, Option<SockaddrStorage>)> {
-    nix::sys::socket::recvfrom(socket.as_raw_fd(), room)
 }
 
 #[cfg(test)]

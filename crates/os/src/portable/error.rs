@@ -24,20 +24,6 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// If the kernel lacks the feature, adds the missing kernel option and a remedy.
-    pub fn lacking(self, option: &str, remedy: &str) -> Self {
-        match self.source.raw_os_error() {
-            Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => Self {
-                source: io::Error::other(format!(
-                    "{}; this kernel lacks {option}: {remedy}",
-                    self.source
-                )),
-                ..self
-            },
-            _ => self,
-        }
-    }
-
     /// An error with our own text.
     pub fn new(operation: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {

@@ -2,20 +2,33 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{During, Result};
 
 /// The file, also if it was renamed or removed since this process started.
+#[cfg(target_os = "linux")]
 pub(crate) const FILE: &str = "/proc/self/exe";
+
+/// The file, on Linux also if it was renamed or removed since this process started.
+///
+/// # Errors
+/// The system does not tell.
+pub fn path() -> Result<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return Ok(PathBuf::from(FILE));
+    #[cfg(not(target_os = "linux"))]
+    return std::env::current_exe().during(|| "looking for the program itself");
+}
 
 /// Opens the file for reading.
 ///
 /// # Errors
 /// It cannot be read.
 pub fn open() -> Result<File> {
-    File::open(FILE).during(|| "reading the program itself")
+    File::open(path()?).during(|| "reading the program itself")
 }
 
 /// A hash of the file, equal for equal builds. Sweeps ask for it before each part, of a file
@@ -52,7 +65,7 @@ mod tests {
 
     #[test]
     fn equal_files_have_equal_hashes() {
-        let whole = Sha256::digest(std::fs::read(FILE).unwrap());
+        let whole = Sha256::digest(std::fs::read(path().unwrap()).unwrap());
         assert_eq!(hash().unwrap(), short(&whole));
     }
 }

@@ -26,7 +26,7 @@ use crate::error::{During, Error, Result};
 use crate::lease::LEASE;
 use crate::lines::{Heard, Lines};
 use crate::netlink::Route;
-use crate::{clock, namespace, worker};
+use crate::{clock, namespace, own_program, worker};
 pub use management::management_interface;
 pub use watchdog::{ROLE, serve};
 use watchdog::{Reply, Request};
@@ -120,7 +120,7 @@ impl HostChanges {
     /// started.
     pub fn begin(run: &str) -> Result<Self> {
         let operation = || "starting the watchdog of this host";
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = Command::new(own_program::FILE);
         command
             .arg0("jumbolab")
             .args([worker::ARGUMENT, ROLE])

@@ -3,12 +3,11 @@
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::Time;
 
 use crate::clock;
 use crate::error::{During, Error, Result};
+use crate::linux::pipes::{self, Watched};
 
 /// The longest line that is read; who sends more is broken.
 const LONGEST: usize = 16 << 20;
@@ -72,12 +71,10 @@ impl<R: Read + AsFd> Lines<R> {
                 return Ok(Heard::Line(line));
             }
             let left = deadline.since(clock::monotonic()).unwrap_or_default();
-            let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
-            let mut watched = [PollFd::new(self.pipe.as_fd(), PollFlags::POLLIN)];
-            match poll(&mut watched, PollTimeout::from(millis)) {
-                Ok(0) | Err(Errno::EINTR) => return Ok(Heard::Nothing),
-                result => result.during(|| "waiting for a process")?,
-            };
+            let ready = pipes::wait(&[Watched::Input(self.pipe.as_fd())], left);
+            if ready.during(|| "waiting for a process")?.is_none() {
+                return Ok(Heard::Nothing);
+            }
             if !self.fill()? {
                 return Ok(Heard::End);
             }

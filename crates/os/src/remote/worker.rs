@@ -11,14 +11,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{self, Child, ChildStdout, Stdio};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::{Span, Time};
 
 use crate::error::{During, Error, Result};
 use crate::lines::Lines;
+use crate::linux::pipes::{self, Watched};
 use crate::namespace::{self, Namespace, Terminal};
 use crate::tool::stream::{ListenOutcome, Stream, hear};
-use crate::{clock, interrupt};
+use crate::{clock, own_program, signals};
 use input::Input;
 
 /// The first argument that makes the program a worker; its role follows.
@@ -102,7 +102,7 @@ impl<'a> Command<'a> {
     /// This program again, as a worker in `role`, inside `namespace` or the caller's.
     /// It is killed when its [`Worker`] is dropped.
     pub fn local(namespace: Option<&'a Namespace>, role: &str) -> Self {
-        let mut program = process::Command::new("/proc/self/exe");
+        let mut program = process::Command::new(own_program::FILE);
         program.arg0("jumbolab").args([ARGUMENT, role]);
         Self {
             program,
@@ -199,22 +199,19 @@ impl Worker {
                 return Ok(Some(line));
             }
             let left = deadline.since(clock::monotonic()).unwrap_or_default();
-            let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
-            let output = PollFd::new(self.output.as_fd(), PollFlags::POLLIN);
-            let complaint = self.complaint.as_fd();
-            let complaint = complaint.map(|pipe| PollFd::new(pipe, PollFlags::POLLIN));
+            let output = Watched::Input(self.output.as_fd());
+            let complaint = self.complaint.as_fd().map(Watched::Input);
             let own = iter::once(output).chain(complaint);
             let others = match self.entry {
                 Some(_) => roll::others(&self.child),
                 None => Vec::new(),
             };
             let all = own.chain(others.iter().map(|other| other.watched()));
-            let mut watched: Vec<PollFd<'_>> = all.collect();
-            match poll(&mut watched, PollTimeout::from(millis)) {
-                Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(None),
-                result => result.during(|| "waiting for a worker")?,
+            let watched: Vec<Watched<'_>> = all.collect();
+            let ready = pipes::wait(&watched, left).during(|| "waiting for a worker")?;
+            let Some(ready) = ready else {
+                return Ok(None);
             };
-            let ready: Vec<bool> = watched.iter().map(|one| one.any() == Some(true)).collect();
             let own = ready.len() - others.len();
             if ready[1..own].contains(&true) {
                 self.complaint.read()?;
@@ -275,7 +272,7 @@ impl Drop for Worker {
 /// namespace it inherits the orphans of users' programs [pid_namespaces(7)], which
 /// vanish without a wait when they end.
 pub fn init_process() {
-    interrupt::forget_children();
+    signals::forget_children();
     let mut sink = [0; 64];
     while !matches!(std::io::stdin().read(&mut sink), Ok(0) | Err(_)) {}
 }

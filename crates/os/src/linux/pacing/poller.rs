@@ -10,8 +10,8 @@ use units::{Span, Time};
 
 use super::SPIN;
 use super::rt_scheduling::{RtScheduling, Scheduling, YIELD};
-use crate::clock;
 use crate::error::{During, Result};
+use crate::{clock, kernel_clock};
 
 /// The longest sleep, which bounds the reaction to a stop request.
 const LONGEST_SLEEP: Span = Span::from_millis(100);
@@ -153,7 +153,7 @@ impl Poller {
             return Ok(true);
         }
         if yields {
-            clock::sleep_until(self.looked + sleep);
+            kernel_clock::sleep_until(self.looked + sleep);
         }
         if sleep > Span::ZERO {
             self.rt_scheduling.slept(self.looked, clock::monotonic());

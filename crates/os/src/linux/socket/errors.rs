@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 
 use super::address::plain;
-use crate::clock::unix_nanos;
+use crate::kernel_clock::unix_nanos;
 
 /// An entry of the error queue.
 #[derive(Default)]

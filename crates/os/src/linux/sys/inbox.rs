@@ -9,8 +9,8 @@ use std::ptr;
 use nix::errno::Errno;
 use nix::sys::socket::MsgFlags;
 
-use crate::clock::unix_nanos;
 use crate::deadline::Permit;
+use crate::kernel_clock::unix_nanos;
 
 /// The most datagrams per call, and the most octets of them.
 const BATCH: usize = 64;

@@ -18,7 +18,7 @@ thread_local! {
 /// Makes the wall clock of this thread lead by `ahead` nanoseconds from now on, and gain
 /// `parts_per_million`.
 pub fn skew(ahead: i64, parts_per_million: i64) {
-    let from = super::nanos(nix::time::ClockId::CLOCK_REALTIME);
+    let from = super::wall_of_system();
     SKEW.set(Some(Skew {
         ahead,
         from,

@@ -1,7 +1,7 @@
 //! The interfaces of this host as the kernel shows them.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -158,15 +158,15 @@ fn ipv6_mtu(interface: &str) -> PathBuf {
 /// Whether a driver does not have what was asked for.
 fn is_absent(error: &io::Error) -> bool {
     matches!(
-        error.raw_os_error(),
-        Some(libc::EOPNOTSUPP | libc::ENOENT | libc::EINVAL)
+        error.kind(),
+        ErrorKind::Unsupported | ErrorKind::NotFound | ErrorKind::InvalidInput
     )
 }
 
 /// Adds the remedy where the kernel refuses for lack of privilege.
 fn needs_root(error: Error) -> Error {
-    match error.source.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => Error::new(
+    match error.source.kind() {
+        ErrorKind::PermissionDenied => Error::new(
             error.operation,
             "this needs root on the host: let the experiment become it with become = \"sudo\"",
         ),

@@ -3,16 +3,17 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::parent_id;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use files::Folder;
-use nix::unistd::{User, geteuid, getppid, getuid};
 use serde::{Deserialize, Serialize};
 
 use super::former_values::FormerValues;
 use crate::clock::Epoch;
 use crate::error::{During, Error, Result};
+use crate::linux::users::{self, effective_user};
 
 /// The lock of this host, and the record of changes beside it.
 ///
@@ -33,7 +34,7 @@ pub(super) struct HostLock {
 struct Holder {
     run: String,
     user: String,
-    process: i32,
+    process: u32,
     /// In RFC 3339.
     since: String,
 }
@@ -158,15 +159,11 @@ impl Drop for HostLock {
 
 impl Holder {
     fn of(run: &str) -> Self {
-        let name = || {
-            let user = User::from_uid(getuid()).ok().flatten();
-            user.map_or_else(|| format!("user {}", getuid()), |user| user.name)
-        };
         let now = Duration::from_nanos(Epoch::now().unix_nanos());
         Self {
             run: run.to_owned(),
-            user: std::env::var("SUDO_USER").unwrap_or_else(|_| name()),
-            process: getppid().as_raw(),
+            user: std::env::var("SUDO_USER").unwrap_or_else(|_| users::name()),
+            process: parent_id(),
             since: humantime::format_rfc3339_seconds(std::time::UNIX_EPOCH + now).to_string(),
         }
     }
@@ -202,7 +199,7 @@ fn base() -> io::Result<PathBuf> {
     if let Some(path) = made {
         return Ok(path);
     }
-    let path = PathBuf::from(format!("/tmp/jumbolab-{}", geteuid()));
+    let path = PathBuf::from(format!("/tmp/jumbolab-{}", effective_user()));
     files::create_folder(&path)?;
     match is_own(&path) {
         true => Ok(path),
@@ -215,8 +212,7 @@ fn base() -> io::Result<PathBuf> {
 
 /// Whether a path is a folder of this user, and no link to one.
 fn is_own(path: &Path) -> bool {
-    fs::symlink_metadata(path)
-        .is_ok_and(|found| found.is_dir() && found.uid() == geteuid().as_raw())
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == effective_user())
 }
 
 /// Identifies the boot of this machine.

@@ -3,8 +3,6 @@
 use std::fs;
 use std::net::IpAddr;
 
-use nix::unistd::getpid;
-
 use super::Wanted;
 use crate::error::{Error, Result};
 use crate::netlink::{Listed, Route};
@@ -88,7 +86,7 @@ fn connection() -> Option<String> {
     if let Ok(own) = std::env::var("SSH_CONNECTION") {
         return Some(own);
     }
-    let mut process = parent(getpid().as_raw())?;
+    let mut process = parent(std::process::id())?;
     for _ in 0..ANCESTORS {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         let found = environment
@@ -102,7 +100,7 @@ fn connection() -> Option<String> {
     None
 }
 
-fn parent(process: i32) -> Option<i32> {
+fn parent(process: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
     line.trim().parse().ok().filter(|&parent| parent > 0)

@@ -163,7 +163,7 @@ mod tests {
         let command = command.args(["-c", &script]).stdin(Stdio::null());
         let output = command.env("XDG_CACHE_HOME", "/a b/c").output().unwrap();
         let host = parse(&String::from_utf8(output.stdout).unwrap()).unwrap();
-        let user = nix::unistd::geteuid().as_raw();
+        let user = crate::effective_user();
         assert_eq!((host.user, host.cache.as_str()), (user, "/a b/c/jumbolab"));
         assert!(host.kind.starts_with("Linux "), "{host:?}");
     }

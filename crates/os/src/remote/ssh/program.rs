@@ -2,13 +2,12 @@
 
 use std::process::{Command, Stdio};
 
-use nix::sys::utsname::uname;
 use units::Span;
 
 use super::complaint::printable;
 use super::{Output, Ssh};
 use crate::error::{During, Result};
-use crate::own_program;
+use crate::{machine, own_program};
 
 /// The time for a short command.
 const SHORT: Span = Span::from_secs(30);
@@ -32,7 +31,7 @@ const ABSENT: i32 = 3;
 
 /// The path of this program there; see [`Ssh::program`].
 pub(super) fn provide(ssh: &Ssh) -> Result<String> {
-    let (here, version) = (own_kind(), own_version()?);
+    let (here, version) = (machine::kind(), own_version()?);
     if ssh.host.kind != here {
         return installed(ssh, &here, &version);
     }
@@ -105,16 +104,6 @@ fn last_line(text: &str) -> String {
     lines
         .next_back()
         .map_or_else(|| "no reason is given".to_owned(), printable)
-}
-
-/// This system and processor, as `uname -sm` prints them.
-fn own_kind() -> String {
-    let name = uname().map(|name| {
-        let [system, machine] =
-            [name.sysname(), name.machine()].map(|text| text.to_string_lossy().into_owned());
-        format!("{system} {machine}")
-    });
-    name.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -200,6 +189,9 @@ mod tests {
     #[test]
     fn the_kind_of_this_machine_is_that_of_uname() {
         let output = Command::new("uname").arg("-sm").output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), own_kind());
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap().trim(),
+            machine::kind()
+        );
     }
 }

@@ -2,13 +2,16 @@
 //! for one learns of the end of any other.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::AsFd;
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use units::Span;
 
 use crate::error::{During, Error, Result};
+use crate::linux::pipes::{self, Watched};
 
 /// The workers by their process id, which nobody else has until they are dropped.
 static ALL: Mutex<BTreeMap<u32, Arc<Member>>> = Mutex::new(BTreeMap::new());
@@ -20,7 +23,7 @@ const MOST_SAID: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Member {
     name: String,
-    output: OwnedFd,
+    output: File,
 }
 
 /// The entry of a worker, which lasts until it is dropped.
@@ -31,7 +34,9 @@ impl Entry {
     /// Enters the worker `child` with a copy of its `output`.
     pub(super) fn new(child: &Child, name: String, output: impl AsFd) -> Result<Self> {
         let output = output.as_fd().try_clone_to_owned();
-        let output = output.during(|| format!("starting the worker `{name}`"))?;
+        let output = output
+            .during(|| format!("starting the worker `{name}`"))?
+            .into();
         all().insert(child.id(), Arc::new(Member { name, output }));
         Ok(Self(child.id()))
     }
@@ -56,23 +61,23 @@ pub(super) fn others(child: &Child) -> Vec<Arc<Member>> {
 /// One has.
 pub fn check() -> Result<()> {
     let all: Vec<Arc<Member>> = all().values().cloned().collect();
-    let mut watched: Vec<PollFd<'_>> = all.iter().map(|member| member.watched()).collect();
-    poll(&mut watched, PollTimeout::ZERO).during(|| "looking at the workers")?;
-    let ended = watched.iter().position(|one| one.any() == Some(true));
+    let watched: Vec<Watched<'_>> = all.iter().map(|member| member.watched()).collect();
+    let ready = pipes::wait(&watched, Span::ZERO).during(|| "looking at the workers")?;
+    let ended = ready.and_then(|ready| ready.iter().position(|ended| *ended));
     ended.map_or(Ok(()), |number| Err(all[number].ended()))
 }
 
 impl Member {
     /// To be watched for its end alone.
-    pub(super) fn watched(&self) -> PollFd<'_> {
-        PollFd::new(self.output.as_fd(), PollFlags::empty())
+    pub(super) fn watched(&self) -> Watched<'_> {
+        Watched::End(self.output.as_fd())
     }
 
     /// The error that it has ended, with what it said last.
     pub(super) fn ended(&self) -> Error {
         let mut last = [0; MOST_SAID];
         // It has ended: a read does not wait.
-        let length = nix::unistd::read(&self.output, &mut last).unwrap_or(0);
+        let length = (&self.output).read(&mut last).unwrap_or(0);
         let last = String::from_utf8_lossy(&last[..length]);
         let last = match last.trim() {
             "" => String::new(),

@@ -4,7 +4,7 @@ use experiment::Refusal;
 use plan::Setting;
 use plan::setting::Traffic;
 
-use crate::world::segment_limit;
+use super::segment_limit;
 
 /// Refuses what neither a key alone nor the hosts decide.
 pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {

@@ -2,7 +2,8 @@
 
 use units::{Span, Time};
 
-use super::{compare, monotonic};
+use super::compare;
+use crate::clock::monotonic;
 
 /// The largest drift of the clocks between two comparisons; a larger change means that
 /// the wall clock was set.
@@ -144,7 +145,7 @@ mod tests {
         let looked = monotonic();
         crate::clock::sleep(Span::from_millis(3));
         let mapping = Mapping::now();
-        let stamp = super::super::Epoch::now().unix_nanos();
+        let stamp = crate::clock::Epoch::now().unix_nanos();
         assert_eq!(mapping.instant(stamp, looked), None, "3 ms later");
         let instant = mapping.instant_by_now(stamp, looked).unwrap();
         assert!(instant > looked + AHEAD && instant <= monotonic() + AHEAD);
@@ -155,7 +156,7 @@ mod tests {
     fn the_clocks_of_this_machine_agree_to_some_microseconds() {
         let mut mapping = Mapping::now();
         let before = monotonic();
-        let wall = super::super::Epoch::now().unix_nanos();
+        let wall = crate::clock::Epoch::now().unix_nanos();
         let after = monotonic();
         mapping.renew();
         let instant = mapping.instant(wall, after + Span::from_millis(1)).unwrap();

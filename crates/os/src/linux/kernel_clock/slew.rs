@@ -7,7 +7,8 @@ use std::time::Duration;
 use nix::time::ClockId;
 use units::Span;
 
-use super::{nanos, wall_ahead_of};
+use super::reading::nanos;
+use super::wall_ahead_of;
 use crate::error::{During, Error, Result};
 
 /// The first interval between two readings.
