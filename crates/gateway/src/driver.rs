@@ -35,11 +35,11 @@ use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
 use inside::Inside;
 pub use inside::InsideCounts;
-use os::clock;
 use os::deadline::Deadline;
 use os::error::{Error, Result};
 pub use os::netlink::{KernelRoute, RouteFilter};
 use os::pacing::{Poller, Stop};
+use os::{clock, kernel_clock};
 pub use recorder::{Recorded, Recorder};
 use report::Past;
 pub use report::{PeerCounts, Report};
@@ -188,7 +188,7 @@ impl Gateway {
             }
             let next = self.core.next_timeout(now).unwrap_or(end);
             let soon = if is_stuck { now + GRAIN } else { end };
-            clock::sleep_until(next.min(soon));
+            kernel_clock::sleep_until(next.min(soon));
         }
     }
 

@@ -2,15 +2,22 @@
 
 mod claims;
 mod decode;
+#[cfg(target_os = "linux")]
 mod emulate;
 mod examples;
 mod experiments;
-#[cfg(feature = "gateway")]
+#[cfg(all(feature = "gateway", target_os = "linux"))]
 mod gateway;
+#[cfg(target_os = "linux")]
 mod jumbogram;
+#[cfg(target_os = "linux")]
+mod on_linux;
 mod predict;
+#[cfg(target_os = "linux")]
 mod probe;
 mod setup;
+mod table;
+#[cfg(target_os = "linux")]
 mod traffic;
 mod wrong_words;
 
@@ -24,20 +31,31 @@ use crate::{exit, output};
 
 pub(crate) use claims::Claims;
 pub(crate) use decode::{Decode, Metrics};
+#[cfg(target_os = "linux")]
 pub(crate) use emulate::Emulate;
 #[cfg(test)]
-pub(crate) use examples::Example;
+pub(crate) use examples::example;
 pub(crate) use examples::examples_of;
-pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
-#[cfg(feature = "gateway")]
+#[cfg(target_os = "linux")]
+pub(crate) use experiments::Shell;
+pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Show};
+#[cfg(all(feature = "gateway", target_os = "linux"))]
 pub(crate) use gateway::Gateway;
+#[cfg(target_os = "linux")]
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
+#[cfg(target_os = "linux")]
+pub(crate) use on_linux::OnLinux;
 pub(crate) use predict::{
     Arithmetic, Bundle, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
     Wait,
 };
+#[cfg(target_os = "linux")]
 pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
-pub(crate) use setup::{Agent, Completions, Doctor, Man};
+#[cfg(target_os = "linux")]
+pub(crate) use setup::{Agent, Doctor};
+pub(crate) use setup::{Completions, Man};
+pub(crate) use table::Build;
+#[cfg(target_os = "linux")]
 pub(crate) use traffic::{PORT, Recv, Send};
 
 /// Measure, simulate and diagnose MTUs and jumbo frames.
@@ -62,68 +80,18 @@ pub(crate) enum Command {
     Report(Report),
     /// Print the claims of the studied papers and their verdicts.
     Claims(Claims),
-    /// Run a program in a node of an experiment's test bed.
-    Shell(Shell),
     /// Compute what headers, rates and MTUs alone decide, before anything is measured.
     Predict(Box<Predict>),
-    /// Find the MTU of a path, and the link that drops larger packets.
-    Probe(Box<Probe>),
-    /// Emulate a link between two network interfaces.
-    Emulate(Box<Emulate>),
-    /// Gather packets of the hosts of a site into jumbo frames to another gateway.
-    #[cfg(feature = "gateway")]
-    Gateway(Box<Gateway>),
-    /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
-    Send(Box<Send>),
-    /// Receive and measure the traffic of `jumbolab send`.
-    Recv(Recv),
     /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),
-    /// Answer the requests of `run --on hosts`, which starts it by `ssh`.
-    Agent(Agent),
-    /// Check whether this machine is ready for experiments.
-    Doctor(Doctor),
     /// Print a completion script for a shell.
     Completions(Completions),
     /// Print a manual page, or write them all.
     Man(Man),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    OnLinux(OnLinux),
 }
-
-/// The commands that this build leaves out, and why.
-const LEFT_OUT: &[(&str, &str)] = &[
-    #[cfg(not(feature = "gateway"))]
-    ("gateway", worlds::NO_GATEWAY),
-];
-
-/// Headings of the list of commands, and the commands below each.
-pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
-    (
-        "Experiments",
-        &[
-            "list",
-            "show",
-            "run",
-            "robustness",
-            "report",
-            "claims",
-            "shell",
-        ],
-    ),
-    (
-        "Tools",
-        &[
-            "predict",
-            "probe",
-            "emulate",
-            #[cfg(feature = "gateway")]
-            "gateway",
-            "send",
-            "recv",
-            "decode",
-        ],
-    ),
-    ("Set-up", &["doctor", "agent", "completions", "man"]),
-];
 
 /// The arguments of this process. Prints help or a usage error and exits where
 /// there is nothing to run.
@@ -150,7 +118,7 @@ pub(crate) fn parse() -> Args {
 }
 
 /// `jumbolab help COMMAND` as `jumbolab COMMAND --help`: clap's own command for help
-/// has no place in the groups of [`GROUPS`].
+/// has no place in the groups of the table.
 fn help_last(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_some_and(|word| word == "help") {
         words.remove(1);
@@ -185,8 +153,8 @@ fn refuse(answer: &str) -> ! {
 /// The command line with its examples and its commands in groups.
 pub(crate) fn command() -> clap::Command {
     let mut command = Args::command().disable_help_subcommand(true);
-    let template = template(&command);
-    for name in GROUPS.iter().flat_map(|(_, names)| *names) {
+    let template = template(&command, Build::HERE);
+    for name in Build::HERE.commands() {
         command = command.mut_subcommand(name, |subcommand| with_examples(subcommand, name));
     }
     command.help_template(template)
@@ -218,13 +186,12 @@ fn examples(command: &str) -> String {
 }
 
 /// The template of the program's help: clap has no headings for subcommands.
-fn template(command: &clap::Command) -> String {
+fn template(command: &clap::Command, build: Build) -> String {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
-    let names = GROUPS.iter().flat_map(|(_, names)| *names);
-    let width = names.map(|name| name.len()).max().unwrap_or_default();
+    let width = build.commands().map(str::len).max().unwrap_or_default();
     let mut text = "{about}\n\n{usage-heading} {usage}\n".to_owned();
-    for (heading, names) in GROUPS {
+    for (heading, names) in build.groups() {
         let _ = writeln!(text, "\n{header}{heading}:{header:#}");
         for name in names {
             let about = command
@@ -234,8 +201,8 @@ fn template(command: &clap::Command) -> String {
             let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");
         }
     }
-    for (name, why) in LEFT_OUT {
-        let _ = writeln!(text, "\nThere is no {literal}{name}{literal:#}: {why}");
+    for line in build.absences() {
+        let _ = writeln!(text, "\n{line}");
     }
     text + &format!(
         "\n{header}Options:{header:#}\n{{options}}\n\nRun `jumbolab help COMMAND` for the options and examples of a command."
@@ -274,11 +241,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let grouped: Vec<_> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
+        let grouped: Vec<_> = Build::HERE.commands().collect();
         let all: BTreeSet<_> = visible()
             .map(|command| command.get_name().to_owned())
             .collect();
@@ -288,11 +251,34 @@ mod tests {
             "{grouped:?} {all:?}"
         );
         let help = command().render_help().to_string();
-        for (heading, names) in GROUPS {
+        for (heading, names) in Build::HERE.groups() {
             assert!(help.contains(&format!("\n{heading}:\n")), "{help}");
             for name in names {
                 assert!(help.contains(&format!("\n  {name} ")), "{name}: {help}");
             }
+        }
+    }
+
+    #[test]
+    fn the_help_of_another_system_has_its_own_commands_and_one_line_of_others() {
+        for system in ["windows", "macos", "freebsd"] {
+            let build = Build {
+                system,
+                has_gateway: true,
+            };
+            let help = template(&command(), build);
+            let listed = |name: &str| {
+                let mut words = help
+                    .lines()
+                    .map(|line| line.trim_start_matches("\u{1b}[1m  "));
+                words.any(|line| line.contains(name) && line.starts_with("  "))
+            };
+            assert!(
+                listed("predict") && !listed("probe") && !listed("doctor"),
+                "{help}"
+            );
+            let lines = help.lines().filter(|line| line.contains("Linux"));
+            assert_eq!(lines.collect::<Vec<_>>(), build.absences());
         }
     }
 

@@ -1,31 +1,62 @@
 //! The commands, one file each.
 
-pub(crate) mod agent;
+#[cfg(target_os = "linux")]
+mod agent;
 pub(crate) mod claims;
 pub(crate) mod completions;
 mod consent;
 pub(crate) mod decode;
-pub(crate) mod doctor;
-pub(crate) mod emulate;
+#[cfg(target_os = "linux")]
+mod doctor;
+#[cfg(target_os = "linux")]
+mod emulate;
+#[cfg(target_os = "linux")]
 mod flow_text;
-#[cfg(feature = "gateway")]
-pub(crate) mod gateway;
+#[cfg(all(feature = "gateway", target_os = "linux"))]
+mod gateway;
+#[cfg(target_os = "linux")]
 mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod man;
+#[cfg(target_os = "linux")]
 mod openmetrics;
 mod page;
 pub(crate) mod predict;
 mod printed;
 mod probabilities;
-pub(crate) mod probe;
-pub(crate) mod recv;
+#[cfg(target_os = "linux")]
+mod probe;
+#[cfg(target_os = "linux")]
+mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod robustness;
 pub(crate) mod run;
-pub(crate) mod send;
-pub(crate) mod shell;
+#[cfg(target_os = "linux")]
+mod send;
+#[cfg(target_os = "linux")]
+mod shell;
 pub(crate) mod show;
 #[cfg(test)]
 mod tests;
+
+#[cfg(target_os = "linux")]
+use crate::args::OnLinux;
+#[cfg(target_os = "linux")]
+use crate::exit::{Ending, done};
+
+/// Runs a command that needs Linux.
+#[cfg(target_os = "linux")]
+pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
+    match command {
+        OnLinux::Shell(shell) => shell::run(shell),
+        OnLinux::Probe(probe) => probe::run(&probe),
+        OnLinux::Emulate(emulate) => emulate::run(&emulate),
+        #[cfg(feature = "gateway")]
+        OnLinux::Gateway(gateway) => gateway::run(&gateway),
+        OnLinux::Send(send) => send::run(&send),
+        OnLinux::Recv(recv) => recv::run(&recv),
+        OnLinux::Agent(_) => agent::run().map(done),
+        OnLinux::Doctor(doctor) => doctor::run(&doctor),
+    }
+}

@@ -24,10 +24,13 @@ pub(crate) enum Ending {
     /// It ran, but its results are not sound.
     Unsound,
     /// It ran, and could not tell what it was asked.
+    #[cfg(target_os = "linux")]
     Undecided,
     /// A signal stopped it before it was done; it printed what it had.
+    #[cfg(target_os = "linux")]
     Stopped,
     /// As the user's program that it ran, with its exit code.
+    #[cfg(target_os = "linux")]
     Program(u8),
 }
 
@@ -46,8 +49,11 @@ impl Ending {
         match self {
             Self::Sound => 0,
             Self::Unsound => UNSOUND,
+            #[cfg(target_os = "linux")]
             Self::Undecided => COULD_NOT,
+            #[cfg(target_os = "linux")]
             Self::Stopped => STOPPED,
+            #[cfg(target_os = "linux")]
             Self::Program(code) => code,
         }
     }

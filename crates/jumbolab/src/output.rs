@@ -5,7 +5,10 @@
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::os::fd::AsFd;
+#[cfg(unix)]
+use std::os::fd::AsFd as AsTerminal;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle as AsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Error, Result, bail};
@@ -159,7 +162,7 @@ pub(crate) fn width() -> u16 {
 }
 
 /// Columns and lines of the terminal at `stream`; 80 and 24 where it has no size.
-pub(crate) fn size_of(stream: impl AsFd) -> (usize, usize) {
+pub(crate) fn size_of(stream: impl AsTerminal) -> (usize, usize) {
     let size = terminal_size::terminal_size_of(stream);
     let size = size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)));
     size.filter(|(width, height)| *width > 0 && *height > 0)

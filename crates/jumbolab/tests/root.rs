@@ -7,8 +7,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-use os::clock::{self, Mapping};
+use os::clock;
 use os::frames::Pool;
+use os::kernel_clock::Mapping;
 use os::pacing::{Poller, Round, Stop};
 use os::port::{Port, Purpose};
 use tempfile::TempDir;

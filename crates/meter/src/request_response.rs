@@ -1,6 +1,11 @@
 //! Request/response traffic: the content of responses, how messages are written and read,
 //! and what is known of those that were not answered.
 
+/// Resolutions of the coarse clocks that are compared with the fine one, in
+/// milliseconds: a tick of 1000 Hz, one of 100 Hz, and that of a personal computer of
+/// the nineties [Egan s4].
+pub const COARSE: [u64; 3] = [1, 10, 55];
+
 /// The response to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -96,4 +101,27 @@ pub struct Broken {
     pub read: u64,
     /// Octets of the response that the kernel had accepted.
     pub written: u64,
+}
+
+/// Times of the messages of one size, from before the write until the response was
+/// read, in nanoseconds. The last message, which may be shorter, is excluded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct OfSize {
+    /// Octets of a message.
+    pub size: u32,
+    /// Number of answered messages.
+    pub messages: u64,
+    /// Mean time.
+    pub mean: f64,
+    /// The standard deviation; zero for one message.
+    pub deviation: f64,
+    /// Minimum time.
+    pub least: u64,
+    /// Time from before the first message until the last response, of all octets.
+    pub whole: u64,
+    /// Processor time per message, by the process's clock.
+    pub processor: f64,
+    /// Mean times as measured by coarse clocks, see [`COARSE`].
+    pub coarse: [f64; 3],
 }

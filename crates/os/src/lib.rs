@@ -12,52 +12,33 @@
 //!
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
-pub mod capture;
-pub mod capture_file;
-pub mod claim;
-pub mod clock;
-pub mod cpu_time;
-pub mod deadline;
-pub mod energy;
-pub mod error;
-pub mod far_host;
-pub mod fragments;
-pub mod frames;
-pub mod host_changes;
-pub mod interfaces;
-pub mod interrupt;
-pub mod lease;
-pub mod limits;
-pub mod lines;
-pub mod listening;
-pub mod machine;
-pub mod metrics;
-pub mod namespace;
-pub mod netlink;
-pub mod nic;
-pub mod offload;
-pub mod own_program;
-pub mod pacing;
-pub mod port;
-pub mod precision;
-pub mod processes;
-pub mod processor;
-pub mod random;
-pub mod request;
-pub mod sandbox;
-pub mod secrecy;
-pub mod socket;
-pub mod ssh;
-pub mod stalls;
-pub mod stamps;
-pub mod sys;
-pub mod tool;
-pub mod tun;
-pub mod worker;
+#[cfg(target_os = "linux")]
+mod linux;
+mod portable;
+#[cfg(target_os = "linux")]
+mod remote;
 
-pub use error::{Error, Result};
-pub use listening::listeners;
-pub use namespace::Namespace;
-pub use sandbox::{Refusal, Sandbox, effective_user, privileged};
-pub use sys::allocator::Allocator;
-pub use worker::Worker;
+#[cfg(target_os = "linux")]
+pub use linux::{
+    capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, kernel_clock,
+    limits, listening, machine, metrics, namespace, netlink, nic, offload, pacing, port, precision,
+    processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps, sys, tool,
+    tun, users,
+};
+pub use portable::{clock, deadline, error, interrupt, memory, own_program};
+#[cfg(target_os = "linux")]
+pub use remote::{far_host, host_changes, lease, lines, request, ssh, worker};
+
+#[cfg(target_os = "linux")]
+pub use linux::listening::listeners;
+#[cfg(target_os = "linux")]
+pub use linux::namespace::Namespace;
+#[cfg(target_os = "linux")]
+pub use linux::sandbox::{Refusal, Sandbox, privileged};
+#[cfg(target_os = "linux")]
+pub use linux::sys::allocator::Allocator;
+#[cfg(target_os = "linux")]
+pub use linux::users::effective_user;
+pub use portable::error::{Error, Result};
+#[cfg(target_os = "linux")]
+pub use remote::worker::Worker;

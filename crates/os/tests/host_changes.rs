@@ -15,7 +15,7 @@ use std::process::{self, Child, ChildStdin, ChildStdout, Stdio};
 
 use jumbolab_os::host_changes::{self, HostChanges, Wanted};
 use jumbolab_os::lease::LEASE;
-use jumbolab_os::{Sandbox, clock, nic, worker};
+use jumbolab_os::{Sandbox, clock, kernel_clock, nic, worker};
 use nix::mount::{MsFlags, mount};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -311,7 +311,7 @@ fn any_fault() {
             for wanted in &steps {
                 agent.send(&serde_json::to_string(wanted).unwrap());
             }
-            clock::sleep_until(begun + delay);
+            kernel_clock::sleep_until(begun + delay);
             agent.end(fault);
             expect_back(&before, clock::monotonic());
             Ok(())

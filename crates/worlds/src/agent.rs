@@ -29,15 +29,15 @@ pub(crate) struct HostSample {
     /// The offset of its wall clock from its monotonic clock, in nanoseconds. The
     /// difference of two samples is the step in between.
     pub(crate) wall_offset: i64,
-    /// The identity of its clock, see [`os::clock::identity`].
+    /// The identity of its clock, see [`os::kernel_clock::identity`].
     pub(crate) clock: [u8; 8],
 }
 
 impl HostSample {
     fn now() -> os::Result<Self> {
         Ok(Self {
-            clock: os::clock::identity(),
-            wall_offset: os::clock::wall_offset_nanos(),
+            clock: os::kernel_clock::identity(),
+            wall_offset: os::kernel_clock::wall_offset_nanos(),
             machine: Machine::sample()?,
             process: Process::sample()?,
         })

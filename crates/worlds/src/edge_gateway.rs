@@ -25,10 +25,6 @@ use units::{Bytes, Span};
 
 #[cfg(test)]
 pub(crate) use form::Gateway;
-pub(crate) use form::HAS_GATEWAY;
-
-/// Why a build without the feature `gateway` refuses, and the remedy.
-pub const NO_GATEWAY: &str = "this build has no gateway; build it with the feature `gateway`";
 
 /// The worker's role.
 pub(crate) const ROLE: &str = "edge-gateway";

@@ -10,7 +10,7 @@ use emulator::{Cross, EmulatedLink, Emulator, Observation, Report};
 use link::{Event, Fate};
 use os::request::{self, Reply, Request};
 use os::worker::Command;
-use os::{Namespace, Worker, clock};
+use os::{Namespace, Worker, clock, kernel_clock};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::call::call;
@@ -138,7 +138,7 @@ os::requests! {
     Observations(link: usize, begin: u64) -> (Time, Vec<Observation>) {
         this.observations.extend(this.emulator.take_observations(link));
         let some = this.observations.len().min(OBSERVATIONS);
-        (clock::monotonic_of(begin), this.observations.drain(..some).collect())
+        (kernel_clock::monotonic_of(begin), this.observations.drain(..some).collect())
     }
     /// End the trial: stop cross traffic and recordings. On return the recording of each named
     /// link is in its file and survives a crash.
@@ -185,7 +185,7 @@ impl Emulating {
         self.events.extend(self.emulator.take_events());
         let direction = &self.links.get(link)?.directions[0];
         let events = link_events(&self.emulator, &self.events, link, direction);
-        let (from, to) = clock::monotonic_at(from).zip(clock::monotonic_at(to))?;
+        let (from, to) = kernel_clock::monotonic_at(from).zip(kernel_clock::monotonic_at(to))?;
         events.window(from, to)
     }
 

@@ -26,11 +26,11 @@ mod transfers;
 mod trial;
 
 pub(crate) use command::{ended, until_ready};
-pub(crate) use convert::{pace, transfer_of, whole};
+pub(crate) use convert::transfer_of;
 pub(crate) use disturbance::spare;
 pub(crate) use hosts::RoleUse;
 pub(crate) use idle_waits::IdleWaits;
-pub(crate) use pair::{End, Inspection, Meters, Paced, Pair, Path, Program, Programs};
+pub(crate) use pair::{End, Inspection, Meters, Pair, Path, Program, Programs};
 pub(crate) use sample::{INSPECTION, OUTRUNNING, sample};
 pub(crate) use transfers::counted_of;
 pub(crate) use trial::trial;

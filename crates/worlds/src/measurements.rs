@@ -3,6 +3,7 @@
 pub(crate) mod flows;
 pub(crate) mod over_time;
 mod probe;
+pub(crate) mod request_response;
 
 use std::collections::BTreeMap;
 

@@ -7,8 +7,10 @@
 //! simulator.
 
 mod job;
+#[cfg(target_os = "linux")]
 mod one_by_one;
 mod order;
+#[cfg(target_os = "linux")]
 mod rate_check;
 mod side_by_side;
 
@@ -17,18 +19,24 @@ use std::path::Path;
 use std::thread;
 
 use analysis::completion::enough;
-use anyhow::{Context, Result, bail};
+#[cfg(target_os = "linux")]
+use anyhow::Context as _;
+use anyhow::{Result, bail};
 use os::{clock, interrupt};
 use plan::{Cell, LeftOut, NamedHosts, Plan, RunFacts, Setting, Trial, World};
 use results::folder::{Folder, Shard};
 use results::journal::Lost;
 
-use crate::interrupted;
+#[cfg(not(target_os = "linux"))]
+use crate::world;
+#[cfg(target_os = "linux")]
 use crate::world::hosts::Hosts;
 use crate::world::model::Predictor;
-use crate::world::netns::Netns;
+#[cfg(target_os = "linux")]
+use crate::world::real_time::RealTime;
 use crate::world::sim::Simulator;
 pub(crate) use job::Job;
+#[cfg(target_os = "linux")]
 pub use one_by_one::rfc3339;
 use order::{Places, Slot, further, order};
 pub use order::{sort, trial_ids};
@@ -54,7 +62,7 @@ pub trait Progress {
 
 /// Options of a run that do not affect its results.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct How {
+pub struct How<'a> {
     /// The number of concurrent trials; `None`: the number of CPUs if the world
     /// supports concurrent trials.
     pub threads: Option<NonZero<usize>>,
@@ -62,14 +70,17 @@ pub struct How {
     pub shard: Option<Shard>,
     /// Whether to repeat the failed trials of an earlier run.
     pub retry: bool,
+    /// The machines to measure between, if the user named some.
+    pub named: Option<&'a NamedHosts>,
 }
 
 /// A world that is ready to measure.
-pub enum Bench {
-    /// The kernel of this machine.
-    Netns(Box<Netns>),
-    /// Machines that the user names.
-    Hosts(Box<Hosts>),
+pub struct Bench(Ready);
+
+enum Ready {
+    /// Kernels, of this machine or of those that the user names.
+    #[cfg(target_os = "linux")]
+    RealTime(Box<dyn RealTime>),
     /// Virtual networks, on a number of threads.
     Sim(Simulator, usize),
     /// Closed forms.
@@ -83,7 +94,7 @@ impl Bench {
     /// One line of text with the remedy: the machine forbids namespaces, lacks
     /// a congestion control or memory, a machine in `named` cannot be reached, or
     /// the world does not support an option.
-    pub fn ready(plan: &Plan, how: How, named: Option<&NamedHosts>) -> Result<Self> {
+    pub fn ready(plan: &Plan, how: How<'_>) -> Result<Self> {
         interrupt::listen()?;
         if !plan.world.profile().runs_side_by_side {
             if how.threads.is_some_and(|threads| threads.get() > 1) {
@@ -95,12 +106,15 @@ impl Bench {
                 bail!("--shard: only simulated trials run in parts: --on sim");
             }
         }
-        match plan.world {
-            World::Netns => Ok(Self::Netns(Box::new(one_by_one::ready(plan)?))),
+        Ok(Self(match plan.world {
+            #[cfg(target_os = "linux")]
+            World::Netns => Ready::RealTime(Box::new(one_by_one::ready(plan)?)),
+            #[cfg(target_os = "linux")]
             World::Hosts => {
-                let named = named
+                let named = how
+                    .named
                     .context("only `jumbolab run` measures between machines: --on netns or sim")?;
-                Ok(Self::Hosts(Box::new(Hosts::ready(plan, named)?)))
+                Ready::RealTime(Box::new(Hosts::ready(plan, named)?))
             }
             World::Sim => {
                 if let (Some(_), Some(until)) = (how.shard, plan.until) {
@@ -111,24 +125,29 @@ impl Bench {
                 let here = || thread::available_parallelism().map_or(1, NonZero::get);
                 let threads = how.threads.map_or_else(here, NonZero::get);
                 let simulator = Simulator::ready(settings(plan), threads)?;
-                Ok(Self::Sim(simulator, threads))
+                Ready::Sim(simulator, threads)
             }
-            World::Model => Ok(Self::Model(Predictor)),
-        }
+            World::Model => Ready::Model(Predictor),
+            #[cfg(not(target_os = "linux"))]
+            World::Netns | World::Hosts => return Err(world::absent(plan.world)),
+        }))
     }
 
     /// Records the machines that the user named, and leaves out the cells of `plan` that
     /// cannot be measured between them.
     pub fn describe(&self, plan: &mut Plan, facts: &mut RunFacts) {
-        if let Self::Hosts(hosts) = self {
-            facts.hosts = hosts.facts();
-            let left_out = hosts.left_out().iter().map(|(position, why)| LeftOut {
-                cell: plan.cells[*position].factors.to_string(),
-                why: why.clone(),
-            });
-            facts.left_out = left_out.collect();
-            facts.leave_out(plan, &[]);
-        }
+        let (hosts, left_out): (_, &[(usize, String)]) = match &self.0 {
+            #[cfg(target_os = "linux")]
+            Ready::RealTime(world) => (world.hosts(), world.left_out()),
+            Ready::Sim(..) | Ready::Model(_) => (Vec::new(), &[]),
+        };
+        facts.hosts = hosts;
+        let left_out = left_out.iter().map(|(position, why)| LeftOut {
+            cell: plan.cells[*position].factors.to_string(),
+            why: why.clone(),
+        });
+        facts.left_out = left_out.collect();
+        facts.leave_out(plan, &[]);
     }
 
     /// Puts back what was changed on machines that the user named. Returns a sentence for
@@ -137,9 +156,10 @@ impl Bench {
     /// # Errors
     /// A machine is lost; it puts everything back by itself.
     pub fn restore(&mut self) -> Result<Vec<String>> {
-        match self {
-            Self::Hosts(hosts) => hosts.restore(),
-            Self::Netns(_) | Self::Sim(..) | Self::Model(_) => Ok(Vec::new()),
+        match &mut self.0 {
+            #[cfg(target_os = "linux")]
+            Ready::RealTime(world) => world.restore(),
+            Ready::Sim(..) | Ready::Model(_) => Ok(Vec::new()),
         }
     }
 
@@ -150,9 +170,10 @@ impl Bench {
     /// It does not, although no other work runs: one line with the options to
     /// type.
     pub fn check_rates(&self, plan: &Plan) -> Result<Vec<String>> {
-        match self {
-            Self::Netns(_) => rate_check::check(plan),
-            Self::Hosts(_) | Self::Sim(..) | Self::Model(_) => Ok(Vec::new()),
+        match (&self.0, plan.world.profile().builds_network) {
+            #[cfg(target_os = "linux")]
+            (Ready::RealTime(_), true) => rate_check::check(plan),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -165,7 +186,7 @@ impl Bench {
     pub fn run(
         &mut self,
         plan: &Plan,
-        How { shard, retry, .. }: How,
+        How { shard, retry, .. }: How<'_>,
         folder: &mut Folder,
         progress: &mut dyn Progress,
     ) -> Result<()> {
@@ -192,13 +213,13 @@ impl Bench {
             progress,
             failures: 0,
         };
-        let result = match self {
-            Self::Netns(netns) => one_by_one::run(netns.as_mut(), &slots, &mut sink),
-            Self::Hosts(hosts) => one_by_one::run(hosts.as_mut(), &slots, &mut sink),
-            Self::Sim(simulator, threads) => {
+        let result = match &mut self.0 {
+            #[cfg(target_os = "linux")]
+            Ready::RealTime(world) => one_by_one::run(world.as_mut(), &slots, &mut sink),
+            Ready::Sim(simulator, threads) => {
                 side_by_side::run(simulator, *threads, &slots, &mut sink)
             }
-            Self::Model(predictor) => side_by_side::run(predictor, 1, &slots, &mut sink),
+            Ready::Model(predictor) => side_by_side::run(predictor, 1, &slots, &mut sink),
         };
         // Trials before an error must survive a crash, too.
         let synced = sink.folder.sync();
@@ -228,13 +249,13 @@ impl Bench {
         results: &Path,
         keep: impl FnMut(Trial) -> Result<bool>,
     ) -> Result<()> {
-        match self {
-            Self::Netns(netns) => one_by_one::each(netns.as_mut(), plan, jobs, results, keep),
-            Self::Hosts(hosts) => one_by_one::each(hosts.as_mut(), plan, jobs, results, keep),
-            Self::Sim(simulator, threads) => {
+        match &mut self.0 {
+            #[cfg(target_os = "linux")]
+            Ready::RealTime(world) => one_by_one::each(world.as_mut(), plan, jobs, results, keep),
+            Ready::Sim(simulator, threads) => {
                 side_by_side::each(simulator, *threads, plan, jobs, results, keep)
             }
-            Self::Model(predictor) => side_by_side::each(predictor, 1, plan, jobs, results, keep),
+            Ready::Model(predictor) => side_by_side::each(predictor, 1, plan, jobs, results, keep),
         }
     }
 }
@@ -249,14 +270,6 @@ struct TrialSink<'a> {
 }
 
 impl TrialSink<'_> {
-    /// Whether the run is complete.
-    fn is_done(&self) -> Result<bool> {
-        match interrupt::asked() {
-            true => Err(interrupted()),
-            false => Ok(self.has_enough()),
-        }
-    }
-
     /// Whether the stop condition of the plan is met.
     fn has_enough(&self) -> bool {
         enough(self.plan, self.folder.trials())

@@ -1,15 +1,44 @@
 //! The worlds that this program implements.
 
+mod checks;
+#[cfg(target_os = "linux")]
 pub mod hosts;
 pub mod model;
+#[cfg(target_os = "linux")]
 pub mod netns;
+#[cfg(target_os = "linux")]
 pub(crate) mod real_time;
-mod segment_limit;
 pub mod sim;
 
-use anyhow::Result;
+use anyhow::{Error, Result, anyhow};
 use experiment::{Check, Experiment};
 use plan::{Plan, World};
+
+/// The worlds that this build runs: those between kernels need Linux.
+pub fn here() -> impl Iterator<Item = World> {
+    let runs = |world: &World| cfg!(target_os = "linux") || !world.profile().depends_on_machine;
+    World::ALL.iter().copied().filter(runs)
+}
+
+/// Checks that this build runs `world`.
+///
+/// # Errors
+/// It does not: one line with the worlds that it runs.
+pub fn require(world: World) -> Result<()> {
+    match here().any(|own| own == world) {
+        true => Ok(()),
+        false => Err(absent(world)),
+    }
+}
+
+/// The error that this build does not run `world`.
+pub(crate) fn absent(world: World) -> Error {
+    let own: Vec<String> = here().map(|own| own.to_string()).collect();
+    anyhow!(
+        "--on {world}: this world needs Linux; here there are: {}",
+        own.join(", ")
+    )
+}
 
 /// Resolves the experiment for `world`; the world's engine can run every cell.
 ///
@@ -26,8 +55,8 @@ pub fn plan(experiment: Experiment, world: World) -> Result<Plan> {
 
 fn check(world: World) -> Check {
     match world {
-        World::Netns => netns::check,
-        World::Hosts => hosts::check,
+        World::Netns => checks::netns::check,
+        World::Hosts => checks::hosts::check,
         World::Sim => sim::check,
         World::Model => |_| Ok(()),
     }

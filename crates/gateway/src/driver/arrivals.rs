@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use os::clock::Mapping;
+use os::kernel_clock::Mapping;
 
 /// Instants of arrivals from inside, which never decrease.
 ///

@@ -2,12 +2,13 @@ use link::edge::Prefix;
 use proptest::prelude::*;
 use queue::{Limit, MredSettings, Spec};
 use secret::Secret;
-use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 use wire::bundle::RECORDING;
 use wire::protocol::ip::Addresses;
 
+use super::line::write_event;
 use super::*;
-use crate::machine::{Carriage, Gateway, Peer, Sealing, Settings, Table, Uplink};
+use crate::machine::{Carriage, Decision, Gateway, Peer, Sealing, Settings, Table, Uplink};
 use crate::replay::{Decided, recorded, replay_with, reproduce, variants};
 
 /// The settings of a gateway with a sealed peer and a queue that drops out of bundles.

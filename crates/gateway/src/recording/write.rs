@@ -11,7 +11,8 @@ use os::clock;
 use units::Time;
 use wire::bundle::RECORDING;
 
-use super::{Described, END, FORMAT, FirstLine, SETTINGS, write_event};
+use super::line::write_event;
+use super::{Described, END, FORMAT, FirstLine, SETTINGS};
 use crate::driver::{Recorded, Recorder};
 
 /// Parts that wait to be written: with all their packets about 100 MB.

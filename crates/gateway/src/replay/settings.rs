@@ -5,8 +5,8 @@ use keyfile::{Origin, Section};
 use queue::{Limit, Tick, Trigger};
 use units::Bytes;
 
-use crate::configuration::{gathering, mtu_of, uplink};
 use crate::recording::{Described, DescribedUplink};
+use crate::written::{gathering, mtu_of, uplink};
 
 /// The keys that can be varied.
 const KEYS: [(&str, &[&str]); 3] = [

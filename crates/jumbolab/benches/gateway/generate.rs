@@ -1,7 +1,8 @@
 //! The generator: frames of many flows through a packet socket.
 
-use os::clock::{monotonic, monotonic_nanos};
+use os::clock::monotonic;
 use os::frames::{Frame, Pool};
+use os::kernel_clock::monotonic_nanos;
 use os::pacing::Pacer;
 use os::port::{Port, Purpose};
 use units::Span;

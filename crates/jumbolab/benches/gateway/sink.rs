@@ -9,7 +9,8 @@ use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
 };
 use nix::sys::time::{TimeVal, TimeValLike as _};
-use os::clock::{monotonic, monotonic_nanos, wall_offset_nanos};
+use os::clock::monotonic;
+use os::kernel_clock::{monotonic_nanos, wall_offset_nanos};
 
 use crate::Result;
 

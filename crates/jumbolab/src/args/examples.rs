@@ -1,10 +1,14 @@
 //! The examples at the end of each command's help.
 
+use super::Build;
+
 /// A line to type.
 pub(crate) struct Example {
     /// Its purpose, in one line.
     pub(crate) purpose: &'static str,
     pub(crate) line: &'static str,
+    /// Whether the command is there without Linux, and the example is not.
+    needs_linux: bool,
 }
 
 #[cfg(test)]
@@ -27,24 +31,38 @@ impl Example {
 }
 
 /// The examples of a command, by its name; those of no command are for who types none.
-pub(crate) fn examples_of(command: &str) -> &'static [Example] {
-    let of_command = EXAMPLES.iter().find(|(name, _)| *name == command);
-    of_command.map_or(&[], |(_, examples)| examples)
+pub(crate) fn examples_of(command: &str) -> Vec<&'static Example> {
+    let of_command = EXAMPLES.iter().filter(|(name, _)| *name == command);
+    let all = of_command.flat_map(|(_, examples)| *examples);
+    let there = all.filter(|example| !example.needs_linux || Build::HERE.is_linux());
+    there.collect()
 }
 
-const fn example(purpose: &'static str, line: &'static str) -> Example {
-    Example { purpose, line }
+pub(crate) const fn example(purpose: &'static str, line: &'static str) -> Example {
+    Example {
+        purpose,
+        line,
+        needs_linux: false,
+    }
+}
+
+/// An example of a command that is there without Linux, too.
+const fn on_linux(purpose: &'static str, line: &'static str) -> Example {
+    Example {
+        needs_linux: true,
+        ..example(purpose, line)
+    }
 }
 
 const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "",
         &[
-            example(
+            on_linux(
                 "Which packets a path supports",
                 "jumbolab probe 192.0.2.1 --up-to 9000",
             ),
-            example(
+            on_linux(
                 "What jumbo frames would gain on this machine",
                 "jumbolab run jumbo-frames",
             ),
@@ -77,7 +95,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "run",
         &[
-            example(
+            on_linux(
                 "Measure two MTUs at 100 Mbit/s, five trials each",
                 "jumbolab run os-comparison --set mtu=1500,9000 --set rate=100mbit --repeat 5",
             ),

@@ -1,5 +1,6 @@
 //! `list`, `show`, `run`, `report` and `shell` on the command line.
 
+#[cfg(target_os = "linux")]
 use std::ffi::OsString;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -47,7 +48,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "WORLD,..", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
     /// With `--on hosts`: machine that is the sender, the receiver or a router to be metered, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.
-    #[arg(long, value_name = "ROLE=DESTINATION", help_heading = "Experiment")]
+    #[cfg_attr(
+        target_os = "linux",
+        arg(long, value_name = "ROLE=DESTINATION", help_heading = "Experiment")
+    )]
+    #[cfg_attr(not(target_os = "linux"), arg(skip))]
     pub(crate) host: Vec<String>,
     /// Set a key, given as a dotted TOML path or an alias of the experiment. Commas make a sweep. Repeatable.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Experiment")]
@@ -79,6 +84,7 @@ pub(crate) struct Run {
     #[arg(long, help_heading = "Execution", requires = "resume")]
     pub(crate) retry: bool,
     /// Start an experiment file of another user that runs programs, or reaches or changes hosts, without asking.
+    #[cfg(target_os = "linux")]
     #[arg(long, help_heading = "Execution")]
     pub(crate) allow_commands: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].
@@ -146,6 +152,7 @@ pub(crate) struct Robustness {
     )]
     pub(crate) resume: Option<Resume>,
     /// Start an experiment file of another user that runs programs, or reaches or changes hosts, without asking.
+    #[cfg(target_os = "linux")]
     #[arg(long, help_heading = "Execution")]
     pub(crate) allow_commands: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].
@@ -183,6 +190,7 @@ pub(crate) struct Report {
     pub(crate) strict: bool,
 }
 
+#[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = SHELL_NOTES)]
 pub(crate) struct Shell {
@@ -201,6 +209,7 @@ pub(crate) struct Shell {
     pub(crate) with: Vec<String>,
 }
 
+#[cfg(target_os = "linux")]
 const SHELL_NOTES: &str = "\
 In commands, {sender}, {receiver} and {router} are replaced by the addresses of these nodes.
 The exit code is that of the program.";

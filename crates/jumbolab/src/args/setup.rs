@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap_complete::Shell;
+#[cfg(target_os = "linux")]
 use os::ssh::Destination;
 
+#[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     /// Check this machine by ssh instead, for experiments between machines; repeatable.
@@ -18,6 +20,7 @@ pub(crate) struct Doctor {
     pub(crate) strict: bool,
 }
 
+#[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Agent {}
 

@@ -5,6 +5,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::Build;
+
 /// A word that is no command, and what to type.
 struct WrongWord {
     words: &'static [&'static str],
@@ -199,7 +201,9 @@ pub(super) fn answer(error: &clap::Error, typed: &[String]) -> Option<String> {
         _ => None,
     };
     match error.kind() {
-        ErrorKind::InvalidSubcommand => answer_to(context(ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidSubcommand => {
+            answer_to(context(ContextKind::InvalidSubcommand)?, Build::HERE)
+        }
         ErrorKind::UnknownArgument => {
             let command = typed.get(1).map(String::as_str);
             answer_to_option(command?, context(ContextKind::InvalidArg)?)
@@ -221,15 +225,24 @@ fn answer_to_option(command: &str, letter: &str) -> Option<String> {
     }
 }
 
-fn answer_to(word: &str) -> Option<String> {
+/// The commands in the command lines of `text`.
+fn commands_in(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text.split("`jumbolab ").skip(1);
+    lines.filter_map(|line| line.split([' ', '`']).next())
+}
+
+fn answer_to(word: &str, build: Build) -> Option<String> {
     let lower = word.to_lowercase();
     let wrong = WRONG_WORDS
         .iter()
         .find(|wrong| wrong.words.contains(&lower.as_str()));
-    let left_out = || super::LEFT_OUT.iter().find(|(name, _)| *name == lower);
-    let answer = wrong.map(|wrong| wrong.answer);
-    if let Some(answer) = answer.or_else(|| Some(left_out()?.1)) {
-        return Some(format!("there is no `{lower}`: {answer}"));
+    if let Some(WrongWord { answer, .. }) = wrong {
+        let absent = commands_in(answer).find_map(|name| build.absence_of(name));
+        let absent = absent.map_or_else(String::new, |why| format!("; {why}"));
+        return Some(format!("there is no `{lower}`: {answer}{absent}"));
+    }
+    if let Some(why) = build.absence_of(&lower) {
+        return Some(why);
     }
     let mut names = experiment::shipped().map(|shipped| shipped.name);
     let is_file = word.ends_with(".toml") && !word.contains(keyfile::acts_on_terminals);
@@ -272,6 +285,24 @@ mod tests {
             assert!(commands.find_subcommand(word).is_none(), "{word}");
             assert!(seen.insert(word), "{word}");
         }
+    }
+
+    #[test]
+    fn another_system_says_what_an_answer_needs_and_what_it_lacks() {
+        let build = Build {
+            system: "windows",
+            has_gateway: true,
+        };
+        let lacks = "there is no `probe`: it needs Linux, and this program is for windows";
+        assert_eq!(answer_to("probe", build).unwrap(), lacks);
+        let ping = answer_to("pmtu", build).unwrap();
+        assert!(
+            ping.starts_with("there is no `pmtu`: `jumbolab probe HOST`"),
+            "{ping}"
+        );
+        assert!(ping.ends_with(lacks), "{ping}");
+        let compare = answer_to("compare", build).unwrap();
+        assert!(!compare.contains("Linux"), "{compare}");
     }
 
     #[test]

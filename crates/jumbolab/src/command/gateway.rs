@@ -16,7 +16,7 @@ use gateway::driver::{Gateway, InsidePath};
 use gateway::recording::RecordingFile;
 use os::metrics::Endpoint;
 use os::random::random;
-use os::{clock, interrupt};
+use os::{clock, interrupt, signals};
 use units::{Span, Time};
 
 use crate::args;
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     }
     let log = Log::open(outputs.log.as_deref())?;
     let metrics = outputs.metrics.map(Endpoint::open).transpose()?;
-    interrupt::listen_as_daemon()?;
+    signals::listen_as_daemon()?;
     let recording = args.record.as_deref().map(RecordingFile::create);
     let (mut recording, recorder) = recording.transpose()?.unzip();
     let mut gateway = Gateway::open(read.configuration, recorder).map_err(privileges)?;
@@ -227,7 +227,7 @@ impl Forwarding<'_> {
             let soon = reading.as_ref().map(|_| clock::monotonic() + SOON);
             gateway.run_until(soon.unwrap_or(tick).min(tick).min(end))?;
             let now = clock::monotonic();
-            if interrupt::reload_asked() {
+            if signals::reload_asked() {
                 match &mut reading {
                     Some(reading) => reading.again = true,
                     None => reading = self.read_again(reporter),

@@ -18,8 +18,10 @@ use worlds::facts;
 use worlds::robustness::{self, Budget, End, Study};
 use worlds::run::{Bench, How};
 
+#[cfg(target_os = "linux")]
+use super::consent;
 use super::run::RESULTS;
-use super::{consent, page, printed};
+use super::{page, printed};
 use crate::args::{self, Detail, Robustness};
 use crate::output;
 
@@ -39,6 +41,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     let budget: Budget = args.budget.parse()?;
     let study = study(args)?;
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
+    #[cfg(target_os = "linux")]
     consent::ask(study.experiment(), study.plan(), None, args.allow_commands)?;
     let facts = facts::here(study.plan().world)?;
     // Privileges first: where they are refused, nothing has been written.
@@ -46,8 +49,9 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         threads: args.threads,
         shard,
         retry: false,
+        named: None,
     };
-    let mut bench = Bench::ready(study.plan(), how, None)?;
+    let mut bench = Bench::ready(study.plan(), how)?;
     if args.resume.is_none() {
         let warnings = bench.check_rates(study.plan())?;
         warnings.iter().for_each(|warning| output::say(warning));
@@ -162,6 +166,7 @@ fn study(args: &Robustness) -> Result<Study> {
         Some(named) => named.parse()?,
         None => experiment.world()?.unwrap_or_default(),
     };
+    worlds::world::require(world)?;
     if world.profile().predicts {
         bail!(
             "--on {world}: a search tells chance from what settings do, and predictions have none; write --on sim or netns"

@@ -62,7 +62,9 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         Some(chosen) => worlds::world::plan(auto_rate::applied(&experiment, chosen)?, *world)?,
         None => plan,
     };
-    let run = Measured::of(args, &experiment, (plan, named), (place, chosen))?;
+    #[cfg(target_os = "linux")]
+    consent::ask(&experiment, &plan, named, args.allow_commands)?;
+    let run = Measured::of(args, (plan, named), (place, chosen))?;
     run.print(args)
 }
 
@@ -78,7 +80,6 @@ impl Measured {
     /// `place` lacks.
     fn of(
         args: &Run,
-        experiment: &Experiment,
         (mut plan, named): (Plan, Option<&NamedHosts>),
         (place, chosen): (Option<&Path>, Option<AutoRate>),
     ) -> Result<Self> {
@@ -87,15 +88,15 @@ impl Measured {
             threads: args.threads,
             shard,
             retry: args.retry,
+            named,
         };
-        consent::ask(experiment, &plan, named, args.allow_commands)?;
         let mut facts = facts::here(plan.world)?;
         facts.auto_rate = chosen;
         if let Some(chosen) = facts.auto_rate.as_ref().filter(|_| !args.detail.quiet) {
             output::say(&report::auto_rate(chosen));
         }
         // Acquire privileges first: if they are denied, nothing has been written.
-        let mut bench = Bench::ready(&plan, how, named)?;
+        let mut bench = Bench::ready(&plan, how)?;
         bench.describe(&mut plan, &mut facts);
         // A chosen rate was tried a moment ago.
         if args.resume.is_none() && facts.auto_rate.is_none() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use experiment::Experiment;
 
 use super::run::plans;
-use crate::args::{Args, Command, Example};
+use crate::args::{Args, Command, OnLinux, example};
 
 /// A document with commands.
 struct Document {
@@ -72,7 +72,7 @@ impl Document {
 
 fn parsed(line: &str) -> Args {
     let line: &'static str = line.to_owned().leak();
-    Example { purpose: "", line }.parse()
+    example("", line).parse()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn each_command_parses_and_names_what_exists() {
                     let loaded = Experiment::load(&args.experiment);
                     assert!(loaded.unwrap().written().contains("unstated"), "{place}");
                 }
-                Command::Shell(args) => {
+                Command::OnLinux(OnLinux::Shell(args)) => {
                     Experiment::load(&args.experiment).unwrap();
                 }
                 _ => {}

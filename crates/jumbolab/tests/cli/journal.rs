@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use os::clock;
+use os::{clock, kernel_clock};
 use serde_json::Value;
 use units::Span;
 
@@ -52,7 +52,10 @@ fn wait_at_random(seed: u64, round: u64) {
 #[expect(clippy::print_stdout, reason = "a failure is repeated with its seed")]
 fn seed() -> u64 {
     let seed = std::env::var("JUMBOLAB_KILL_SEED");
-    let seed = seed.map_or_else(|_| clock::monotonic_nanos(), |seed| seed.parse().unwrap());
+    let seed = seed.map_or_else(
+        |_| kernel_clock::monotonic_nanos(),
+        |seed| seed.parse().unwrap(),
+    );
     println!("moments of kills: JUMBOLAB_KILL_SEED={seed}");
     seed
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus, Stdio};
 
-use os::clock;
+use os::{clock, kernel_clock};
 use results::folder::Folder;
 use units::{Seed, Span, Time};
 
@@ -158,7 +158,7 @@ fn suffer(bed: &mut Bed, number: u64, seed: Seed, length: Span, before: &[State]
     let after = tenths + Span::from_nanos(draw("after", tenths.as_nanos() * 8));
     let begun = clock::monotonic();
     let mut child = command(bed, &[]).spawn().unwrap();
-    clock::sleep_until(begun + after);
+    kernel_clock::sleep_until(begun + after);
     let finished = journal(bed);
     let struck = clock::monotonic();
     cause(bed, fault, &hosts, seed, &mut child);

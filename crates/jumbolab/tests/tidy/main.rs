@@ -43,6 +43,16 @@ const NO_STD: [&str; 3] = ["units", "wire", "queue"];
 /// The only crate that may contain `unsafe`, apart from tests that fork and benchmarks.
 const UNSAFE: &str = "os";
 
+/// The only folder of that crate that calls Linux, and the crates by which it does.
+const CALLS_LINUX: &str = "crates/os/src/linux";
+const OF_LINUX: [&str; 5] = [
+    "libc",
+    "netlink_packet_core",
+    "netlink_packet_route",
+    "netlink_sys",
+    "nix",
+];
+
 /// The only crate that creates, replaces and removes files: it never follows a
 /// link in a folder of somebody else's.
 const FILES: &str = "files";
@@ -80,9 +90,9 @@ const READS_THE_KERNEL: [&str; 5] = [
 
 /// Files that write settings of the kernel, in `/proc`.
 const WRITES_SETTINGS: [&str; 3] = [
-    "crates/os/src/host_changes/kernel.rs",
-    "crates/os/src/namespace.rs",
-    "crates/os/src/sandbox.rs",
+    "crates/os/src/remote/host_changes/kernel.rs",
+    "crates/os/src/linux/namespace.rs",
+    "crates/os/src/linux/sandbox.rs",
 ];
 
 /// Files that may name a world: the effects of keys in worlds, the dispatch of
@@ -316,9 +326,32 @@ fn unsafe_code_lives_in_one_crate() {
 }
 
 #[test]
+fn linux_is_called_in_one_folder_of_os() {
+    let others = |file: &String| {
+        file.starts_with(&format!("crates/{UNSAFE}/src/"))
+            && !file.starts_with(CALLS_LINUX)
+            && !is_test(file)
+    };
+    let mut problems = Vec::new();
+    for file in rust_files().filter(others) {
+        let source = Source::of_file(&file);
+        let lines = lines_without_tests(&source.code);
+        for (number, line) in (1..).zip(source.code.lines().take(lines)) {
+            let mut words = line.split(|c: char| !is_identifier(c));
+            if let Some(word) = words.find(|word| OF_LINUX.contains(word)) {
+                problems.push(format!(
+                    "{file}:{number}: `{word}` calls Linux; put what it does in {CALLS_LINUX} and call that"
+                ));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
 fn a_step_of_the_wall_clock_does_not_reach_a_gateway() {
     let is_of_gateways = |file: &String| {
-        ["gateway/", "os/src/pacing"]
+        ["gateway/", "os/src/linux/pacing"]
             .iter()
             .any(|name| file.starts_with(&format!("crates/{name}")))
     };

@@ -12,9 +12,10 @@ use wire::probe::Content;
 use super::outgoing::Outgoing;
 use super::receive::{Queue, Room};
 use os::capture_file::CaptureFile;
-use os::clock::{self, Epoch, Mapping};
+use os::clock::{self, Epoch};
 use os::deadline::Deadline;
 use os::error::{During, Error, Result};
+use os::kernel_clock::Mapping;
 use os::socket::{set_receive_buffer, stamp_arrivals};
 use os::sys::packet;
 

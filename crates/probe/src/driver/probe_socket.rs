@@ -16,9 +16,9 @@ use super::error::{About, meaning, refused_here};
 use super::receive::{Message, PathError, Queue, Room, is_pending};
 use super::sent::{Latest, Quoted, Sent};
 use super::socket::{self, Ends};
-use os::clock::Mapping;
 use os::deadline::Deadline;
 use os::error::{During, Error, Result};
+use os::kernel_clock::Mapping;
 use os::socket::address_of;
 
 /// The most messages that are read from a queue of a socket at a time, so that a peer

@@ -9,9 +9,9 @@ use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use units::{Bytes, Time};
 
-use os::clock::{Mapping, unix_nanos};
 use os::deadline::Permit;
 use os::error::{During, Result};
+use os::kernel_clock::{Mapping, unix_nanos};
 use os::socket::{plain, reported};
 
 /// Octets of the largest reply, with an IPv4 header where sockets deliver it.

@@ -21,9 +21,10 @@ use super::probe_socket::{Arrived, Key, ProbeSocket, Reading};
 use super::receive::Room;
 use super::socket::{self, Ends};
 use super::{Task, datagram, echo, segment, test_packet};
-use os::clock::{self, Mapping};
+use os::clock;
 use os::deadline::Deadline;
 use os::error::{During, Result};
+use os::kernel_clock::Mapping;
 
 /// The longest wait, after which signals are seen.
 const LOOK: Span = Span::from_millis(50);

@@ -19,11 +19,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::{Bytes, Span, Time};
 
 use datagrams::{Arrivals, Arriving, Departed, Departing, Departures, Receiver};
-use os::clock;
 use os::cpu_time::Process;
 use os::deadline::Deadline;
 use os::error::{During, Error, Result};
 use os::interrupt;
+use os::{clock, kernel_clock};
 use receiving::Receiving;
 use sending::{Ready, Sending};
 
@@ -168,7 +168,7 @@ impl Host {
     /// If the kernel does not wait for sockets, or no thread is to be had. A connection that
     /// fails says so in its outcome.
     pub fn run(self, begin: u64) -> Result<Outcome> {
-        let begin = clock::monotonic_of(begin);
+        let begin = kernel_clock::monotonic_of(begin);
         let end = begin + self.end;
         let sending = self.sending.into_iter();
         let sending = sending.map(|one| Sending::new(one, begin, self.timeouts));

@@ -12,7 +12,8 @@ use std::thread::{self, JoinHandle};
 use crate::driver::sessions::{Described, Entry, Meter, Records};
 use anyhow::{Context, Result, anyhow};
 use meter::clock_offset::ClockOffset;
-use os::clock::{self, Epoch};
+use os::clock::Epoch;
+use os::kernel_clock;
 use units::{Bytes, Transport};
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
@@ -297,7 +298,7 @@ fn facts(role: Role) -> Facts {
         received,
         returned,
         wall: Epoch::now().unix_nanos(),
-        start: clock::monotonic_nanos(),
+        start: kernel_clock::monotonic_nanos(),
     }
 }
 

@@ -13,17 +13,12 @@ mod socket;
 
 use std::net::IpAddr;
 
-use meter::request_response::{Answer, Broken, ReadMode, Stall, TcpStats, WriteMode};
+use meter::request_response::{Answer, Broken, OfSize, ReadMode, Stall, TcpStats, WriteMode};
 use units::{Bytes, Span, Transport};
 
 pub use answer::Answerer;
 pub use ask::ask;
 use os::socket::Options;
-
-/// Resolutions of the coarse clocks that are compared with the fine one, in
-/// milliseconds: a tick of 1000 Hz, one of 100 Hz, and that of a personal computer of
-/// the nineties [Egan s4].
-pub const COARSE: [u64; 3] = [1, 10, 55];
 
 /// The settings that both ends share.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -107,28 +102,6 @@ pub struct Asked {
     pub send_buffer: u64,
     /// SO_RCVBUF at the end, in octets of kernel memory.
     pub receive_buffer: u64,
-}
-
-/// Times of the messages of one size, from before the write until the response was
-/// read, in nanoseconds. The last message, which may be shorter, is excluded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct OfSize {
-    /// Octets of a message.
-    pub size: u32,
-    /// Number of answered messages.
-    pub messages: u64,
-    /// Mean time.
-    pub mean: f64,
-    /// The standard deviation; zero for one message.
-    pub deviation: f64,
-    /// Minimum time.
-    pub least: u64,
-    /// Time from before the first message until the last response, of all octets.
-    pub whole: u64,
-    /// Processor time per message, by the process's clock.
-    pub processor: f64,
-    /// Mean times as measured by coarse clocks, see [`COARSE`].
-    pub coarse: [f64; 3],
 }
 
 /// The results of the answering end.

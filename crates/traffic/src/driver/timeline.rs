@@ -2,7 +2,8 @@
 
 use units::{Span, Time};
 
-use os::clock::{self, Mapping};
+use os::kernel_clock::Mapping;
+use os::{clock, kernel_clock};
 
 /// Interval between comparisons with the wall clock, which the kernel's timestamps use.
 const COMPARE: Span = Span::from_millis(100);
@@ -27,7 +28,7 @@ impl Timeline {
 
     /// Converts an instant of this clock; zero before the start.
     pub(crate) fn nanos(&self, at: Time) -> u64 {
-        clock::nanos_of(at).saturating_sub(self.zero)
+        kernel_clock::nanos_of(at).saturating_sub(self.zero)
     }
 
     /// Converts the kernel's timestamp of an arrival that was read at `now`, if it

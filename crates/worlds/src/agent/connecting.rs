@@ -1,7 +1,7 @@
 //! Connections among all hosts of a network.
 
 use os::request::{Reply, Request};
-use os::{Worker, clock};
+use os::{Worker, kernel_clock};
 use traffic::driver::connections::{Outcome, Task};
 use units::Span;
 
@@ -31,7 +31,7 @@ impl Agents {
             self.all_answer(tasks.iter().map(|_| Disconnect()), Disconnect::TIME)?;
             Failure::or_answer("host", failed)?;
         }
-        let begin = clock::monotonic_nanos() + lead.as_nanos();
+        let begin = kernel_clock::monotonic_nanos() + lead.as_nanos();
         let starts = tasks.iter().map(|_| Carry(begin));
         let carried = self.all_answer(starts, lasts + MARGIN)?.into_iter();
         let outcomes = carried.map(|reply| Failure::or_answer("host", reply));

@@ -5,7 +5,7 @@ use plan::setting::{Flow, LinkKind, Sends, Traffic};
 use units::{Bytes, Framing, IpVersion, Rate, Transport};
 
 use crate::doctor::attempt::FilledLinks;
-use crate::measure::Paced;
+use crate::pace::Paced;
 
 /// The share of a link's rate from which a flow counts as filling it.
 const MUCH: f64 = 0.5;

@@ -1,6 +1,13 @@
-use super::*;
-use plan::World;
+use experiment::{AUTO_RATES, Experiment};
+use plan::{Plan, World};
 use units::IpVersion;
+
+use super::choice::{described, loads};
+use super::ladder::Rung;
+use super::settings;
+use crate::doctor::attempt::FilledLinks;
+use crate::pace::Paced;
+use crate::world;
 
 /// A plan of links that leave their rate to the machine, with these settings.
 fn plan_of(sets: &[&str], world: World) -> (Experiment, Plan) {

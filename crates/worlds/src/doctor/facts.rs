@@ -1,14 +1,14 @@
 //! The facts that `doctor` gathers before it judges.
 
-use os::clock::Synchronisation;
 use os::energy::Energy;
 use os::host_changes::management_interface;
+use os::kernel_clock::Synchronisation;
 use os::machine::{Machine, has_program};
 use os::nic::{self, Nic};
 use os::precision::{self, Lateness, Reading, Wait};
 use os::processes::Processes;
 use os::stamps::{self, Stamps};
-use os::{clock, cpu_time, privileged};
+use os::{clock, cpu_time, kernel_clock, privileged};
 use units::Span;
 
 use super::attempt::{Attempt, attempt};
@@ -91,7 +91,7 @@ impl Facts {
     /// # Errors
     /// The kernel has no CPU times or no clock.
     pub fn here(mut watch: impl FnMut(&str)) -> anyhow::Result<Self> {
-        let (begun, wall_before) = (clock::monotonic(), clock::wall_offset_nanos());
+        let (begun, wall_before) = (clock::monotonic(), kernel_clock::wall_offset_nanos());
         watch("processor load");
         let load = Load::here()?;
         watch("the clock");
@@ -116,12 +116,12 @@ impl Facts {
             ssh: has_program("ssh"),
             iperf3: has_program("iperf3"),
             clock: Clock {
-                source: clock::source(),
-                available: clock::available_sources(),
-                resolution: clock::resolution()?,
+                source: kernel_clock::source(),
+                available: kernel_clock::available_sources(),
+                resolution: kernel_clock::resolution()?,
                 reading,
                 synchronisation: Synchronisation::read().ok(),
-                wall_step_nanos: clock::wall_offset_nanos().saturating_sub(wall_before),
+                wall_step_nanos: kernel_clock::wall_offset_nanos().saturating_sub(wall_before),
                 watched: clock::monotonic().since(begun).unwrap_or_default(),
             },
         })

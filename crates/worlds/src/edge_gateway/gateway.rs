@@ -12,9 +12,6 @@ use wire::protocol::ip::Addresses;
 
 use super::EdgeGateway;
 
-/// Whether this build has a gateway.
-pub(crate) const HAS_GATEWAY: bool = true;
-
 /// The source port of bundles in UDP.
 const PORT: u16 = 50_253;
 

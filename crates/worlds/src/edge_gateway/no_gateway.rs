@@ -3,10 +3,8 @@
 use anyhow::{Result, bail};
 use units::Time;
 
-use super::{EdgeGateway, NO_GATEWAY};
-
-/// Whether this build has a gateway.
-pub(crate) const HAS_GATEWAY: bool = false;
+use super::EdgeGateway;
+use crate::NO_GATEWAY;
 
 /// A gateway, of which there is none.
 pub(crate) enum Gateway {}

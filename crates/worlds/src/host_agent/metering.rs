@@ -1,9 +1,9 @@
 //! Meters of a host over a pass: its processors, energy, interfaces and clock.
 
 use anyhow::Result;
-use os::clock::SlewWatch;
 use os::cpu_time::Machine;
 use os::energy::Energy;
+use os::kernel_clock::SlewWatch;
 use os::nic::Counters;
 use serde::{Deserialize, Serialize};
 use units::Span;

@@ -238,7 +238,7 @@ fn describe() -> Result<Description> {
         name: os::machine::name(),
         system: os::machine::system(),
         facts: facts::of_named_host()?,
-        clock: os::clock::identity(),
+        clock: os::kernel_clock::identity(),
         ssh_address: ours.and_then(|address| address.parse().ok()),
         interfaces: os::interfaces::all()?,
     })

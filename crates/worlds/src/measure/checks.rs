@@ -6,15 +6,16 @@ use plan::setting::{LatencyBreakdown, Link, Transfer};
 use plan::{Flag, Setting, evidence, metric};
 use units::{Bytes, IpMtu, Rate, Span, Transport};
 
+use super::Path;
 use super::command::CommandObservation;
 use super::disturbance::Disturbance;
 use super::flows::FlowsObservation;
 use super::latency_breakdown::RoundTripsObservation;
 use super::pass::Pass;
 use super::passes::{Ends, Passes, ratio};
-use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
 use crate::measurements::Measurements;
+use crate::pace::Paced;
 
 /// A step of the wall clock that affects delays.
 const STEP: Span = Span::from_millis(1);

@@ -6,9 +6,9 @@ mod rule;
 use anyhow::{Context, Result};
 use emulator::Report;
 use link::Fate;
-use os::clock;
 use os::cpu_time::{Machine, MachineUse, Process};
 use os::stalls::Stalls;
+use os::{clock, kernel_clock};
 use plan::{DisturbedPass, Flag, Setting, evidence};
 use units::Span;
 
@@ -325,7 +325,7 @@ fn samples(pair: &mut Pair<'_>) -> Result<([Process; 3], [i64; 3])> {
     let [near, far] = samples.map(|sample| sample.wall_offset);
     let coordinator = pair.meters.coordinator();
     let coordinator = coordinator.context("metering the coordinator")?;
-    let offsets = [near, far, clock::wall_offset_nanos()];
+    let offsets = [near, far, kernel_clock::wall_offset_nanos()];
     Ok(([sender, receiver, coordinator], offsets))
 }
 

@@ -16,12 +16,12 @@ use os::fragments::Fragments;
 use os::stalls::Stalls;
 use os::tool::Tool;
 use plan::command_line::Addresses;
-use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
 use crate::agent::Agents;
 use crate::link_window::LinkWindow;
 use crate::measure::RoleUse;
+use crate::pace::Paced;
 
 /// A sender and a receiver, ready for a trial.
 pub(crate) struct Pair<'a> {
@@ -62,14 +62,6 @@ pub(crate) struct Inspection {
     pub(crate) largest_sent: Bytes,
     /// The largest IP packet seen reaching the receiver.
     pub(crate) largest_received: Bytes,
-}
-
-/// The mechanism that limits the rate of the links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Paced {
-    /// The kernel's token buckets.
-    Kernel,
-    Emulator,
 }
 
 /// The meters of one path and of its machine.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use plan::{Setting, evidence, setting as spec};
+use plan::{Setting, evidence, metric, setting as spec};
 use probe::driver::{Services, Task};
 use serde_json::json;
 use units::Seed;
@@ -52,7 +52,9 @@ pub(super) fn probe(
 
     let mut measurements = Measurements::default();
     measurements.put_probe(setting, probe, &investigated.report);
-    measurements.put_sent(sent);
+    // What the sender's interface counts.
+    measurements.put(&metric::PROBES, Some(sent.packets as f64));
+    measurements.put(&metric::PROBE_OCTETS, Some(sent.octets.get() as f64));
     measurements.flags = flags_of_probe(setting, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);

@@ -14,8 +14,9 @@ use units::{Bytes, Span, Time, Transport};
 use super::disturbance::Disturbance;
 use super::pass::Pass;
 use super::passes::{Ends, Passes};
-use super::{Inspection, Paced, Path, pace};
+use super::{Inspection, Path};
 use crate::agent::{Arrived, Departed};
+use crate::pace::{Paced, pace};
 
 /// Two hosts without offloads on a link of 100 Mbit/s with MTU 1500, and TCP
 /// cubic over IPv4. `keys` are added to the experiment.

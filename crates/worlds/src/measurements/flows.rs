@@ -16,7 +16,8 @@ pub(crate) use stats::{
 /// from those of each flow, and no world keeps all delays.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// The mean over the flows, weighted by messages.
+    /// The mean over the flows, weighted by messages: between kernels.
+    #[cfg(target_os = "linux")]
     Averaged,
     /// Only for single flows.
     Omitted,
@@ -90,7 +91,7 @@ fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static Metric, Option<f6
     };
     let spread = |of| match scope {
         Scope::Alike(Spread::Omitted) | Scope::All(Spread::Omitted) => None,
-        Scope::One | Scope::Alike(Spread::Averaged) | Scope::All(Spread::Averaged) => mean(of),
+        _ => mean(of),
     };
     let longest = |of: fn(&FlowStats) -> Option<Span>| {
         let longest = flows.iter().filter_map(of).max();

@@ -71,23 +71,6 @@ impl FlowOverTime {
     }
 }
 
-/// The mean of quantiles of several flows, weighted by their numbers of messages.
-pub(crate) fn mean_quantiles(
-    flows: impl Iterator<Item = (u64, Option<Quantiles>)>,
-) -> Option<Quantiles> {
-    let (mut sums, mut messages) = ([0.0; SHARES.len()], 0);
-    for (count, quantiles) in flows {
-        let Some(quantiles) = quantiles.filter(|_| count > 0) else {
-            continue;
-        };
-        messages += count;
-        for (sum, quantile) in sums.iter_mut().zip(quantiles) {
-            *sum += quantile * count as f64;
-        }
-    }
-    (messages > 0).then(|| sums.map(|sum| sum / messages as f64))
-}
-
 /// The intervals that all flows of a trial have in common.
 struct Intervals {
     length: Span,

@@ -2,7 +2,6 @@
 
 mod truth;
 
-use crate::testbed::SentPackets;
 use plan::setting::Probe;
 use plan::{Setting, evidence, metric};
 use probe::machine::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
@@ -33,12 +32,6 @@ impl Measurements {
         self.put(&metric::PROBE_TIME, Some(report.took.as_millis_f64()));
         self.note(evidence::EXPECTED, json!(truth));
         self.note(evidence::REPORT, to_raw_value(report).ok());
-    }
-
-    /// What the investigation sent, as the sender's interface counts it.
-    pub(crate) fn put_sent(&mut self, sent: SentPackets) {
-        self.put(&metric::PROBES, Some(sent.packets as f64));
-        self.put(&metric::PROBE_OCTETS, Some(sent.octets.get() as f64));
     }
 }
 

@@ -41,6 +41,16 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
     Ok(netns)
 }
 
+impl TrialSink<'_> {
+    /// Whether the run is complete.
+    fn is_done(&self) -> Result<bool> {
+        match interrupt::asked() {
+            true => Err(interrupted()),
+            false => Ok(self.has_enough()),
+        }
+    }
+}
+
 /// Runs `slots` in their order, then disturbed trials again where their values are missed.
 pub(super) fn run(
     world: &mut dyn RealTime,

@@ -4,7 +4,6 @@
 //! the machine itself meanwhile. Nothing of the network between them is built.
 
 mod cells;
-mod check;
 mod machine;
 mod nic_change;
 mod pair;
@@ -25,12 +24,12 @@ use units::{Bytes, IpVersion, Seed, Span, Transport};
 use crate::agent::{Agents, Failure};
 use crate::host_agent::{EndCapture, FindProgram, TryCongestion};
 use crate::measure::{
-    self, INSPECTION, IdleWaits, Inspection, OUTRUNNING, Paced, Pair, Path, sample, transfer_of,
+    self, INSPECTION, IdleWaits, Inspection, OUTRUNNING, Pair, Path, sample, transfer_of,
 };
 use crate::measurements::Measurements;
+use crate::pace::Paced;
 use crate::recording::ArtifactDir;
 use crate::world::real_time::RealTime;
-pub(super) use check::check;
 use machine::Machine;
 use pair::{HostMeters, HostPrograms};
 
@@ -100,27 +99,6 @@ impl Hosts {
             ends,
             router,
         })
-    }
-
-    /// The positions of cells that cannot be measured between these hosts, with the reason.
-    pub(crate) fn left_out(&self) -> &[(usize, String)] {
-        &self.left_out
-    }
-
-    /// The facts of all machines.
-    pub(crate) fn facts(&self) -> Vec<RoleFacts> {
-        let machines = self.ends.iter().chain(&self.router);
-        machines.map(Machine::facts).collect()
-    }
-
-    /// Puts back what was changed. Returns a sentence for each setting that is not as before,
-    /// and for what an earlier run had left.
-    ///
-    /// # Errors
-    /// A machine is lost; it puts everything back by itself.
-    pub(crate) fn restore(&mut self) -> Result<Vec<String>> {
-        let notes = self.ends.iter_mut().map(Machine::restore);
-        Ok(notes.collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// The reason for which a machine was lost, if one was.
@@ -225,6 +203,20 @@ impl RealTime for Hosts {
 
     fn waits_left(&self) -> Span {
         self.idle_waits.borrow().left()
+    }
+
+    fn hosts(&self) -> Vec<RoleFacts> {
+        let machines = self.ends.iter().chain(&self.router);
+        machines.map(Machine::facts).collect()
+    }
+
+    fn left_out(&self) -> &[(usize, String)] {
+        &self.left_out
+    }
+
+    fn restore(&mut self) -> Result<Vec<String>> {
+        let notes = self.ends.iter_mut().map(Machine::restore);
+        Ok(notes.collect::<Result<Vec<_>>>()?.concat())
     }
 
     fn measure(

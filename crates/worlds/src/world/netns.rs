@@ -4,7 +4,6 @@
 //! that trials do not include the creation of namespaces. A setting with mixed
 //! links has two: one for bulk data, one for single messages.
 
-mod check;
 mod convert;
 mod emulator_lateness;
 mod gateways;
@@ -27,12 +26,12 @@ use units::{Seed, Span};
 
 pub use crate::agent::Failure;
 use crate::emulation::{Begin, Emulation, End};
-use crate::measure::{self, IdleWaits, Paced, Pair, counted_of};
+use crate::measure::{self, IdleWaits, Pair, counted_of};
 use crate::measurements::Measurements;
+use crate::pace::Paced;
 use crate::recording::ArtifactDir;
 use crate::stall_meter::StallMeter;
 use crate::world::real_time::RealTime;
-pub(super) use check::check;
 use convert::{cross_of, path_of, recorded_of};
 use pair::MachineMeters;
 pub(crate) use testbed_handle::TestbedHandle;

@@ -1,7 +1,8 @@
 //! Worlds whose trials take as long as their traffic, one at a time.
 
+use anyhow::Result;
 use os::clock::Epoch;
-use plan::Setting;
+use plan::{RoleFacts, Setting};
 use units::{Seed, Span};
 
 use crate::agent::Failure;
@@ -27,4 +28,23 @@ pub(crate) trait RealTime {
         epoch: Epoch,
         artifacts: ArtifactDir<'_>,
     ) -> Result<Measurements, Failure>;
+
+    /// The facts of the machines that the user named.
+    fn hosts(&self) -> Vec<RoleFacts> {
+        Vec::new()
+    }
+
+    /// The positions of the cells that cannot be measured between them, each with the reason.
+    fn left_out(&self) -> &[(usize, String)] {
+        &[]
+    }
+
+    /// Puts back what was changed on them. Returns a sentence for each setting that is not as
+    /// before, and for what an earlier run had left.
+    ///
+    /// # Errors
+    /// A machine is lost; it puts everything back by itself.
+    fn restore(&mut self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
 }

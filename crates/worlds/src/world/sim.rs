@@ -15,7 +15,7 @@ mod trace;
 
 use anyhow::{Result, bail};
 use os::interrupt;
-use os::machine::available_memory;
+use os::memory;
 use plan::Setting;
 use plan::setting::Traffic;
 use sim::{Outcome, Scenario, Simulation, Tracer};
@@ -49,7 +49,7 @@ impl Simulator {
     /// One line of text if a trial would need more memory than there is.
     pub fn ready<'a>(settings: impl Iterator<Item = &'a Setting>, threads: usize) -> Result<Self> {
         let threads = u64::try_from(threads).unwrap_or(u64::MAX).max(1);
-        let budget = available_memory().map_or(UNKNOWN, |free| Bytes::new(free.get() / threads));
+        let budget = memory::available().map_or(UNKNOWN, |free| Bytes::new(free.get() / threads));
         let simulator = Self { budget };
         let simulated = settings.filter(|setting| !matches!(setting.traffic, Traffic::Probe(_)));
         for setting in simulated {

@@ -165,12 +165,12 @@ mod tests {
     use queue::Spec;
 
     use super::*;
-    use crate::args::{Args, Command, examples_of};
+    use crate::args::{Args, Command, OnLinux, examples_of};
 
     fn directions_of(line: &str) -> Result<[Settings; 2]> {
         let words = format!("jumbolab emulate --between a b {line}");
         let parsed = Args::try_parse_from(words.split_whitespace())?;
-        let Command::Emulate(args) = parsed.command else {
+        let Command::OnLinux(OnLinux::Emulate(args)) = parsed.command else {
             bail!("another command")
         };
         directions(&args, Bytes::new(1500))
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn every_example_describes_a_link() {
         for example in examples_of("emulate") {
-            let Command::Emulate(args) = example.parse().command else {
+            let Command::OnLinux(OnLinux::Emulate(args)) = example.parse().command else {
                 panic!("{} emulates nothing", example.line)
             };
             assert!(
@@ -378,7 +378,7 @@ mod tests {
                 }
                 words.extend(noise.map(|noise| format!("--back={noise}")));
                 let parsed = Args::try_parse_from(&words).unwrap();
-                let Command::Emulate(args) = parsed.command else {
+                let Command::OnLinux(OnLinux::Emulate(args)) = parsed.command else {
                     panic!("another command")
                 };
                 match directions(&args, Bytes::new(1_500)) {

@@ -6,7 +6,7 @@ use clap::{Arg, Command};
 
 use super::page::notes;
 use super::path;
-use crate::args::{GROUPS, examples_of};
+use crate::args::{Build, examples_of};
 
 const HEAD: &str = "\
 # Commands
@@ -17,11 +17,10 @@ Generated from the help by `cargo run -p jumbolab -- man --markdown > docs/refer
 /// The page of a built program.
 pub(super) fn of(program: &Command) -> String {
     let mut text = HEAD.to_owned();
-    let commands = GROUPS.iter().flat_map(|(heading, names)| {
-        let commands = names
-            .iter()
-            .filter_map(|name| program.find_subcommand(name));
-        commands.map(move |command| (*heading, command))
+    let commands = Build::HERE.groups().flat_map(|(heading, names)| {
+        let commands = names.into_iter();
+        let commands = commands.filter_map(|name| program.find_subcommand(name));
+        commands.map(move |command| (heading, command))
     });
     let commands: Vec<_> = commands.collect();
     text += "\n| group | command | purpose |\n|---|---|---|\n";

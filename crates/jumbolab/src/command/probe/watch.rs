@@ -5,6 +5,7 @@ mod path;
 use anyhow::{Result, anyhow, ensure};
 use os::clock::{self, Epoch};
 use os::interrupt;
+use os::kernel_clock;
 use os::metrics::Endpoint;
 use probe::driver::{Investigated, Task, investigate};
 use probe::machine::{PathReport, Verdict};
@@ -81,7 +82,7 @@ impl Watch {
         while !interrupt::asked() {
             next = (next + self.every).max(clock::monotonic());
             while clock::monotonic() < next && !interrupt::asked() {
-                clock::sleep_until(next.min(clock::monotonic() + LOOK));
+                kernel_clock::sleep_until(next.min(clock::monotonic() + LOOK));
             }
             for place in 0..self.paths.len() {
                 if !interrupt::asked() {

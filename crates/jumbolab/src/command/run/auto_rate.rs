@@ -36,17 +36,16 @@ pub(crate) fn chosen(
     if settings.is_empty() {
         return Ok(None);
     }
-    if !plan.world.profile().depends_on_machine {
-        return Ok(Some(auto_rate::unmeasured()));
+    if plan.world.profile().depends_on_machine {
+        let begun = match place {
+            Some(_) => begun_in(plan, (base, place))?.into_iter().collect(),
+            None => at_all_rates(experiment, plan.world, base)?,
+        };
+        if let Some(chosen) = continued(begun, place.is_some() || resumes)? {
+            return Ok(Some(chosen));
+        }
     }
-    let begun = match place {
-        Some(_) => begun_in(plan, (base, place))?.into_iter().collect(),
-        None => at_all_rates(experiment, plan.world, base)?,
-    };
-    if let Some(chosen) = continued(begun, place.is_some() || resumes)? {
-        return Ok(Some(chosen));
-    }
-    Ok(Some(auto_rate::choose(&settings)))
+    auto_rate::choose(plan.world, &settings).map(Some)
 }
 
 /// The experiment with the chosen rate.

@@ -9,6 +9,8 @@ use plan::World;
 
 use super::{Measured, RESULTS, auto_rate, dry_run, planned, resolved};
 use crate::args::{Report, Run};
+#[cfg(target_os = "linux")]
+use crate::command::consent;
 use crate::command::report;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -16,7 +18,8 @@ use crate::output;
 /// The worlds of a run, in the order in which they are named.
 pub(super) fn asked(args: &Run, experiment: &Experiment) -> Result<Vec<World>> {
     let Some(named) = &args.on else {
-        return Ok(vec![experiment.world()?.unwrap_or_default()]);
+        let world = experiment.world()?.unwrap_or_default();
+        return worlds::world::require(world).map(|()| vec![world]);
     };
     let mut worlds: Vec<World> = Vec::new();
     for name in named.split(',') {
@@ -24,6 +27,7 @@ pub(super) fn asked(args: &Run, experiment: &Experiment) -> Result<Vec<World>> {
         if worlds.contains(&world) {
             bail!("--on {named}: `{world}` is named twice; name each world once");
         }
+        worlds::world::require(world)?;
         worlds.push(world);
     }
     let has_named_hosts = worlds.iter().any(|world| !world.profile().builds_network);
@@ -90,8 +94,10 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
             Some(chosen) => Some(chosen.clone()).filter(|_| is_in_sandbox(world)),
             None => auto_rate::chosen(&experiment, &plan, places, args.resume.is_some())?,
         };
+        #[cfg(target_os = "linux")]
+        consent::ask(&experiment, &plan, named.as_ref(), args.allow_commands)?;
         let plan = (plan, named.as_ref());
-        let measured = Measured::of(args, &experiment, plan, (place.as_deref(), chosen))?;
+        let measured = Measured::of(args, plan, (place.as_deref(), chosen))?;
         let (_, _, files) = measured.write();
         measured.written(files)?;
         folders[position] = Some(measured.folder.path().to_owned());

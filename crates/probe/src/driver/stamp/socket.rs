@@ -12,9 +12,9 @@ use nix::sys::socket::{
 };
 use units::Bytes;
 
-use os::clock;
 use os::deadline::Permit;
 use os::error::{During, Result};
+use os::kernel_clock;
 use os::socket::{IpOption, Kind, Options, address_of, bind_to, connect, open, plain};
 
 /// Room for a burst of large packets.
@@ -173,7 +173,7 @@ impl Socket {
         for part in message.cmsgs().during(|| "receiving a test packet")? {
             match part {
                 ControlMessageOwned::ScmTimestampsns(stamps) => {
-                    unix_nanos = clock::unix_nanos(stamps.system);
+                    unix_nanos = kernel_clock::unix_nanos(stamps.system);
                 }
                 ControlMessageOwned::Ipv4PacketInfo(info) => to = Some(Local::V4(info)),
                 ControlMessageOwned::Ipv6PacketInfo(info) => to = Some(Local::V6(info)),

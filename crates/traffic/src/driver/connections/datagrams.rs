@@ -19,7 +19,6 @@ use wire::numbered::{LEN, Numbered};
 
 use crate::driver::sessions::sizes;
 use crate::driver::timeline::Timeline;
-use os::clock;
 use os::deadline::Deadline;
 use os::error::{During, Error, Result};
 use os::interrupt;
@@ -27,6 +26,7 @@ use os::pacing::Pacer;
 use os::socket::{Kind, Options, UDP_RECEIVE_BUFFER, connect, open};
 use os::sys::inbox::Inbox;
 use os::sys::option;
+use os::{clock, kernel_clock};
 
 /// The longest wait without a look at the signals of the user.
 const LOOK: Span = Span::from_millis(50);
@@ -296,7 +296,7 @@ impl Receiver {
     pub(super) fn run(mut self, begin: Time, end: Time) -> Result<Arrivals> {
         let deadline = Deadline::new(end + self.linger, &Arc::default());
         let mut inbox = Inbox::of_datagrams(LEN);
-        let mut timeline = Timeline::new(clock::nanos_of(begin));
+        let mut timeline = Timeline::new(kernel_clock::nanos_of(begin));
         while let Ok(permit) = deadline.permit() {
             match inbox.take(self.socket.as_fd(), false, permit) {
                 Ok(_) => {}

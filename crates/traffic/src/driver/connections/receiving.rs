@@ -8,8 +8,9 @@ use units::Time;
 
 use super::{Incoming, Received};
 use os::clock;
-use os::deadline::{Deadline, receive};
+use os::deadline::Deadline;
 use os::error::{During, Result};
+use os::socket::receive;
 use os::socket::{Kind, Options, accept, listen, open, reset_on_close};
 use os::sys::option;
 

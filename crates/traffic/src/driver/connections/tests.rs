@@ -36,7 +36,7 @@ fn a_connection_carries_its_octets_also_where_another_one_has_just_ended() {
             }],
             ..Task::default()
         });
-        let begin = clock::monotonic_nanos();
+        let begin = kernel_clock::monotonic_nanos();
         #[expect(
             clippy::disallowed_methods,
             reason = "a test panics where it has no thread"

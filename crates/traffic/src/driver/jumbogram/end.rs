@@ -12,9 +12,9 @@ use units::{Bytes, Span};
 
 use super::message::{Arrived, Message};
 use super::{LARGEST, LEAST_MTU};
-use os::clock;
 use os::error::{During, Error, Result};
 use os::socket::{self, IpOption, Kind, Options, receive_buffer, set_receive_buffer};
+use os::{clock, kernel_clock};
 
 /// The receive buffer to request, in octets.
 const ROOM: Bytes = Bytes::new(64 << 20);
@@ -194,7 +194,7 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
     let mut messages = 0;
     let mut due = clock::monotonic();
     while messages < count && !os::interrupt::asked() {
-        clock::sleep_until(due);
+        kernel_clock::sleep_until(due);
         raw.send(message.stamped(messages)?)
             .map_err(|error| refused(size, error))?;
         messages += 1;

@@ -16,7 +16,7 @@ use super::jumbo_path::JumboPath;
 use super::message::Message;
 use os::error::{During, Error, Result};
 use os::sys::option;
-use os::{clock, cpu_time};
+use os::{clock, cpu_time, kernel_clock};
 
 /// The origin of the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +160,7 @@ fn receive(mut listener: Listener, between: &Between, sender: &Thread) -> Result
     let mut first = listener.next(LOOK, false)?;
     while !between.done.load(Ordering::SeqCst) {
         if let Some((arrived, _)) = first {
-            let now = clock::monotonic_nanos();
+            let now = kernel_clock::monotonic_nanos();
             between.last.store(now, Ordering::SeqCst);
             between.delay.store(arrived.delay_nanos, Ordering::SeqCst);
             let octets = arrived.octets as u64;
@@ -252,7 +252,7 @@ impl Sending<'_> {
         let counted = Counted::by(jumbo_path)?;
         let machine = cpu_time::Machine::sample()?;
         let programs = cpu_time::Process::sample()?;
-        let began = clock::monotonic_nanos();
+        let began = kernel_clock::monotonic_nanos();
         let deadline = clock::monotonic() + (length - alone(length));
         let mut given_up = self.missing();
         while clock::monotonic() < deadline {

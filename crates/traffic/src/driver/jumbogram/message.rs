@@ -5,8 +5,8 @@ use std::net::Ipv6Addr;
 use sha2::{Digest, Sha256};
 use wire::jumbogram::{Packet, Sum};
 
-use os::clock;
 use os::error::{During, Result};
+use os::kernel_clock;
 
 /// Octets in front of the hashed data: a number of 64 bits, the instant of sending
 /// (CLOCK_MONOTONIC in nanoseconds), and the SHA-256 of the rest.
@@ -74,7 +74,7 @@ impl Message {
     pub(super) fn stamped(&mut self, number: u64) -> Result<&[u8]> {
         let (head, payload) = self.octets.split_at_mut(self.packet.head_len());
         payload[..8].copy_from_slice(&number.to_be_bytes());
-        payload[8..CHANGING].copy_from_slice(&clock::monotonic_nanos().to_be_bytes());
+        payload[8..CHANGING].copy_from_slice(&kernel_clock::monotonic_nanos().to_be_bytes());
         let sum = self.still.with(&payload[..CHANGING]);
         self.packet
             .emit(sum, head)
@@ -107,7 +107,7 @@ impl Arrived {
     /// Reads a payload that has just arrived; `None` if it is from another program.
     /// Hashing takes longer than carrying, so it is optional.
     pub(super) fn read(payload: &[u8], hash: bool) -> Option<Self> {
-        let now = clock::monotonic_nanos();
+        let now = kernel_clock::monotonic_nanos();
         let number = u64::from_be_bytes(*payload.first_chunk()?);
         let sent = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);
         let body = payload.get(HEAD..)?;

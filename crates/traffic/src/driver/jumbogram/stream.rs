@@ -13,7 +13,7 @@ use super::jumbo_path::JumboPath;
 use super::measure::{Measured, alone};
 use os::error::{During, Error, Result};
 use os::offload::LARGEST_SUPER;
-use os::{clock, cpu_time};
+use os::{clock, cpu_time, kernel_clock};
 
 /// The largest super-packets that it makes by default.
 pub const ORDINARY_SUPER: u32 = 65_536;
@@ -89,7 +89,7 @@ fn messages(
             let mut message = vec![0; size];
             loop {
                 there.read_exact(&mut message).during(operation)?;
-                let now = clock::monotonic_nanos().to_be_bytes();
+                let now = kernel_clock::monotonic_nanos().to_be_bytes();
                 there.write_all(&now).during(operation)?;
                 if message[0] != 0 {
                     return Ok(there);
@@ -104,7 +104,7 @@ fn messages(
         let writing = (|| -> Result<()> {
             while message[0] == 0 {
                 message[0] = u8::from(clock::monotonic() >= deadline && delays.len() >= 20);
-                let sent = clock::monotonic_nanos();
+                let sent = kernel_clock::monotonic_nanos();
                 out.write_all(&message).during(operation)?;
                 let mut read = [0; 8];
                 out.read_exact(&mut read).during(operation)?;

@@ -10,10 +10,10 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::recorder::SizeRecorder;
 use super::{Answer, Asked, ReadMode, RequestResponse, Stall, WriteMode, socket};
 use crate::driver::trial_token::Token;
-use os::clock;
 use os::error::{Error, Result};
 use os::socket::{receive_buffer, send_buffer, set_timeout, tcp_state};
 use os::sys::queued;
+use os::{clock, kernel_clock};
 
 /// Number of consecutive stalls after which the remaining sizes are skipped.
 const HOPELESS: usize = 8;
@@ -108,7 +108,7 @@ impl<'a> Desk<'a> {
             let length = u64::from(size).min(left);
             // A message includes its header.
             let length = u32::try_from(length).unwrap_or(size).max(28);
-            let from = clock::monotonic_nanos();
+            let from = kernel_clock::monotonic_nanos();
             match self.exchange_one(length) {
                 Ok(()) => {}
                 Err(Trouble::Broken(error)) => return Err(error),
@@ -118,7 +118,7 @@ impl<'a> Desk<'a> {
                 }
             }
             if length == size {
-                recorder.record(from, clock::monotonic_nanos());
+                recorder.record(from, kernel_clock::monotonic_nanos());
             }
             left = left.saturating_sub(u64::from(length));
         }

@@ -1,7 +1,7 @@
 //! Statistics of the times of messages of one size.
 
-use super::{COARSE, OfSize};
-use os::clock;
+use meter::request_response::{COARSE, OfSize};
+use os::kernel_clock;
 
 /// Records the times of messages of one size.
 pub(super) struct SizeRecorder {
@@ -23,7 +23,7 @@ impl SizeRecorder {
     pub(super) fn open(size: u32) -> Self {
         Self {
             size,
-            processor: clock::process_nanos(),
+            processor: kernel_clock::process_nanos(),
             messages: 0,
             sum: 0,
             first: 0,
@@ -31,7 +31,7 @@ impl SizeRecorder {
             squares: 0.0,
             least: u64::MAX,
             steps: [0; 3],
-            began: clock::monotonic_nanos(),
+            began: kernel_clock::monotonic_nanos(),
         }
     }
 
@@ -55,8 +55,8 @@ impl SizeRecorder {
 
     /// The statistics, after all `octets` were answered.
     pub(super) fn close(self, octets: u64) -> OfSize {
-        let whole = clock::monotonic_nanos().saturating_sub(self.began);
-        let processor = clock::process_nanos().saturating_sub(self.processor);
+        let whole = kernel_clock::monotonic_nanos().saturating_sub(self.began);
+        let processor = kernel_clock::process_nanos().saturating_sub(self.processor);
         let messages = float(self.messages).max(1.0);
         let variance = (self.squares - self.offset * self.offset / messages)
             / (float(self.messages) - 1.0).max(1.0);

@@ -23,7 +23,7 @@ use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
 use os::random::random;
 use os::socket::Options;
-use os::{clock, interrupt};
+use os::{clock, interrupt, kernel_clock};
 use under_way::Flows;
 
 /// The longest time for an answer of the receiver.
@@ -127,7 +127,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     };
     session
         .client
-        .clocks(clock::nanos_of(start), before.nanos, before.bound);
+        .clocks(kernel_clock::nanos_of(start), before.nanos, before.bound);
     let (mut ready, mut incoming, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     let reversed = (0..).zip(&plan.flows);
     let reversed = reversed.filter(|(_, flow)| flow.reverse.is_some());
@@ -156,7 +156,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
         });
     }
     drop(records);
-    write_down(Entry::Clocks(clock::monotonic_nanos(), before));
+    write_down(Entry::Clocks(kernel_clock::monotonic_nanos(), before));
     let flows = Flows { ready, incoming };
     let fault = session.carry(flows, &mut outcomes, start, plan.intervals)?;
     for (number, outcome) in (0..).zip(&mut outcomes) {
@@ -178,10 +178,10 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     let offset = after.map_or(before, |after| before.and(after));
     session
         .client
-        .clocks(clock::nanos_of(start), offset.nanos, offset.bound);
+        .clocks(kernel_clock::nanos_of(start), offset.nanos, offset.bound);
     session.client.farewell();
     let _ = session.connection.write(session.client.output());
-    write_down(Entry::Clocks(clock::monotonic_nanos(), offset));
+    write_down(Entry::Clocks(kernel_clock::monotonic_nanos(), offset));
     for (number, outcome) in (0..).zip(&outcomes) {
         if let Some(sent) = &outcome.sent {
             write_down(Entry::Sent {
@@ -244,7 +244,7 @@ impl FlowOutcome {
 
 /// Opens the requested log, if any.
 fn open_log(keep: Keep, start: Time) -> Result<Option<Records>> {
-    keep(clock::nanos_of(start)).map_err(|why| Error::new("opening the log", why))
+    keep(kernel_clock::nanos_of(start)).map_err(|why| Error::new("opening the log", why))
 }
 
 struct Session {
@@ -267,7 +267,7 @@ struct Session {
 impl Session {
     fn begin(to: SocketAddr, wanted: &Options, secret: Option<Secret>) -> Result<Self> {
         let connection = Connection::to(to, wanted, TIMEOUT)?;
-        let client = Client::new(secret, random()?, clock::identity());
+        let client = Client::new(secret, random()?, kernel_clock::identity());
         let stop = Arc::<AtomicBool>::default();
         let mut session = Self {
             connection,
@@ -321,7 +321,7 @@ impl Session {
         }
         let mut exchanges: Vec<ClockExchange> = Vec::new();
         while exchanges.len() < COMPARISONS {
-            self.client.compare(clock::monotonic_nanos());
+            self.client.compare(kernel_clock::monotonic_nanos());
             match self.hear(deadline) {
                 Ok(ReceiverMessage::Compared(exchange)) => exchanges.push(exchange),
                 // A late answer about the last interval.
@@ -425,7 +425,7 @@ impl Session {
         })?;
         self.connection.write(self.client.output())?;
         let octets = self.connection.read(&mut self.room, wait, permit)?;
-        let clock = clock::monotonic_nanos();
+        let clock = kernel_clock::monotonic_nanos();
         self.client
             .receive(clock, octets)
             .map_err(|fault| self.refused(&fault))

@@ -9,8 +9,9 @@ use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
 use units::{Span, Transport};
 
 use os::clock;
-use os::deadline::{Permit, receive};
+use os::deadline::Permit;
 use os::error::{During, Error, Result};
+use os::socket::receive;
 use os::socket::{Options, address_of, connect, open, peer_of, wait};
 use os::sys::option;
 

@@ -18,7 +18,7 @@ use drifting::Drifting;
 use os::deadline::Deadline;
 use os::error::Result;
 use os::pacing::Pacer;
-use os::{clock, interrupt};
+use os::{clock, interrupt, kernel_clock};
 
 /// The longest wait without a check whether the flow is to end.
 const LOOK: Span = Span::from_millis(50);
@@ -163,7 +163,7 @@ impl Departures {
             if self.stopped() {
                 return None;
             }
-            clock::sleep_until(now + Span::from_picos(LOOK.as_picos() / 2));
+            kernel_clock::sleep_until(now + Span::from_picos(LOOK.as_picos() / 2));
             now = clock::monotonic();
         }
         match &mut self.pace {

@@ -32,8 +32,9 @@ use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 pub(super) use datagrams::emit;
 pub(super) use echo::run as run_echoes;
-use os::deadline::{Deadline, receive};
+use os::deadline::Deadline;
 use os::error::{During, Error, Result};
+use os::socket::receive;
 use os::socket::{
     Options, SmoothedRtt, TcpState, connect, open, reset, send_buffer, set_timeout, tcp_state,
 };

@@ -21,10 +21,10 @@ use super::receive::{Clocks, Signal, Waiting};
 use super::send::Sent;
 use super::serve::{Event, Events, Served, Serving, Session};
 use super::{Described, Entry, Interval, Records, reverse, sizes};
-use os::clock;
 use os::deadline::{Deadline, Ended, Permit};
 use os::error::{Error, Result};
 use os::random::random;
+use os::{clock, kernel_clock};
 use running::{Counted, Done, Running};
 
 /// Interval of checks whether flows have ended, or the session is to end.
@@ -108,7 +108,7 @@ impl<'a> Conversation<'a> {
             secret: serving.secret.clone(),
             limits: serving.limits,
             nonce: random()?,
-            clock: clock::identity(),
+            clock: kernel_clock::identity(),
         };
         let (to, finished) = channel();
         Ok(Self {
@@ -153,7 +153,7 @@ impl<'a> Conversation<'a> {
             if !octets.is_empty() {
                 self.heard = clock::monotonic();
             }
-            let received = self.server.receive(clock::monotonic_nanos(), octets);
+            let received = self.server.receive(kernel_clock::monotonic_nanos(), octets);
             let requests = match received {
                 Ok(requests) => requests,
                 Err(fault) => {
@@ -271,7 +271,7 @@ impl<'a> Conversation<'a> {
         let offset = ClockOffset { nanos, bound };
         self.session.offset = offset;
         self.session.epoch = epoch;
-        self.write_down(Entry::Clocks(clock::monotonic_nanos(), offset));
+        self.write_down(Entry::Clocks(kernel_clock::monotonic_nanos(), offset));
         self.clocks = Some(Clocks { epoch, offset });
     }
 
@@ -289,7 +289,10 @@ impl<'a> Conversation<'a> {
             match (self.serving.keep)(&self.session) {
                 Ok(records) => {
                     self.records = records;
-                    self.write_down(Entry::Clocks(clock::monotonic_nanos(), clocks.offset));
+                    self.write_down(Entry::Clocks(
+                        kernel_clock::monotonic_nanos(),
+                        clocks.offset,
+                    ));
                 }
                 Err(why) => return self.refuse(Reason::Log, &why),
             }

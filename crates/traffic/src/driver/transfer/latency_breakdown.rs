@@ -16,6 +16,7 @@ use crate::driver::trial_token::{DataPort, Token};
 use end::End;
 use os::clock::{self, Epoch};
 use os::error::Result;
+use os::kernel_clock;
 use os::socket::{TcpState, receive_buffer, send_buffer, stalled, tcp_state};
 
 /// The time after which a datagram or its echo counts as lost.
@@ -175,12 +176,12 @@ pub fn ask(probe: &Probe, token: &Token, port: u16) -> Result<Asked> {
     for sequence in 0..probe.before() + probe.messages {
         if sequence == probe.before() {
             end.stamp_departures()?;
-            first = clock::monotonic_nanos();
+            first = kernel_clock::monotonic_nanos();
         }
-        let began = clock::monotonic_nanos();
+        let began = kernel_clock::monotonic_nanos();
         end.write(sequence, InjectionPoint::Send)?;
         let came = end.read_echo(sequence, clock::monotonic() + echo_timeout(probe))?;
-        let took = clock::monotonic_nanos() - began;
+        let took = kernel_clock::monotonic_nanos() - began;
         lost += u64::from(came.is_none());
         if lost > MOST_LOST || (came.is_none() && probe.transfer.protocol == Transport::Tcp) {
             return Err(stalled("waiting for an echo", echo_timeout(probe)));
@@ -194,7 +195,7 @@ pub fn ask(probe: &Probe, token: &Token, port: u16) -> Result<Asked> {
             plain.extend(came.map(|_| took));
         }
     }
-    let lasted = clock::monotonic_nanos() - first;
+    let lasted = kernel_clock::monotonic_nanos() - first;
     end.take_last_stamps(LAST_STAMPS)?;
     let trips = (0..).zip(trips).map(|(place, trip)| {
         let left = end.left(place);

@@ -13,10 +13,11 @@ use super::{Echo as Answer, Sent, Transfer, acknowledged};
 use crate::driver::trial_token::Token;
 use os::clock;
 use os::cpu_time::Process;
-use os::deadline::{Permit, receive};
+use os::deadline::Permit;
 use os::error::{During, Error, Result};
 use os::pacing::Pacer;
 use os::processor::Pinned;
+use os::socket::receive;
 use os::socket::{SmoothedRtt, send_buffer, stalled, tcp_state, wait};
 
 /// Sends all messages of `transfer` to `port` of its address, after `token`.

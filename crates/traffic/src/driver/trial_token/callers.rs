@@ -13,8 +13,9 @@ use units::Time;
 
 use super::{BACKLOG, REST};
 use os::clock;
-use os::deadline::{Deadline, receive};
+use os::deadline::Deadline;
 use os::error::{During, Result};
+use os::socket::receive;
 use os::socket::{accept, peer_of, reset_on_close};
 
 /// A listening socket, and the connections that have not shown the token.

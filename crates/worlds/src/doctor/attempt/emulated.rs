@@ -16,7 +16,8 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport}
 use super::{carried, transfer};
 use crate::agent::Agents;
 use crate::emulation::{Emulation, ReportCounters};
-use crate::measure::{Paced, spare, whole};
+use crate::measure::spare;
+use crate::pace::{Paced, whole};
 
 /// The tested MTUs.
 const MTUS: [u64; 2] = [1500, 9000];

@@ -1,6 +1,6 @@
 //! A sound machine as the starting point of tests.
 
-use os::clock::Synchronisation;
+use os::kernel_clock::Synchronisation;
 use os::machine::Machine;
 use os::nic::Nic;
 use os::precision::{Lateness, Reading, Wait};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use meter::streaming_recorder::SHARES;
 use os::fragments::Fragments;
 use plan::{evidence, metric, setting::Flows};
 use units::{Span, Time};
@@ -13,7 +14,7 @@ use crate::measurements::Measurements;
 use crate::measurements::flows::{
     Carried, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule, Spread, groups,
 };
-use crate::measurements::over_time::{FlowOverTime, mean_quantiles};
+use crate::measurements::over_time::{FlowOverTime, Quantiles};
 use meter::time_series::TimeSeries;
 
 /// Both ends of one flow.
@@ -186,6 +187,21 @@ fn crossing(sent: &Departed, came: &Arrived) -> Crossing {
 
 const fn count(number: u64) -> f64 {
     number as f64
+}
+
+/// The mean of quantiles of several flows, weighted by their numbers of messages.
+fn mean_quantiles(flows: impl Iterator<Item = (u64, Option<Quantiles>)>) -> Option<Quantiles> {
+    let (mut sums, mut messages) = ([0.0; SHARES.len()], 0);
+    for (count, quantiles) in flows {
+        let Some(quantiles) = quantiles.filter(|_| count > 0) else {
+            continue;
+        };
+        messages += count;
+        for (sum, quantile) in sums.iter_mut().zip(quantiles) {
+            *sum += quantile * count as f64;
+        }
+    }
+    (messages > 0).then(|| sums.map(|sum| sum / messages as f64))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use plan::setting::Network;
 use units::{Bytes, Framing, Span, Transport};
 
-use crate::measure::Paced;
+use crate::pace::Paced;
 
 /// The time from the first octet on the first link to the last one off the last
 /// link, if every node stores and forwards and propagation takes no time.

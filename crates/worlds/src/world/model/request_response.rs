@@ -1,9 +1,9 @@
 //! Messages one at a time, each answered before the next.
 
 use experiment::MESSAGE_HEADER;
+use meter::request_response::OfSize;
 use plan::setting::{Answer, RequestResponse};
 use plan::{evidence, metric};
-use traffic::driver::request_response::OfSize;
 
 use units::{Bytes, Span};
 

@@ -11,7 +11,7 @@ use units::{Framing, IpMtu, Span};
 const ETHERNET: u64 = 1500;
 
 use super::gateways;
-use crate::measure::Paced;
+use crate::pace::Paced;
 
 impl Paced {
     /// The kinds of links for bulk data and for single messages.

@@ -16,7 +16,8 @@ use super::gateways::of_domain;
 use crate::agent::{Agents, Failure};
 use crate::edge_gateway::EdgeGateways;
 use crate::emulation::{Emulation, Reseed};
-use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, sample, transfer_of};
+use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, sample, transfer_of};
+use crate::pace::{Paced, pace};
 
 /// The seed of the emulated links' random streams outside of trials; each trial
 /// has its own seed.

@@ -13,9 +13,9 @@ use sim::{DirectionOutcome, DomainOutcome, FlowOutcome, Outcome};
 use units::{Framing, Rate, Time};
 
 use super::scenario::{ECHO, TRANSFER};
-use crate::measure::{Paced, pace};
 use crate::measurements::Measurements;
 use crate::measurements::flows::{self as flow_metrics, FlowStats, Spread};
+use crate::pace::{Paced, pace};
 
 /// The metrics of a trial whose sources were scheduled to stop at `stop`.
 ///

@@ -1,9 +1,9 @@
 //! Request-response messages of many sizes, each through a network of its own.
 
+use meter::request_response::OfSize;
 use plan::setting::RequestResponse;
 use plan::{Setting, evidence, metric};
 use sim::Outcome;
-use traffic::driver::request_response::OfSize;
 use units::{Bytes, Seed, Span, Time};
 
 use super::scenario::{ECHO, TRANSFER, of_message, scenario_of_size, settling};

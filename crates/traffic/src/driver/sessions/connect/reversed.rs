@@ -13,12 +13,12 @@ use crate::driver::sessions::options::Options;
 use crate::driver::sessions::receive::{Signal, Waiting};
 use crate::driver::sessions::send::Ready;
 use crate::driver::sessions::{Flow, Report, Source, reverse};
-use os::clock;
 use os::deadline::Deadline;
 use os::error::{During, Result};
 use os::random::random;
 use os::socket;
 use os::sys::option;
+use os::{clock, kernel_clock};
 
 /// The time between two questions for the receiver's clock while flows come, which tell it
 /// that this end is there.
@@ -116,7 +116,7 @@ impl Session {
             asked,
             socket,
             peer.ip(),
-            clock::nanos_of(epoch),
+            kernel_clock::nanos_of(epoch),
             Arc::clone(&signal),
             deadline,
         )?;

@@ -35,7 +35,7 @@ fn serve_slowly(mut stream: TcpStream) -> Option<TcpListener> {
             return listener;
         }
         clock::sleep(SLOW);
-        let clock = clock::monotonic_nanos();
+        let clock = kernel_clock::monotonic_nanos();
         for request in server.receive(clock, &room[..count]).unwrap() {
             match request {
                 Request::Admit => server.admit(Time::ZERO),

@@ -17,7 +17,7 @@ use crate::driver::sessions::receive::Signal;
 use crate::driver::sessions::reverse;
 use crate::driver::sessions::send::{Ready, Sent};
 use os::error::{Error, Result};
-use os::{clock, interrupt};
+use os::{clock, interrupt, kernel_clock};
 
 /// The flows of a session, ready to begin.
 pub(super) struct Flows {
@@ -152,7 +152,7 @@ impl Session {
     fn ask(&mut self, under_way: &mut UnderWay<'_>) -> Span {
         let now = clock::monotonic();
         if !under_way.reversed.is_empty() && now > under_way.asked + HEARTBEAT {
-            self.client.compare(clock::nanos_of(now));
+            self.client.compare(kernel_clock::nanos_of(now));
             under_way.asked = now;
         }
         let Some(reporter) = &mut under_way.reporter else {

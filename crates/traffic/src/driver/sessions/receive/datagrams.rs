@@ -12,9 +12,9 @@ use super::recorder::Arrival;
 use super::{BEGIN, Waiting};
 use crate::driver::sessions::send::{is_passing, waiting};
 use os::clock;
-use os::deadline::{receive, receive_from};
 use os::error::{During, Result};
 use os::socket::{connect, plain, set_code_point};
+use os::socket::{receive, receive_from};
 use os::sys::inbox::Inbox;
 use os::sys::option;
 

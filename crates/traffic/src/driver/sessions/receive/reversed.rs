@@ -17,8 +17,9 @@ use crate::driver::sessions::records::LogSink;
 use crate::driver::sessions::send::{Ready, Sent};
 use crate::driver::timeline::Timeline;
 use os::clock;
-use os::deadline::{Deadline, receive};
+use os::deadline::Deadline;
 use os::error::Result;
+use os::socket::receive;
 use os::socket::{peer_of, receive_buffer, set_timeout};
 
 /// The longest time from the cookie to the start.

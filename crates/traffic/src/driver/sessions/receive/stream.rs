@@ -15,8 +15,8 @@ use super::{BEGIN, LOOK, Waiting};
 use crate::driver::sessions::send::waiting;
 use crate::driver::trial_token::{Callers, Token};
 use os::clock;
-use os::deadline::receive;
 use os::error::{During, Error, Result};
+use os::socket::receive;
 use os::socket::{set_code_point, set_timeout};
 use os::sys::inbox::receive_stamped;
 

@@ -12,8 +12,9 @@ use super::{LOST, Log, Ready, is_passing, waiting};
 use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
-use os::deadline::{Deadline, receive};
+use os::deadline::Deadline;
 use os::error::{During, Error, Result};
+use os::socket::receive;
 use os::sys::option;
 
 /// The longest datagram.

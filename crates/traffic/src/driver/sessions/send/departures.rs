@@ -11,10 +11,10 @@ use wire::message::HEADER_LEN;
 use super::Departed;
 use crate::driver::departure_stamps::{DepartureStamps, MORE};
 use crate::driver::timeline::Timeline;
-use os::clock;
 use os::error::{During, Result};
 use os::socket::LEFT;
 use os::sys::queued::unacknowledged;
+use os::{clock, kernel_clock};
 
 /// The longest time for the end of the stream to leave; later timestamps are left out.
 const TIMEOUT: Span = Span::from_secs(2);
@@ -35,7 +35,7 @@ impl Stamps {
         Ok(Self {
             every,
             due: DepartureStamps::begin(socket, true, TimestampingFlag::empty(), LEFT)?,
-            timeline: Timeline::new(clock::nanos_of(epoch)),
+            timeline: Timeline::new(kernel_clock::nanos_of(epoch)),
             departed: Vec::new(),
         })
     }

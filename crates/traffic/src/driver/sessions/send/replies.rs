@@ -20,7 +20,7 @@ use os::deadline::{Deadline, Permit};
 use os::error::{During, Error, Result};
 use os::socket::stamp_arrivals;
 use os::sys::inbox::{Inbox, receive_stamped};
-use os::{clock, interrupt};
+use os::{clock, interrupt, kernel_clock};
 
 /// The time without echoes, after the last departure, after which missing echoes are
 /// lost.
@@ -67,7 +67,7 @@ impl Replies {
     ) -> Self {
         Self {
             flow,
-            timeline: Timeline::new(clock::nanos_of(start)),
+            timeline: Timeline::new(kernel_clock::nanos_of(start)),
             log_sink: log_sink.another(),
             answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),

@@ -15,8 +15,9 @@ use super::{Log, Ready, waiting};
 use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
-use os::deadline::{Ended, receive};
+use os::deadline::Ended;
 use os::error::{During, Error, Result};
+use os::socket::receive;
 use os::sys::tcp_info::stuck_segment;
 
 impl Ready {

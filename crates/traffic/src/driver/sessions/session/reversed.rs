@@ -13,8 +13,8 @@ use crate::driver::sessions::intervals::{Observed, SentReader};
 use crate::driver::sessions::receive::{Signal, Waiting};
 use crate::driver::sessions::reverse;
 use crate::driver::sessions::serve::SendingRate;
-use os::clock;
 use os::error::Result;
+use os::{clock, kernel_clock};
 
 impl Conversation<'_> {
     /// Opens a port for a flow that this end sends to the end that asked for it, and
@@ -56,7 +56,7 @@ impl Conversation<'_> {
             delay: Span::ZERO,
             echoed: false,
         };
-        let epoch = clock::monotonic_of(clocks.zero());
+        let epoch = kernel_clock::monotonic_of(clocks.zero());
         let to = self.to.clone();
         let thread = thread::Builder::new()
             .name(format!("flow {}", flow.name.as_str()))

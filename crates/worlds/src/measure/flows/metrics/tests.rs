@@ -119,3 +119,15 @@ fn equal_flows_are_one_over_time_and_their_quantiles_are_averaged() {
     assert_eq!(evidence["delay_quantiles"]["a"], ["2.5"; 10].join(" "));
     assert_eq!(evidence["rtt_quantiles"]["a"], ["4"; 10].join(" "));
 }
+
+#[test]
+fn quantiles_of_several_flows_are_weighted_by_messages() {
+    let quantiles = |first| std::array::from_fn(|place| first + place as f64);
+    let flows = [
+        (3, Some(quantiles(1.0))),
+        (1, Some(quantiles(5.0))),
+        (7, None),
+    ];
+    assert_eq!(mean_quantiles(flows.into_iter()), Some(quantiles(2.0)));
+    assert_eq!(mean_quantiles([(0, None)].into_iter()), None);
+}

@@ -1,0 +1,77 @@
+//! How packets are gathered, as a configuration and the variants of a replay write it.
+
+use anyhow::Result;
+use keyfile::Section;
+use link::written::{buffer, queue_of};
+use queue::{Limit, Tick, Trigger};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
+
+use crate::machine::{Gathering, Uplink};
+
+pub(crate) fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
+    let octets = section.parsed(key, "a number of octets, for instance 9000")?;
+    IpMtu::new(octets.unwrap_or(usual), IpVersion::V6)
+        .map_err(|_| section.refuse(key, "an MTU is from 1280 to 65535"))
+}
+
+pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
+    let wait = gather.quantity("wait")?.unwrap_or(Span::from_millis(1));
+    if wait == Span::ZERO || wait > Span::from_millis(500) {
+        return Err(gather.refuse(
+            "wait",
+            "write a time above 0 and at most 500ms, for instance 1ms",
+        ));
+    }
+    let share = gather
+        .parsed("share", "a number above 0 and at most 1")?
+        .unwrap_or(1.0);
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(gather.refuse("share", "write a number above 0 and at most 1"));
+    }
+    Ok(Gathering {
+        trigger: gather.word(
+            "trigger",
+            "timer",
+            &[
+                ("timer", Trigger::Timer(wait)),
+                ("busy", Trigger::EgressBusy(wait)),
+                ("full", Trigger::Full),
+            ],
+        )?,
+        tick: gather.word(
+            "unit",
+            "1us",
+            &[("1us", Tick::Micro), ("10us", Tick::TenMicros)],
+        )?,
+        share,
+    })
+}
+
+pub(crate) fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
+    let rate: Option<Rate> = uplink.quantity("rate")?;
+    let rate = rate.ok_or_else(|| {
+        uplink.refuse(
+            "rate",
+            "write the rate toward the core, for instance \"1gbit\"",
+        )
+    })?;
+    let limit = uplink.read_by("buffer", buffer)?;
+    let limit = limit.unwrap_or(Limit::Bytes(Bytes::new(500_000)));
+    let frame = Framing::Ethernet.frame_size(largest);
+    if let Limit::Bytes(size) = limit
+        && size < frame
+    {
+        return Err(uplink.refuse(
+            "buffer",
+            format!("a bundle of {} B does not fit", frame.get()),
+        ));
+    }
+    let queue = uplink.text("queue")?.unwrap_or("droptail");
+    Ok(Uplink {
+        rate,
+        queue: queue_of(queue, limit, Some(rate), frame)
+            .map_err(|why| uplink.refuse("queue", why))?,
+        framing: Framing::Ethernet,
+        seed: Seed::new(uplink.parsed("seed", "a whole number")?.unwrap_or(1)),
+    })
+}

@@ -1,0 +1,28 @@
+//! The commands that need Linux.
+
+use clap::Subcommand;
+
+#[cfg(feature = "gateway")]
+use super::Gateway;
+use super::{Agent, Doctor, Emulate, Probe, Recv, Send, Shell};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OnLinux {
+    /// Run a program in a node of an experiment's test bed.
+    Shell(Shell),
+    /// Find the MTU of a path, and the link that drops larger packets.
+    Probe(Box<Probe>),
+    /// Emulate a link between two network interfaces.
+    Emulate(Box<Emulate>),
+    /// Gather packets of the hosts of a site into jumbo frames to another gateway.
+    #[cfg(feature = "gateway")]
+    Gateway(Box<Gateway>),
+    /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
+    Send(Box<Send>),
+    /// Receive and measure the traffic of `jumbolab send`.
+    Recv(Recv),
+    /// Answer the requests of `run --on hosts`, which starts it by `ssh`.
+    Agent(Agent),
+    /// Check whether this machine is ready for experiments.
+    Doctor(Doctor),
+}

@@ -1,0 +1,37 @@
+//! What only Linux has. No other file of this crate calls it by `nix`, `libc` or netlink.
+
+pub mod capture;
+pub mod capture_file;
+pub mod claim;
+pub mod cpu_time;
+pub mod energy;
+pub mod fragments;
+pub mod frames;
+pub mod interfaces;
+pub mod kernel_clock;
+pub mod limits;
+pub mod listening;
+pub mod machine;
+pub mod metrics;
+mod missing_feature;
+pub mod namespace;
+pub mod netlink;
+pub mod nic;
+pub mod offload;
+pub mod pacing;
+pub(crate) mod pipes;
+pub mod port;
+pub mod precision;
+pub mod processes;
+pub mod processor;
+pub mod random;
+pub mod sandbox;
+pub mod secrecy;
+pub mod signals;
+pub mod socket;
+pub mod stalls;
+pub mod stamps;
+pub mod sys;
+pub mod tool;
+pub mod tun;
+pub mod users;
