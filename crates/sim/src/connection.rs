@@ -332,11 +332,6 @@ impl Connection {
         self.sender.has_segments()
     }
 
-    /// The common header fields of its segments.
-    pub(crate) const fn template(&self) -> Header {
-        self.forth
-    }
-
     /// Puts the segments that are ready into the outbox of `contents`.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, contents: &mut Contents) {

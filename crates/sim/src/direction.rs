@@ -1,6 +1,6 @@
 //! One direction of a link in the network.
 
-use link::{FastLink, Fate, Link, Settings};
+use link::{Counters, Delivery, FastLink, Fate, Link, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, TraceDepth};
@@ -9,10 +9,6 @@ use crate::packet::Packet;
 use crate::{DirectionOutcome, InnerCounts};
 
 /// A direction of a link and the node at its far end.
-///
-/// A packet that passes changes or reads the first two lines of a cache only, which are
-/// in the order that is written here.
-#[repr(C, align(64))]
 pub(crate) struct Direction {
     pub(crate) machine: Machine,
     /// The node at the far end.
@@ -22,23 +18,16 @@ pub(crate) struct Direction {
     smallest: u32,
     /// Whether packets can enter it ahead of time.
     pub(crate) ahead: bool,
+    /// Whether each arrival at the far end is known on entry, later than that, and at
+    /// an instant of its own: an octet takes time below 8 Tbit/s.
+    pub(crate) is_known: bool,
     pub(crate) beyond: Beyond,
-    /// Whether its packets arrive one after the other, so that each is an event and can
-    /// be in a row of `Arrivals`, and which row that is.
-    pub(crate) in_rows: bool,
+    /// The row of `Arrivals` for its packets.
     pub(crate) row: u8,
-    /// The direction by which acknowledgements leave the host beyond, or the segments of
-    /// the sender there, if it is always the same.
-    pub(crate) onward: Option<u32>,
     /// The largest IP packet that the direction carries.
     pub(crate) mtu: u32,
-    /// The latest arrival at the far end that was counted as an event; not kept where
-    /// every packet is one.
-    pub(crate) latest: Time,
-    /// The latest arrival of an acknowledgement that was not delivered ahead of time, and
-    /// how many there were.
+    /// The latest arrival of an acknowledgement that was not delivered ahead of time.
     pub(crate) held_until: Time,
-    pub(crate) held: u64,
     /// The index of its link in the scenario, and its direction.
     pub(crate) place: (usize, usize),
     /// Packets in bundles beyond the first of each: those that arrived, and those that
@@ -48,9 +37,6 @@ pub(crate) struct Direction {
     pub(crate) mark: u64,
 }
 
-// See [`Direction`].
-const _: () = assert!(std::mem::offset_of!(Direction, onward) <= 120);
-
 /// The link of one direction.
 pub(crate) enum Machine {
     /// A link that determines the fate of a packet on arrival: the usual case.
@@ -59,8 +45,7 @@ pub(crate) enum Machine {
     Full(Box<Link<Packet, LinkStats>>),
 }
 
-/// The rate up to which an octet takes a picosecond, so that no two packets arrive at
-/// one instant, in bits per second.
+/// The rate up to which an octet takes a picosecond, in bits per second.
 const FASTEST: u64 = 8_000_000_000_000;
 
 /// The largest packet of a link; `u32::MAX` if it carries any.
@@ -80,7 +65,7 @@ pub(crate) const fn framing(settings: &Settings) -> Framing {
 
 impl Direction {
     /// A direction to node `to` with random streams from `seed`. Averages end at `end`;
-    /// `looks` is the detail of notes for a tracer.
+    /// `looks` is the detail of notes for a tracer. `fast`: it may be a fast link.
     pub(crate) fn new(
         settings: &Settings,
         seed: Seed,
@@ -88,10 +73,11 @@ impl Direction {
         looks: TraceDepth,
         to: usize,
         place: (usize, usize),
+        fast: bool,
     ) -> Self {
         let fast_link = match looks {
-            TraceDepth::Packets | TraceDepth::Inner => None,
-            TraceDepth::Off => FastLink::new(settings, seed, Averages::new(end)),
+            TraceDepth::Off if fast => FastLink::new(settings, seed, Averages::new(end)),
+            TraceDepth::Off | TraceDepth::Packets | TraceDepth::Inner => None,
         };
         let full = || {
             let link = Link::observed(settings.clone(), seed, LinkStats::new(end, looks));
@@ -115,11 +101,8 @@ impl Direction {
             mark: 0,
             ahead: false,
             beyond: Beyond::Unknown,
-            onward: None,
-            latest: Time::ZERO,
             held_until: Time::ZERO,
-            held: 0,
-            in_rows: rate.is_some_and(|rate| rate.bits_per_second() <= FASTEST),
+            is_known: rate.is_some_and(|rate| rate.bits_per_second() <= FASTEST),
             row: 0,
         }
     }
@@ -130,44 +113,42 @@ impl Direction {
         packet.saturating_add(self.around).max(self.smallest)
     }
 
-    /// Whether the arrival of a packet at the far end is known on entry, and later than
-    /// that: an octet takes time below 8 Tbit/s.
-    pub(crate) fn is_known(&self) -> bool {
+    /// The counters of its link.
+    fn counters(&self) -> Counters {
         match &self.machine {
-            Machine::Fast(link) => link.takes_time(),
-            Machine::Full(_) => false,
+            Machine::Fast(link) => link.counters(),
+            Machine::Full(link) => link.counters(),
         }
-    }
-
-    /// The fast link, if it is one.
-    pub(crate) const fn fast(&self) -> Option<&FastLink<Packet, Averages>> {
-        match &self.machine {
-            Machine::Fast(link) => Some(link),
-            Machine::Full(_) => None,
-        }
-    }
-
-    /// The packets that were delivered at the far end ahead of time.
-    pub(crate) fn delivered_ahead(&self) -> u64 {
-        let passed = self.fast().map_or(0, FastLink::passed);
-        match self.beyond {
-            Beyond::Unknown | Beyond::Links => 0,
-            Beyond::Host => passed,
-            Beyond::Sender => passed - self.held,
-        }
-    }
-
-    /// The events of packets at the far end, where they are not counted one by one.
-    pub(crate) fn events(&self) -> u64 {
-        let fast = self.fast().filter(|_| self.in_rows);
-        fast.map_or(0, FastLink::passed)
     }
 
     /// The packets that have entered it.
     pub(crate) fn arrived(&self) -> u64 {
+        self.counters().arrived
+    }
+
+    /// The packets that have reached the far end, once none is under way.
+    pub(crate) fn delivered(&self) -> u64 {
+        let counters = self.counters();
+        counters.of(Fate::Delivered) + 2 * counters.of(Fate::Duplicated)
+    }
+
+    /// When the latest packet of a fast link is delivered, which may be ahead of time.
+    pub(crate) fn last_delivery(&self) -> Option<Time> {
         match &self.machine {
-            Machine::Fast(link) => link.counters().arrived,
-            Machine::Full(link) => link.counters().arrived,
+            Machine::Fast(link) => link.last_delivery(),
+            Machine::Full(_) => None,
+        }
+    }
+
+    /// The next packet that has reached the far end by `now`.
+    pub(crate) fn poll_transmit(&mut self, now: Time) -> Option<Delivery<Packet>> {
+        match &mut self.machine {
+            Machine::Fast(link) => link.poll_transmit(now).map(|packet| Delivery {
+                at: now,
+                packet,
+                copies: 1,
+            }),
+            Machine::Full(link) => link.poll_transmit(now),
         }
     }
 
@@ -182,11 +163,11 @@ impl Direction {
 
     /// The outcome of the direction.
     pub(crate) fn outcome(&mut self) -> DirectionOutcome {
-        let (counters, averages) = match &mut self.machine {
-            Machine::Fast(link) => (link.counters(), link.observer()),
-            Machine::Full(link) => (link.counters(), link.observer().averages()),
-        };
-        averages.outcome(counters)
+        let counters = self.counters();
+        match &mut self.machine {
+            Machine::Fast(link) => link.observer().outcome(counters),
+            Machine::Full(link) => link.observer().averages().outcome(counters),
+        }
     }
 
     /// When the wire has finished the transmissions begun by `now`, or all waiting
@@ -200,9 +181,10 @@ impl Direction {
 
     /// Counters of the senders' packets, those in bundles included.
     pub(crate) fn inner(&mut self) -> InnerCounts {
-        let (counters, beyond) = match &mut self.machine {
-            Machine::Fast(link) => (link.counters(), 0),
-            Machine::Full(link) => (link.counters(), link.observer().beyond()),
+        let counters = self.counters();
+        let beyond = match &mut self.machine {
+            Machine::Fast(_) => 0,
+            Machine::Full(link) => link.observer().beyond(),
         };
         InnerCounts {
             arrived: counters.arrived.saturating_add_signed(self.extra.0),

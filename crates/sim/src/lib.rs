@@ -33,6 +33,7 @@ mod reassembly;
 mod refusal;
 mod routes;
 mod scenario;
+mod shortcuts;
 mod simulation;
 mod sink;
 mod source;

@@ -7,7 +7,8 @@
 //! most acknowledges every segment at once, goes on in the same way. So does a host that
 //! is nothing but the sender of one connection, as long as no timer of the connection
 //! comes first. No event is then needed between the first link and the last. All instants
-//! and decisions are the same as with an event for each arrival.
+//! and decisions are the same as with an event for each arrival. `engine/ahead.rs` makes
+//! use of what is found here.
 
 use tcp::Acknowledging;
 
@@ -24,11 +25,12 @@ pub(crate) enum Beyond {
     Unknown,
     /// Some of the following links can be entered ahead of time.
     Links,
-    /// A host whose flows can be delivered ahead of time.
-    Host,
+    /// A host whose flows can be delivered ahead of time, and the direction by which
+    /// all its acknowledgements leave.
+    Host(u32),
     /// A host that sends one connection, to which acknowledgements can be delivered
-    /// ahead of time.
-    Sender,
+    /// ahead of time, and the direction by which its segments leave.
+    Sender(u32),
 }
 
 /// The source of the packets that enter a direction or reach a host.
@@ -128,7 +130,7 @@ pub(crate) fn look(
             to.replies.extend(back.first().map(|at| at.1));
         }
     }
-    let known: Vec<bool> = directions.iter().map(Direction::is_known).collect();
+    let known: Vec<bool> = directions.iter().map(|of| of.is_known).collect();
     for (direction, feeder) in feeders.iter().enumerate() {
         if let Feeder::Direction(before) = *feeder
             && known[before]
@@ -139,22 +141,20 @@ pub(crate) fn look(
         }
     }
     for duties in duties {
-        // Its acknowledgements leave in order only if nothing else leaves.
-        let mut replies = duties.replies.iter();
-        let prompt =
-            duties.replies.is_empty() || duties.flows == 0 && replies.all(|reply| known[*reply]);
         let Feeder::Direction(last) = duties.arrivals else {
             continue;
         };
         if !known[last] {
             continue;
         }
+        let reply = duties.replies.first().copied();
+        // Its acknowledgements leave in order only if nothing else leaves.
+        let prompt = reply.is_none_or(|reply| {
+            duties.flows == 0 && known[reply] && duties.replies.iter().all(|of| *of == reply)
+        });
         if prompt && !duties.needs_time {
-            directions[last].beyond = Beyond::Host;
-            let first = duties.replies.first().copied();
-            let first = first.filter(|first| duties.replies.iter().all(|reply| reply == first));
-            directions[last].onward = first.map(short);
-            for reply in duties.replies {
+            directions[last].beyond = Beyond::Host(reply.map_or(u32::MAX, short));
+            if let Some(reply) = reply {
                 directions[reply].ahead = true;
             }
         } else if duties.flows == 1
@@ -164,8 +164,7 @@ pub(crate) fn look(
             && feeders[first] == Feeder::Host
             && !duties.sender_needs_time
         {
-            directions[last].beyond = Beyond::Sender;
-            directions[last].onward = Some(short(first));
+            directions[last].beyond = Beyond::Sender(short(first));
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::lookahead;
 use crate::packet::{Congestion, Header};
 use crate::processor::Processor;
 use crate::routes::Routes;
+use crate::shortcuts::Shortcuts;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::{
@@ -140,8 +141,8 @@ impl Simulation {
         stopped: &dyn Fn() -> bool,
     ) -> Option<Outcome> {
         match tracer {
-            None => self.step_unless(self.engine::<false>(&mut ()), stopped),
-            Some(tracer) => self.step_unless(self.engine::<true>(tracer), stopped),
+            None => self.step_unless(self.engine::<false>(&mut (), Shortcuts::ALL), stopped),
+            Some(tracer) => self.step_unless(self.engine::<true>(tracer, Shortcuts::ALL), stopped),
         }
     }
 
@@ -167,22 +168,25 @@ impl Simulation {
     pub(crate) fn engine<'a, const TRACED: bool>(
         &'a self,
         tracer: &'a mut dyn Tracer,
+        shortcuts: Shortcuts,
     ) -> Engine<'a, TRACED> {
+        let looks = |direction| match TRACED && tracer.wants(direction) {
+            false => TraceDepth::Off,
+            true if tracer.opens(direction) => TraceDepth::Inner,
+            true => TraceDepth::Packets,
+        };
         let mut engine = Engine::new(
-            self.directions(|direction| match TRACED && tracer.wants(direction) {
-                false => TraceDepth::Off,
-                true if tracer.opens(direction) => TraceDepth::Inner,
-                true => TraceDepth::Packets,
-            }),
+            self.directions(looks, shortcuts.fast_links),
             self.nodes(),
             self.flows(),
             self.edges(),
             &self.routes,
+            shortcuts,
             tracer,
         );
         engine.notifies = self.notifies();
         engine.mark_directions();
-        if self.domain.is_none() && self.notices.is_empty() {
+        if shortcuts.lookahead && self.domain.is_none() && self.notices.is_empty() {
             let deliveries = !TRACED || !engine.tracer.wants_deliveries();
             lookahead::look(
                 &self.scenario,
@@ -190,14 +194,19 @@ impl Simulation {
                 &mut engine.directions,
                 &engine.nodes,
                 deliveries,
-                !TRACED,
+                shortcuts.senders && !TRACED,
             );
         }
         engine
     }
 
-    /// The directions of links; `looks` returns the depth of the tracer for each.
-    fn directions(&self, looks: impl Fn((usize, usize)) -> TraceDepth) -> Vec<Direction> {
+    /// The directions of links; `looks` returns the depth of the tracer for each. `fast`:
+    /// they may be fast links.
+    fn directions(
+        &self,
+        looks: impl Fn((usize, usize)) -> TraceDepth,
+        fast: bool,
+    ) -> Vec<Direction> {
         let mut directions = Vec::new();
         for (link, place) in self.scenario.links.iter().zip(&self.places.links) {
             for (settings, direction) in link.directions.iter().zip(0..) {
@@ -213,6 +222,7 @@ impl Simulation {
                     looks,
                     to,
                     (*place, direction),
+                    fast,
                 ));
             }
         }

@@ -66,31 +66,13 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         let Endpoints::Tcp(connection) = endpoints else {
             return;
         };
-        if TRACED || self.nodes[from].send.is_some() {
-            connection.send(self.now, &mut self.contents);
-            self.settle_sender(number);
-            self.send(from);
-            return;
-        }
-        let mut packet = connection.template();
-        while self.next_segment(number, self.now, &mut packet) {
-            self.depart(from, Packet::bare(packet));
-        }
+        connection.send(self.now, &mut self.contents);
         self.settle_sender(number);
-    }
-
-    /// Makes the next segment that the sender of a connection has ready `packet`. Returns
-    /// whether there was one.
-    fn next_segment(&mut self, number: usize, now: Time, packet: &mut Header) -> bool {
-        match &mut self.flows[number].endpoints {
-            Endpoints::Tcp(connection) => connection.next_segment(now, &mut self.contents, packet),
-            Endpoints::Datagrams(_) => false,
-        }
+        self.send(from);
     }
 
     /// Delivers a packet that a host has processed to the endpoint of its flow.
     pub(super) fn deliver(&mut self, node: usize, packet: Packet) {
-        self.nodes[node].counts.received += 1;
         let flow = &mut self.flows[packet.header.flow as usize];
         let content = self.contents.of(&packet.header);
         match (&content.body, &mut flow.endpoints) {
@@ -111,80 +93,6 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             }
         }
         self.contents.discard(&packet);
-    }
-
-    /// Delivers a packet that arrives at `at` to the receiving endpoint of its flow,
-    /// ahead of time. Returns whether it is now the acknowledgement.
-    #[inline]
-    pub(super) fn answer_ahead(&mut self, at: Time, packet: &mut Header) -> bool {
-        let flow = &mut self.flows[packet.flow as usize];
-        if TRACED {
-            // The tracer may still look at what arrived.
-            self.contents.discard(&Packet::bare(*packet));
-            let content = *self.contents.of(packet);
-            packet.content = self.contents.put(content);
-        }
-        let content = self.contents.of_mut(packet);
-        let answers = match (&content.body, &mut flow.endpoints) {
-            (Body::Segment(Segment::Data(data)), Endpoints::Tcp(connection)) => {
-                let data = packet.arrived(*data);
-                connection.receive_and_answer(at, &data, packet, content)
-            }
-            (Body::Datagram(piece), Endpoints::Datagrams(endpoints)) => {
-                endpoints.1.receive(at, content, *piece);
-                false
-            }
-            _ => unreachable!("only flows and acknowledgements are in the network"),
-        };
-        if !answers {
-            self.contents.release(packet);
-        }
-        answers
-    }
-
-    /// Whether nothing happens to the sender of a connection before `at`. Arrivals come
-    /// before timers of the same instant.
-    #[inline]
-    pub(super) fn is_sender_free(&self, flow: u32, at: Time) -> bool {
-        self.event_queue.due(self.elements.sources + flow as usize) >= at
-    }
-
-    /// Delivers an acknowledgement that arrives at `at` to its sender, ahead of time. All
-    /// segments that it sends but the last enter the direction `first`. Returns whether
-    /// there is a last one, which is now `packet`.
-    #[inline]
-    pub(super) fn act_ahead(&mut self, at: Time, first: usize, packet: &mut Header) -> bool {
-        let number = packet.flow as usize;
-        let content = self.contents.of(packet);
-        let (Body::Segment(Segment::Ack(ack)), Endpoints::Tcp(connection)) =
-            (&content.body, &mut self.flows[number].endpoints)
-        else {
-            unreachable!("only acknowledgements reach a host that only sends");
-        };
-        connection.receive_ack(at, ack);
-        self.contents.release(packet);
-        let is_there = connection.next_segment(at, &mut self.contents, packet);
-        let has_more = connection.has_segments();
-        let next = connection.next_of_sender();
-        self.event_queue.set(self.elements.sources + number, next);
-        if has_more {
-            *packet = self.send_all_but_last(at, first, *packet);
-        }
-        is_there
-    }
-
-    /// Sends `packet` and all other segments that its sender has ready but the last, which
-    /// it returns. By value, so that the packets of callers need not be in memory.
-    #[inline(never)]
-    fn send_all_but_last(&mut self, at: Time, first: usize, packet: Header) -> Header {
-        let (mut packet, mut next) = (packet, packet);
-        while self.next_segment(packet.flow as usize, at, &mut next) {
-            if self.carry(at, first, packet, false) {
-                self.contents.release(&packet);
-            }
-            packet = next;
-        }
-        packet
     }
 
     /// Delivers a packet to an endpoint of a connection, which may respond at once.

@@ -1,4 +1,4 @@
-mod lookahead;
+mod shortcuts;
 mod turns;
 
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
 
 use super::*;
 use crate::direction::Machine;
-use crate::{Datagrams, Host, Link, Role, Scenario, Seen, Traffic, Work};
+use crate::{Datagrams, Host, Link, Location, Loss, Role, Scenario, Seen, Traffic, Work};
 
 /// A number of packets and the octets of their frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +219,7 @@ proptest! {
         let simulation = scenario.check().unwrap();
         let amounts = Rc::new(RefCell::new(amounts));
         let mut tracer = Rc::clone(&amounts);
-        let mut engine = simulation.engine::<true>(&mut tracer);
+        let mut engine = simulation.engine::<true>(&mut tracer, Shortcuts::ALL);
         loop {
             let more = engine.step();
             let amounts = amounts.borrow();

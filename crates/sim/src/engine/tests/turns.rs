@@ -10,7 +10,7 @@ use crate::{Destination, Domain, Edge, Ingress, Node, Prefix, Simulation};
 
 /// Host `a` sends small packets through `in` and `out` to host `b`, in bundles of up to
 /// `mtu` octets.
-fn gathering(mtu: u64) -> Simulation {
+pub(super) fn gathering(mtu: u64) -> Simulation {
     let node = |name: &str, role| Node {
         name: name.into(),
         role,
@@ -99,7 +99,7 @@ fn two_engines_that_step_in_turns_do_what_each_does_alone() {
     let both = [300, 9_000].map(gathering);
     let alone = both.each_ref().map(|simulation| {
         let mut tracer = ();
-        let mut engine = simulation.engine(&mut tracer);
+        let mut engine = simulation.engine(&mut tracer, Shortcuts::ALL);
         while engine.step() {}
         came_to(&engine)
     });
@@ -107,7 +107,10 @@ fn two_engines_that_step_in_turns_do_what_each_does_alone() {
     assert_ne!(alone[0], alone[1]);
     let mut tracers = [(), ()];
     let [first, second] = &mut tracers;
-    let mut engines = [both[0].engine(first), both[1].engine(second)];
+    let mut engines = [
+        both[0].engine(first, Shortcuts::ALL),
+        both[1].engine(second, Shortcuts::ALL),
+    ];
     loop {
         let more = engines.each_mut().map(Engine::step);
         if more == [false, false] {

@@ -1,12 +1,12 @@
-//! Lookahead saves events and changes nothing else.
+//! Shortcuts save events and change nothing else.
 
 use proptest::prelude::*;
 
 use queue::{CodelSettings, RedSettings};
 use tcp::{Acknowledging, Recovery};
 
+use super::turns::gathering;
 use super::*;
-use crate::lookahead::Beyond;
 use crate::{Node, Outcome, Simulation, Tcp};
 
 /// Hosts per side.
@@ -14,7 +14,11 @@ const HOSTS: usize = 3;
 
 /// Few different values, so that many instants coincide.
 fn directions() -> impl Strategy<Value = Settings> {
-    let rate = prop_oneof![Just(None), Just(Some(1_000_000)), Just(Some(8_000_000))];
+    let rate = prop_oneof![
+        1 => Just(None),
+        3 => Just(Some(1_000_000)),
+        3 => Just(Some(8_000_000)),
+    ];
     let limit = (1u32..12).prop_map(Limit::Packets);
     let delay = prop_oneof![1 => Just(0), 3 => (1u64..4).prop_map(|millis| 1_000 * millis)];
     (rate, limit, delay, 0..8u8, any::<bool>()).prop_map(|(rate, limit, micros, kind, small)| {
@@ -175,19 +179,13 @@ impl Tracer for Log {
     }
 }
 
-/// The outcome, and the number of steps, with or without lookahead.
+/// The outcome, and the number of steps, with these shortcuts.
 fn ran<const TRACED: bool>(
     simulation: &Simulation,
     tracer: &mut dyn Tracer,
-    lookahead: bool,
+    shortcuts: Shortcuts,
 ) -> (Outcome, u64) {
-    let mut engine = simulation.engine::<TRACED>(tracer);
-    if !lookahead {
-        for direction in &mut engine.directions {
-            direction.ahead = false;
-            direction.beyond = Beyond::Unknown;
-        }
-    }
+    let mut engine = simulation.engine::<TRACED>(tracer, shortcuts);
     let mut steps = 0;
     while engine.step() {
         steps += 1;
@@ -195,22 +193,81 @@ fn ran<const TRACED: bool>(
     (simulation.outcome(engine), steps)
 }
 
+/// What a tracer sees with these shortcuts, in any order.
+fn logged(simulation: &Simulation, shortcuts: Shortcuts) -> Vec<String> {
+    let mut log = Log::default();
+    ran::<true>(simulation, &mut log, shortcuts);
+    log.0.sort_unstable();
+    log.0
+}
+
+/// All shortcuts but one, and none.
+fn fewer() -> [Shortcuts; 6] {
+    let all = Shortcuts::ALL;
+    [
+        Shortcuts {
+            fast_links: false,
+            ..all
+        },
+        Shortcuts {
+            headers: false,
+            ..all
+        },
+        Shortcuts { rows: false, ..all },
+        Shortcuts {
+            lookahead: false,
+            ..all
+        },
+        Shortcuts {
+            senders: false,
+            ..all
+        },
+        Shortcuts {
+            fast_links: false,
+            headers: false,
+            rows: false,
+            lookahead: false,
+            senders: false,
+        },
+    ]
+}
+
+/// Asserts that a simulation comes to the same with fewer shortcuts.
+fn assert_same(simulation: &Simulation) {
+    let (all, fewest) = ran::<false>(simulation, &mut (), Shortcuts::ALL);
+    let seen = logged(simulation, Shortcuts::ALL);
+    for shortcuts in fewer() {
+        let (mut outcome, steps) = ran::<false>(simulation, &mut (), shortcuts);
+        assert!(fewest <= steps, "{shortcuts:?}");
+        if !shortcuts.fast_links {
+            // A full link also has events for packets that leave its queue.
+            assert!(all.events <= outcome.events);
+            outcome.events = all.events;
+        }
+        assert_eq!(format!("{all:?}"), format!("{outcome:?}"), "{shortcuts:?}");
+        assert_eq!(seen, logged(simulation, shortcuts), "{shortcuts:?}");
+    }
+}
+
 proptest! {
     #[test]
-    fn the_outcome_is_the_same_with_and_without_lookahead(network in networks()) {
+    fn the_outcome_is_the_same_without_any_of_the_shortcuts(network in networks()) {
         // Some links are too small for their packets, or for their queue.
         if let Ok(simulation) = network.check() {
-            let (ahead, with) = ran::<false>(&simulation, &mut (), true);
-            let (in_time, without) = ran::<false>(&simulation, &mut (), false);
-            prop_assert_eq!(format!("{ahead:?}"), format!("{in_time:?}"));
-            prop_assert!(with <= without);
-            let mut logs = [Log::default(), Log::default()];
-            let [ahead, in_time] = &mut logs;
-            ran::<true>(&simulation, ahead, true);
-            ran::<true>(&simulation, in_time, false);
-            logs.iter_mut().for_each(|log| log.0.sort_unstable());
-            prop_assert_eq!(&logs[0].0, &logs[1].0);
+            assert_same(&simulation);
         }
+    }
+
+    #[test]
+    fn so_it_is_where_hosts_take_time_and_routers_cut_and_links_lose(line in super::scenarios()) {
+        assert_same(&line.check().unwrap());
+    }
+}
+
+#[test]
+fn so_it_is_where_edges_gather_packets() {
+    for mtu in [300, 9_000] {
+        assert_same(&gathering(mtu));
     }
 }
 
@@ -228,7 +285,7 @@ fn a_packet_of_a_line_needs_one_step_for_all_its_links() {
     let flows = vec![(0, 0, false, 0, datagrams)];
     let network = network((middle, access, flows, vec![false; 2 * HOSTS], 1));
     let simulation = network.check().unwrap();
-    let (outcome, steps) = ran::<false>(&simulation, &mut (), true);
+    let (outcome, steps) = ran::<false>(&simulation, &mut (), Shortcuts::ALL);
     assert_eq!((outcome.flows[0].received, outcome.events), (7, 7 * 6));
     assert_eq!(steps, 7);
 }
@@ -251,7 +308,7 @@ fn a_segment_between_hosts_of_its_own_needs_a_step_at_each_shared_link() {
     let middle = vec![(direction(), direction(), false)];
     let network = network((middle, access, flows, vec![false; 2 * HOSTS], 1));
     let simulation = network.check().unwrap();
-    let (outcome, steps) = ran::<false>(&simulation, &mut (), true);
+    let (outcome, steps) = ran::<false>(&simulation, &mut (), Shortcuts::ALL);
     let segments: u64 = outcome.flows.iter().map(|flow| flow.packets).sum();
     assert_eq!(segments, 2 * 301);
     // Data at the first router and acknowledgements at the second one; each sender is
@@ -260,6 +317,10 @@ fn a_segment_between_hosts_of_its_own_needs_a_step_at_each_shared_link() {
         (2 * segments..2 * segments + 10).contains(&steps),
         "{steps}"
     );
-    let (_, steps) = ran::<false>(&simulation, &mut (), false);
+    let in_time = Shortcuts {
+        lookahead: false,
+        ..Shortcuts::ALL
+    };
+    let (_, steps) = ran::<false>(&simulation, &mut (), in_time);
     assert!(steps > 5 * segments, "{steps}");
 }
