@@ -57,7 +57,7 @@ pub fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
 
 /// Gives the evidence `name` of `trial` a value that the catalogue need not know.
 pub fn set_evidence(trial: &mut Trial, name: &str, value: serde_json::Value) {
-    trial.evidence.set(name, value);
+    trial.evidence.set(name, &value);
 }
 
 /// A finished trial with these metrics and without evidence.
