@@ -26,7 +26,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("report", 143),
     ("results", 41),
     ("secret", 1),
-    ("sim", 71),
+    ("sim", 68),
     ("tcp", 29),
     ("traffic", 155),
     ("units", 11),

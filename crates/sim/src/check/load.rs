@@ -30,10 +30,11 @@ const HISTOGRAM: f64 = 300_000.0;
 const FLOW: f64 = 3_000.0;
 /// A datagram that is being reassembled.
 const DATAGRAM: f64 = 64.0;
-/// Memory per node, and per direction of a link, whose generators of chance are most of
-/// it.
+/// Memory per node, per direction of a link, and for the generators of chance of a
+/// direction, where it has any.
 const NODE: f64 = 1_000.0;
-const DIRECTION: f64 = 2_000.0;
+const DIRECTION: f64 = 1_400.0;
+const CHANCE: f64 = 600.0;
 /// The longest run in days; instants reach 213 days.
 const MOST_DAYS: f64 = 200.0;
 
@@ -52,7 +53,13 @@ pub(super) fn bearable(
     let mut needs = Needs::default();
     needs.add(float(Routes::memory(scenario)), || "its routes".to_owned());
     let settings = scenario.links.iter().flat_map(|link| &link.directions);
-    let elements = NODE * scenario.nodes.len() as f64 + DIRECTION * settings.clone().count() as f64;
+    let has_chance = |of: &&Settings| {
+        let chances = [of.loss, of.bit_error_rate, of.reorder, of.duplicate];
+        of.jitter > Span::ZERO || chances.iter().any(|chance| *chance > 0.0)
+    };
+    let elements = NODE * scenario.nodes.len() as f64
+        + DIRECTION * settings.clone().count() as f64
+        + CHANCE * settings.clone().filter(has_chance).count() as f64;
     needs.add(elements, || "its nodes and links".to_owned());
 
     let mut directions = vec![Load::default(); 2 * scenario.links.len()];
