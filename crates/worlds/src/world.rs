@@ -14,30 +14,32 @@ use anyhow::{Error, Result, anyhow};
 use experiment::{Check, Experiment};
 use plan::{Plan, World};
 
-/// The worlds that this build runs: those between kernels need Linux.
-pub fn here() -> impl Iterator<Item = World> {
-    let runs = |world: &World| cfg!(target_os = "linux") || !world.profile().depends_on_machine;
-    World::ALL.iter().copied().filter(runs)
-}
+/// Whether this build is for Linux.
+const IS_LINUX: bool = cfg!(target_os = "linux");
 
-/// Checks that this build runs `world`.
+/// Checks that this build runs `world`: those between kernels need Linux.
 ///
 /// # Errors
 /// It does not: one line with the worlds that it runs.
 pub fn require(world: World) -> Result<()> {
-    match here().any(|own| own == world) {
+    match runs(world, IS_LINUX) {
         true => Ok(()),
         false => Err(absent(world)),
     }
 }
 
-/// The error that this build does not run `world`.
+/// The error that a build without Linux does not run `world`.
 pub(crate) fn absent(world: World) -> Error {
-    let own: Vec<String> = here().map(|own| own.to_string()).collect();
+    let others = World::ALL.iter().filter(|other| runs(**other, false));
+    let others: Vec<String> = others.map(ToString::to_string).collect();
     anyhow!(
         "--on {world}: this world needs Linux; here there are: {}",
-        own.join(", ")
+        others.join(", ")
     )
+}
+
+fn runs(world: World, is_linux: bool) -> bool {
+    is_linux || !world.profile().depends_on_machine
 }
 
 /// Resolves the experiment for `world`; the world's engine can run every cell.

@@ -14,12 +14,12 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("experiment", 134),
     ("files", 12),
     ("gateway", 87),
-    ("jumbolab", 113),
+    ("jumbolab", 116),
     ("keyfile", 12),
     ("link", 42),
     ("meter", 33),
     ("model", 21),
-    ("os", 135),
+    ("os", 137),
     ("plan", 66),
     ("probe", 115),
     ("queue", 61),
@@ -30,7 +30,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 155),
     ("units", 11),
-    ("worlds", 226),
+    ("worlds", 228),
     ("wire", 101),
 ];
 

@@ -3,6 +3,8 @@
 use experiment::Experiment;
 use plan::World;
 
+use super::{absent, require, runs};
+
 /// Fewer levels of factors, where a plan has thousands of cells.
 const FEWER: [(&str, &[&str]); 2] = [
     (
@@ -67,4 +69,16 @@ fn plans_again(name: &str, world: World) -> bool {
     };
     assert_eq!(settings(again), settings(plan), "{name} --on {world}");
     true
+}
+
+#[test]
+fn a_world_that_needs_linux_is_refused_elsewhere_with_those_that_do_not() {
+    for world in World::ALL {
+        assert!(require(*world).is_ok());
+    }
+    assert!(!runs(World::Netns, false) && !runs(World::Hosts, false));
+    assert_eq!(
+        absent(World::Netns).to_string(),
+        "--on netns: this world needs Linux; here there are: sim, model"
+    );
 }
