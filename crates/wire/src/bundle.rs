@@ -38,7 +38,7 @@ mod sealed;
 #[cfg(test)]
 mod tests;
 
-/// The first words of a recording of what a gateway decided about bundles (docs/formats.md).
+/// The first words of a recording of what a gateway decided about bundles (docs/reference/formats.md).
 pub const RECORDING: &str = "# jumbolab gateway recording ";
 
 use units::Span;

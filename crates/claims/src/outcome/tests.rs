@@ -5,7 +5,7 @@ use super::*;
 use crate::record::recorded;
 use crate::register::papers;
 
-/// The least number of claims of each paper.
+/// The least number of claims of the papers that are done; of another one it is 1.
 const LEAST: [(&str, usize); 4] = [("mred-ddf", 20), ("egan", 12), ("2017", 12), ("2019", 12)];
 
 fn experiment(name: &str) -> toml::Table {
@@ -23,8 +23,9 @@ fn texts(experiment: &toml::Table, table: &str, key: &str) -> Vec<String> {
 #[test]
 fn every_paper_has_as_many_claims_as_it_should() {
     for paper in papers().unwrap() {
-        let (_, least) = LEAST.iter().find(|(name, _)| *name == paper.name).unwrap();
-        assert!(paper.claims.len() >= *least, "{}", paper.name);
+        let least = LEAST.iter().find(|(name, _)| *name == paper.name);
+        let least = least.map_or(1, |(_, least)| *least);
+        assert!(paper.claims.len() >= least, "{}", paper.name);
     }
 }
 

@@ -1,19 +1,24 @@
 //! No setting of a paper's experiment is chosen silently.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use super::*;
 use crate::listed::{self, Listed};
 use crate::{on, sweep, unstated};
 
-/// The studies whose experiments account for every key.
-const STUDIES: [&str; 5] = [
-    "Egan",
-    "Floyd2001",
-    "Mulahuwaish",
-    "Praptodiyono2019",
-    "Supriyanto2017",
-];
+/// The papers whose experiments account for every key: those with claims, and [Floyd2001].
+fn studies() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../claims");
+    let files = std::fs::read_dir(folder).unwrap().flatten();
+    let files = files.filter(|file| file.path().extension().is_some_and(|kind| kind == "toml"));
+    let source = |file: std::fs::DirEntry| {
+        let paper = std::fs::read_to_string(file.path()).unwrap();
+        let paper: toml::Table = paper.parse().unwrap();
+        paper["source"].as_str().unwrap().to_owned()
+    };
+    files.map(source).chain(["Floyd2001".to_owned()]).collect()
+}
 
 /// The disciplines by the names of their tables, as a plan names them.
 const QUEUES: [(&str, &str); 4] = [
@@ -155,11 +160,12 @@ impl Accounts {
 
 /// The experiments of papers.
 fn of_papers() -> impl Iterator<Item = (&'static str, Accounts)> {
+    let studies = studies();
     let all = shipped().map(|shipped| (shipped.name, Experiment::load(shipped.name).unwrap()));
-    all.filter_map(|(name, experiment)| {
+    all.filter_map(move |(name, experiment)| {
         let source = experiment.tree.get("source").map(|node| &node.value);
         let is_of_paper =
-            matches!(source, Some(Value::Text(source)) if STUDIES.contains(&&**source));
+            matches!(source, Some(Value::Text(source)) if studies.iter().any(|study| study == &**source));
         is_of_paper.then(|| (name, Accounts::of(&experiment)))
     })
 }

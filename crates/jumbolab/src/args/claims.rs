@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Claims {
-    /// Name of a paper (mred-ddf, egan, 2017, 2019), or of a claim, which is then shown in full [default: all papers].
+    /// Name of a paper, such as egan, or of a claim, which is then shown in full [default: all papers].
     #[arg(value_name = "PAPER|CLAIM")]
     pub(crate) name: Option<String>,
     /// Print one JSON object per claim (see docs/reference/json.md).

@@ -201,7 +201,7 @@ pub(crate) struct Bundle {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arithmetic {
-    /// Name of a paper (mred-ddf, egan, 2017, 2019) [default: all papers].
+    /// Name of a paper, such as egan [default: all papers].
     #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
     /// Print one JSON object per sum (see docs/reference/json.md).

@@ -66,10 +66,10 @@ impl Evidence {
     /// # Errors
     /// A value has the form of JSON, and cannot be read: a number is too large.
     pub fn all(&self) -> serde_json::Result<BTreeMap<String, Value>> {
-        let parsed = |(name, value): (&Box<str>, &Box<RawValue>)| {
-            Ok((name.to_string(), serde_json::from_str(value.get())?))
-        };
-        self.loaded().values.iter().map(parsed).collect()
+        let all = self.loaded();
+        let all = all.values.iter();
+        all.map(|(name, value)| Ok((name.to_string(), serde_json::from_str(value.get())?)))
+            .collect()
     }
 
     /// The same evidence in memory, to ask it for several values.
@@ -117,9 +117,11 @@ impl Evidence {
 
     /// The octets of names and values that are in memory for this trial alone.
     pub fn octets(&self) -> usize {
-        let octets = |(name, value): (&Box<str>, &Box<RawValue>)| name.len() + value.get().len();
+        let all = self.values.iter();
         match self.stored {
-            None => self.values.iter().map(octets).sum(),
+            None => all
+                .map(|(name, value)| name.len() + value.get().len())
+                .sum(),
             Some(_) => 0,
         }
     }
