@@ -56,7 +56,7 @@ pub fn outliers<'a>(plan: &'a Plan, by_cell: &[Vec<&'a Trial>]) -> Vec<Outlier<'
             let values: Vec<(&str, f64)> = trials
                 .iter()
                 .filter(|trial| trial.failure.is_none())
-                .filter_map(|trial| Some((&*trial.id, *trial.metrics.get(metric.name)?)))
+                .filter_map(|trial| Some((trial.id.as_str(), *trial.metrics.get(metric.name)?)))
                 .collect();
             of_cell(metric, &cell.factors, &values)
         })

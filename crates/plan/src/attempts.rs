@@ -41,7 +41,7 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
                 None => trial.metrics.remove(name),
             }
             match other.evidence.parsed(name) {
-                Some(value) => trial.evidence.set(name, &value),
+                Some(value) => trial.evidence.set(name, value),
                 None => trial.evidence.remove(name),
             }
         }

@@ -8,6 +8,7 @@
 
 pub mod attempts;
 pub mod command_line;
+mod compact;
 pub mod evidence;
 mod factors;
 mod facts;
@@ -33,6 +34,7 @@ mod until;
 mod values;
 mod world;
 
+pub use compact::{Rare, TrialName};
 pub use factors::{COPY, Factors, Level};
 pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
 pub use flag::Flag;
@@ -49,7 +51,7 @@ pub use setting::Setting;
 pub use side_effect::{Action, SideEffect};
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
-pub use values::{Evidence, EvidenceStore, Metrics, Shared};
+pub use values::{Evidence, EvidenceStore, Metrics, Shared, TrialReader};
 pub use world::{Hosts, World, WorldProfile};
 
 /// The placeholder in a time series for an interval without arrivals.

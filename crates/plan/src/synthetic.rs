@@ -12,7 +12,7 @@ use crate::setting::{
     Scenario, Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Report,
+    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare, Report,
     RunFacts, Setting, Trial, World,
 };
 
@@ -57,7 +57,7 @@ pub fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
 
 /// Gives the evidence `name` of `trial` a value that the catalogue need not know.
 pub fn set_evidence(trial: &mut Trial, name: &str, value: serde_json::Value) {
-    trial.evidence.set(name, &value);
+    trial.evidence.set(name, value);
 }
 
 /// A finished trial with these metrics and without evidence.
@@ -70,8 +70,8 @@ pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
         start: Some("2026-01-02T03:04:05.678Z".into()),
         seconds: 0.5,
         failure: None,
-        disturbed: Vec::new(),
-        flags: Vec::new(),
+        disturbed: Rare::default(),
+        flags: Rare::default(),
         metrics: metrics.iter().copied().collect(),
         evidence: Evidence::default(),
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::compact::{Rare, TrialName};
 use crate::evidence::{Fact, Number};
 use crate::{Evidence, Factors, Flag, Metrics};
 
@@ -16,7 +17,7 @@ pub const LARGEST_FIGURE: f64 = 1e18;
 pub struct Trial {
     /// The name of the trial within the plan: cell number and repeat,
     /// `c03-r07`.
-    pub id: Box<str>,
+    pub id: TrialName,
     /// The factors of its cell.
     #[serde(serialize_with = "of_cell", deserialize_with = "shared")]
     pub factors: Arc<Factors>,
@@ -39,11 +40,11 @@ pub struct Trial {
     pub failure: Option<Box<str>>,
     /// The flags of a finished trial. A flagged trial is kept and averaged, and
     /// the certificate lists the flag. See [`crate::Flag`] for the names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<String>,
+    #[serde(default, skip_serializing_if = "none")]
+    pub flags: Rare<String>,
     /// The passes of the trial that other work on the machine disturbed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub disturbed: Vec<DisturbedPass>,
+    #[serde(default, skip_serializing_if = "none")]
+    pub disturbed: Rare<DisturbedPass>,
     /// Values by metric name, in the units of [`crate::metric`].
     pub metrics: Metrics,
     /// Evidence for the values: counters, read-backs and limits, as numbers or
@@ -92,7 +93,11 @@ fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Factors>, D:
     Factors::deserialize(deserializer).map(Arc::new)
 }
 
-const fn first() -> u32 {
+fn none<T: 'static>(list: &Rare<T>) -> bool {
+    list.is_empty()
+}
+
+pub(crate) const fn first() -> u32 {
     1
 }
 

@@ -1,25 +1,60 @@
 //! The values of a trial by name, in few octets: a run may hold a million trials.
 
 mod evidence;
+mod reader;
 mod shared;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Index;
+use std::ops::{Deref, Index};
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metric::Metric;
 pub use evidence::{Evidence, EvidenceStore};
+pub use reader::TrialReader;
 pub use shared::Shared;
 
 /// Sorted names, shared by all trials with the same ones: see [`Shared`].
-type Names = Arc<[Box<str>]>;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Names(Arc<Box<[Box<str>]>>);
 
-/// The position of `name`.
-fn place(names: &Names, name: &str) -> Option<usize> {
-    names.binary_search_by(|other| (**other).cmp(name)).ok()
+impl Names {
+    /// The position of `name`.
+    fn place(&self, name: &str) -> Option<usize> {
+        self.binary_search_by(|other| (**other).cmp(name)).ok()
+    }
+}
+
+impl Ord for Names {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match Arc::ptr_eq(&self.0, &other.0) {
+            true => Ordering::Equal,
+            false => self.0.cmp(&other.0),
+        }
+    }
+}
+
+impl PartialOrd for Names {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Deref for Names {
+    type Target = [Box<str>];
+
+    fn deref(&self) -> &[Box<str>] {
+        &self.0
+    }
+}
+
+impl FromIterator<Box<str>> for Names {
+    fn from_iter<I: IntoIterator<Item = Box<str>>>(all: I) -> Self {
+        Self(Arc::new(all.into_iter().collect()))
+    }
 }
 
 /// The metrics of a trial: numbers by name, sorted.
@@ -32,7 +67,7 @@ pub struct Metrics {
 impl Metrics {
     /// The value of the metric `name`.
     pub fn get(&self, name: &str) -> Option<&f64> {
-        self.values.get(place(&self.names, name)?)
+        self.values.get(self.names.place(name)?)
     }
 
     /// The value of a metric of the catalogue.
@@ -42,7 +77,7 @@ impl Metrics {
 
     /// Whether the metric `name` has a value.
     pub fn contains_key(&self, name: &str) -> bool {
-        place(&self.names, name).is_some()
+        self.names.place(name).is_some()
     }
 
     /// The names, sorted.
@@ -57,7 +92,22 @@ impl Metrics {
 
     /// Whether `other` has the same metrics.
     pub fn has_names_of(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.names, &other.names) || self.names == other.names
+        Arc::ptr_eq(&self.names.0, &other.names.0) || self.names == other.names
+    }
+
+    /// The number of metrics.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is no metric.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The values, to change them.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut f64> {
+        self.values.iter_mut()
     }
 
     /// Gives the metric `name` this value.
@@ -83,23 +133,20 @@ impl Metrics {
         let own = |(name, value): (&str, &f64)| (name.into(), *value);
         let mut all = self.iter().map(own).collect();
         change(&mut all);
-        *self = all.into();
-    }
-}
-
-impl From<BTreeMap<Box<str>, f64>> for Metrics {
-    fn from(all: BTreeMap<Box<str>, f64>) -> Self {
-        Self {
-            values: all.values().copied().collect(),
-            names: all.into_keys().collect(),
-        }
+        *self = all.into_iter().collect();
     }
 }
 
 impl<N: Into<Box<str>>> FromIterator<(N, f64)> for Metrics {
     fn from_iter<I: IntoIterator<Item = (N, f64)>>(all: I) -> Self {
-        let all = all.into_iter().map(|(name, value)| (name.into(), value));
-        BTreeMap::from_iter(all).into()
+        let sorted: BTreeMap<Box<str>, f64> = all
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect();
+        Self {
+            values: sorted.values().copied().collect(),
+            names: sorted.into_keys().collect(),
+        }
     }
 }
 
@@ -126,7 +173,9 @@ impl Serialize for Metrics {
 
 impl<'de> Deserialize<'de> for Metrics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        BTreeMap::deserialize(deserializer).map(Self::from)
+        Ok(BTreeMap::<String, f64>::deserialize(deserializer)?
+            .into_iter()
+            .collect())
     }
 }
 

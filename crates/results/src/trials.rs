@@ -228,7 +228,7 @@ mod tests {
             1,
             &[("throughput", 938.88), ("rtt", 0.25)],
         );
-        good.flags = vec!["disturbed".into(), "host-drops".into()];
+        good.flags = vec!["disturbed".into(), "host-drops".into()].into();
         good.evidence.insert(CONGESTION, "cubic".to_owned());
         vec![good, failed]
     }

@@ -295,7 +295,7 @@ mod tests {
             };
             trial.evidence.insert(evidence::OFFLOADS_ON, on);
         }
-        trials[2].flags = vec!["disturbed".into()];
+        trials[2].flags = vec!["disturbed".into()].into();
         let found = series_of(&plan, &trials);
         assert_eq!(
             (found[0].offloads, found[0].disturbed),

@@ -99,7 +99,7 @@ impl<'a> ReadRun<'a> {
         let mut plan = worlds::world::plan(experiment, facts.world)?;
         let stray = without_cell(&plan, &trials).filter(|_| !is_search(&plan, &trials));
         if let Some(trial) = stray {
-            let (id, factors) = (&trial.id, &trial.factors);
+            let (id, factors) = (trial.id.as_str(), &trial.factors);
             bail!(
                 "{}: the trial {id} ({factors}) is in no cell of plan.toml; put back the journal of this run",
                 folder.join("trials.jsonl").display()

@@ -3,7 +3,7 @@
 use analysis::compare::{Difference, Shift, compare, diff};
 use anyhow::{Context, Result, ensure};
 use plan::Plan;
-use plan::Trial;
+use plan::{Rare, Trial};
 use worlds::world::netns::Netns;
 
 use crate::{goodput, most, plan};
@@ -143,8 +143,8 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
                 start: None,
                 seconds: 0.0,
                 failure: None,
-                flags: Vec::new(),
-                disturbed: Vec::new(),
+                flags: Rare::default(),
+                disturbed: Rare::default(),
                 metrics: [("throughput", throughput)].into_iter().collect(),
                 evidence: Default::default(),
             });

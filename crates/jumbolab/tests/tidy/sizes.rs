@@ -20,7 +20,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("meter", 33),
     ("model", 21),
     ("os", 137),
-    ("plan", 60),
+    ("plan", 66),
     ("probe", 115),
     ("queue", 61),
     ("report", 143),

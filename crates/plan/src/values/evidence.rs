@@ -8,8 +8,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
+use super::Names;
 use crate::evidence::{
     Fact, GOODPUT_LATE_PERCENT, LIMIT_MBIT, Notes, Number, metric_of_resolution,
 };
@@ -23,18 +24,53 @@ pub trait EvidenceStore: fmt::Debug + Send + Sync {
     fn failure(&self) -> Option<&str>;
 }
 
-/// The evidence of a trial: values of JSON by name. They are kept as text, and read where
-/// they are asked for. In large runs the text is not in memory.
-#[derive(Clone, Debug, Default)]
-pub struct Evidence {
-    /// The values. Of stored evidence those that do not stay in memory are null here, and
-    /// many trials share them.
-    values: Arc<Values>,
-    /// Where all values are.
-    stored: Option<(Arc<dyn EvidenceStore>, u64)>,
+/// The evidence of a trial: values of JSON by name, sorted. It is kept as text, and
+/// read where it is asked for. In large runs the text is not in memory.
+#[derive(Clone)]
+pub struct Evidence(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    /// All of it in memory.
+    Here(Text),
+    /// At a place of a store.
+    There { known: Arc<Known>, place: u64 },
 }
 
-pub(super) type Values = BTreeMap<Box<str>, Box<RawValue>>;
+/// Names and values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Text {
+    names: Names,
+    /// The values, each with a line break behind it.
+    values: Box<str>,
+}
+
+/// The part of stored evidence that is in memory. Many trials share it.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// All names; the values of those that do not stay are empty.
+    text: Text,
+    store: Arc<dyn EvidenceStore>,
+}
+
+impl Known {
+    /// By what two of them differ.
+    pub(super) fn key(&self) -> impl Ord + use<'_> {
+        (&self.text, Arc::as_ptr(&self.store).addr())
+    }
+}
+
+impl Text {
+    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.names.iter().map(AsRef::as_ref);
+        names.zip(self.values.lines())
+    }
+
+    /// The text of one value.
+    fn get(&self, name: &str) -> Option<&str> {
+        self.values.lines().nth(self.names.place(name)?)
+    }
+}
 
 impl Evidence {
     /// The value of `fact`; `None` also if a journal has one of another type.
@@ -49,35 +85,54 @@ impl Evidence {
 
     /// Whether there is a value of `fact`, which may be null.
     pub fn contains<T>(&self, fact: Fact<T>) -> bool {
-        self.values.contains_key(fact.name())
+        self.names().place(fact.name()).is_some()
     }
 
     /// The value of `name`.
     pub(crate) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        let value = self.values.get(name)?;
-        match &self.stored {
-            Some((store, place)) if !stays(name) => store.read(*place).parsed(name),
-            _ => serde_json::from_str(value.get()).ok(),
+        let parsed = |text: &str| serde_json::from_str(text).ok();
+        match &self.0 {
+            Kept::Here(text) => parsed(text.get(name)?),
+            Kept::There { known, place } => match known.text.get(name)? {
+                "" => known.store.read(*place).parsed(name),
+                kept => parsed(kept),
+            },
         }
     }
 
-    /// All values by name.
-    ///
-    /// # Errors
-    /// A value has the form of JSON, and cannot be read: a number is too large.
-    pub fn all(&self) -> serde_json::Result<BTreeMap<String, Value>> {
-        let all = self.loaded();
-        let all = all.values.iter();
-        all.map(|(name, value)| Ok((name.to_string(), serde_json::from_str(value.get())?)))
-            .collect()
+    /// Names and values, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (String, Value)> {
+        let parsed = |(name, text): (&str, &str)| {
+            let value = serde_json::from_str(text).ok()?;
+            Some((name.to_owned(), value))
+        };
+        let all: Vec<_> = self.text().iter().filter_map(parsed).collect();
+        all.into_iter()
+    }
+
+    /// Whether each name with the text of its value `holds`.
+    pub fn all_texts(&self, holds: impl Fn(&str, &str) -> bool) -> bool {
+        self.text().iter().all(|(name, text)| holds(name, text))
     }
 
     /// The same evidence in memory, to ask it for several values.
     pub fn loaded(&self) -> Cow<'_, Self> {
-        match &self.stored {
-            None => Cow::Borrowed(self),
-            Some((store, place)) => Cow::Owned(store.read(*place)),
+        match &self.0 {
+            Kept::Here(_) => Cow::Borrowed(self),
+            Kept::There { known, place } => Cow::Owned(known.store.read(*place)),
         }
+    }
+
+    /// Evidence of texts of JSON without line breaks, by `names`.
+    pub(super) fn of_texts<'a>(names: Names, texts: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let octets = texts.clone().map(|text| text.len() + 1).sum();
+        let mut values = String::with_capacity(octets);
+        for text in texts {
+            values.push_str(text);
+            values.push('\n');
+        }
+        let values = values.into();
+        Self(Kept::Here(Text { names, values }))
     }
 
     /// Gives `fact` this value; `None`: it is unknown.
@@ -85,75 +140,128 @@ impl Evidence {
         let mut notes = Notes::default();
         notes.note(fact, value);
         for (name, value) in notes.0 {
-            self.set(name, &value);
+            self.set(name, value);
         }
     }
 
     /// Gives `name` this value.
-    pub(crate) fn set(&mut self, name: &str, value: &Value) {
-        self.change(|all| drop(all.insert(name.into(), raw(value))));
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.change(|all| drop(all.insert(name.to_owned(), value)));
     }
 
     /// Removes the value of `name`.
     pub(crate) fn remove(&mut self, name: &str) {
-        self.change(|all| drop(all.remove(name)));
+        self.retain(|other| other != name);
     }
 
     /// Keeps the values whose names are `wanted`.
     pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
-        self.change(|all| all.retain(|name, _| wanted(name)));
-    }
-
-    fn change(&mut self, change: impl FnOnce(&mut Values)) {
-        let mut all = self.loaded().into_owned();
-        change(Arc::make_mut(&mut all.values));
-        *self = all;
+        if !self.names().iter().all(|name| wanted(name)) {
+            self.change(|all| all.retain(|name, _| wanted(name)));
+        }
     }
 
     /// The values as one object of JSON.
     pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("names and values of JSON are JSON")
+        let text = self.text();
+        let mut json = String::with_capacity(text.values.len() + 16 * text.names.len());
+        for (name, text) in text.iter() {
+            json.push(if json.is_empty() { '{' } else { ',' });
+            json.push_str(&Value::from(name).to_string());
+            json.push(':');
+            json.push_str(text);
+        }
+        if json.is_empty() {
+            json.push('{');
+        }
+        json.push('}');
+        json
     }
 
-    /// The octets of names and values that are in memory for this trial alone.
+    /// The octets of values that are in memory for this trial alone.
     pub fn octets(&self) -> usize {
-        let all = self.values.iter();
-        match self.stored {
-            None => all
-                .map(|(name, value)| name.len() + value.get().len())
-                .sum(),
-            Some(_) => 0,
+        match &self.0 {
+            Kept::Here(text) => text.values.len(),
+            Kept::There { .. } => 0,
         }
     }
 
     /// Why evidence of this store could not be read, if it could not.
     pub fn failure(&self) -> Option<&str> {
-        self.stored.as_ref()?.0.failure()
+        match &self.0 {
+            Kept::Here(_) => None,
+            Kept::There { known, .. } => known.store.failure(),
+        }
     }
 
-    /// Leaves the values to `store`, which has them at `place`. Those that stay in memory are
-    /// shared with all evidence in `known` that has the same ones, by their text.
-    pub(super) fn leave(
-        &mut self,
-        store: &Arc<dyn EvidenceStore>,
-        place: u64,
-        known: &mut BTreeMap<Box<[u8]>, Arc<Values>>,
-    ) {
-        let mut text = Vec::new();
-        let kept = self.values.iter();
-        let kept = kept.map(|(name, value)| (name, stays(name).then_some(value)));
-        let written = serde_json::Serializer::new(&mut text).collect_map(kept);
-        written.expect("names and values of JSON are JSON");
-        self.values = match known.get(&*text) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let values = serde_json::from_slice(&text).expect("it was just written");
-                let values = Arc::new(values);
-                known.insert(text.into(), Arc::clone(&values));
-                values
-            }
+    /// The part that stays in memory if `store` has the rest; `None` if a store has it already.
+    pub(super) fn known(&self, store: &Arc<dyn EvidenceStore>) -> Option<Known> {
+        let Kept::Here(text) = &self.0 else {
+            return None;
         };
-        self.stored = Some((Arc::clone(store), place));
+        let mut values = String::new();
+        for (name, value) in text.iter() {
+            if stays(name) {
+                values.push_str(value);
+            }
+            values.push('\n');
+        }
+        let text = Text {
+            names: text.names.clone(),
+            values: values.into(),
+        };
+        let store = Arc::clone(store);
+        Some(Known { text, store })
+    }
+
+    /// The same evidence at `place` of the store of `known`.
+    pub(super) const fn at(known: Arc<Known>, place: u64) -> Self {
+        Self(Kept::There { known, place })
+    }
+
+    /// The names, if they are of this trial alone.
+    pub(super) const fn own_names(&mut self) -> Option<&mut Names> {
+        match &mut self.0 {
+            Kept::Here(text) => Some(&mut text.names),
+            Kept::There { .. } => None,
+        }
+    }
+
+    fn names(&self) -> &Names {
+        match &self.0 {
+            Kept::Here(text) => &text.names,
+            Kept::There { known, .. } => &known.text.names,
+        }
+    }
+
+    /// All of it.
+    fn text(&self) -> Cow<'_, Text> {
+        match &self.0 {
+            Kept::Here(text) => Cow::Borrowed(text),
+            Kept::There { known, place } => {
+                Cow::Owned(known.store.read(*place).text().into_owned())
+            }
+        }
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, Value>)) {
+        let mut all = self.iter().collect();
+        change(&mut all);
+        *self = Self::of(all.iter().map(|(name, value)| (name.as_str(), value)));
+    }
+
+    /// Evidence of names, sorted, and their values.
+    fn of<'a>(all: impl Iterator<Item = (&'a str, &'a Value)>) -> Self {
+        let mut text = String::new();
+        let names = all.map(|(name, value)| {
+            // Text of JSON on one line: line breaks in strings are escaped.
+            text.push_str(&value.to_string());
+            text.push('\n');
+            name.into()
+        });
+        let names = names.collect();
+        let values = text.into();
+        Self(Kept::Here(Text { names, values }))
     }
 }
 
@@ -163,38 +271,44 @@ fn stays(name: &str) -> bool {
     metric_of_resolution(name).is_some() || asked.contains(&name)
 }
 
-/// The text of a value.
-fn raw(value: &Value) -> Box<RawValue> {
-    to_raw_value(value).expect("the names of objects are text")
+impl Default for Evidence {
+    fn default() -> Self {
+        Self(Kept::Here(Text::default()))
+    }
 }
 
 impl PartialEq for Evidence {
     fn eq(&self, other: &Self) -> bool {
-        self.json() == other.json()
+        self.text() == other.text()
     }
 }
 
 impl From<Notes> for Evidence {
     fn from(Notes(all): Notes) -> Self {
-        let all = all.iter().map(|(name, value)| ((*name).into(), raw(value)));
-        Self {
-            values: Arc::new(all.collect()),
-            stored: None,
-        }
+        Self::of(all.iter().map(|(name, value)| (*name, value)))
+    }
+}
+
+impl fmt::Debug for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
     }
 }
 
 impl Serialize for Evidence {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.loaded().values.serialize(serializer)
+        // Texts that are no JSON are left out, as in `iter`.
+        let raw = |(name, text)| Some((name, serde_json::from_str::<&RawValue>(text).ok()?));
+        serializer.collect_map(self.text().iter().filter_map(raw))
     }
 }
 
 impl<'de> Deserialize<'de> for Evidence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let values = Arc::new(Values::deserialize(deserializer)?);
-        let stored = None;
-        Ok(Self { values, stored })
+        let all = BTreeMap::<String, Value>::deserialize(deserializer)?;
+        Ok(Self::of(
+            all.iter().map(|(name, value)| (name.as_str(), value)),
+        ))
     }
 }
 

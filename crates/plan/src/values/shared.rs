@@ -1,39 +1,79 @@
 //! Values that the trials of a run share, in memory once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::evidence::Values;
+use super::evidence::Known;
 use super::{EvidenceStore, Names};
-use crate::Trial;
+use crate::{Evidence, Trial};
 
-/// The names of metrics and the evidence that the trials of a run share.
+/// The names and the evidence that the trials of a run share.
 #[derive(Debug, Default)]
 pub struct Shared {
     names: BTreeSet<Names>,
-    known: BTreeMap<Box<[u8]>, Arc<Values>>,
+    known: BTreeSet<ByKey>,
 }
 
 impl Shared {
-    /// Makes `trial` share its list of names with those before it.
+    /// Makes `trial` share its lists of names with those before it.
     pub fn share(&mut self, trial: &mut Trial) {
-        let names = &mut trial.metrics.names;
-        match self.names.get(names) {
-            Some(known) => *names = Arc::clone(known),
-            None => drop(self.names.insert(Arc::clone(names))),
+        let metrics = &mut trial.metrics.names;
+        for names in [Some(metrics), trial.evidence.own_names()]
+            .into_iter()
+            .flatten()
+        {
+            match self.names.get(names) {
+                Some(known) => *names = known.clone(),
+                None => drop(self.names.insert(names.clone())),
+            }
         }
     }
 
     /// Leaves the evidence of `trial` to `store`, which has it at `place`.
     pub fn leave(&mut self, trial: &mut Trial, store: &Arc<dyn EvidenceStore>, place: u64) {
-        trial.evidence.leave(store, place, &mut self.known);
+        let Some(known) = trial.evidence.known(store) else {
+            return;
+        };
+        let known = ByKey(Arc::new(known));
+        let known = match self.known.get(&known) {
+            Some(ByKey(known)) => Arc::clone(known),
+            None => {
+                self.known.insert(ByKey(Arc::clone(&known.0)));
+                known.0
+            }
+        };
+        trial.evidence = Evidence::at(known, place);
     }
 }
+
+/// Known evidence, ordered by its key.
+#[derive(Debug)]
+struct ByKey(Arc<Known>);
+
+impl Ord for ByKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.key().cmp(&other.0.key())
+    }
+}
+
+impl PartialOrd for ByKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ByKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for ByKey {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Evidence;
     use crate::evidence::{CPU_SECONDS, EVENTS, resolution};
     use crate::metric::RTT;
     use crate::synthetic::{factors, trial};
@@ -73,7 +113,10 @@ mod tests {
         shared.share(&mut first);
         shared.share(&mut second);
         assert_eq!((&first, &second), (&of(1.0, 7), &of(2.0, 8)));
-        assert!(Arc::ptr_eq(&first.metrics.names, &second.metrics.names));
+        let same = |one: &Names, other: &Names| Arc::ptr_eq(&one.0, &other.0);
+        assert!(same(&first.metrics.names, &second.metrics.names));
+        let [one, other] = [&mut first, &mut second].map(|trial| trial.evidence.own_names());
+        assert!(same(one.unwrap(), other.unwrap()));
     }
 
     #[test]

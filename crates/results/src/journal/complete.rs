@@ -1,15 +1,14 @@
 //! The complete lines of a journal, read by several threads where they are many.
 
-use std::io::{ErrorKind, Read};
-use std::iter;
+use std::io::{self, ErrorKind, Read};
 use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread::{self, Builder};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Builder, Scope};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use files::{Folder, Lines};
-use plan::Trial;
+use plan::{Trial, TrialReader};
 
 use super::{LARGEST, LONGEST_LINE, check};
 
@@ -46,28 +45,64 @@ impl Complete {
                 )
             })?,
         };
-        let batches = Batches::of(file, BATCH, &path);
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        Self::parsed(batches, threads.min(MOST_THREADS), take)
+        let mut batches = Batches {
+            lines: Lines::of(file, LONGEST_LINE, LARGEST),
+            octets: BATCH,
+            path: &path,
+            read: 0,
+            is_torn: false,
+            has_more: true,
+        };
+        let first = batches.next()?;
+        let threads = match batches.has_more {
+            true => thread::available_parallelism().map_or(1, NonZero::get),
+            false => 0,
+        };
+        Self::parsed(first, batches, threads.min(MOST_THREADS), take)
     }
 
-    /// Parses `batches`, so many at once as there are `threads`.
+    /// Parses `first` and the batches behind it by `threads` threads; by this one if that
+    /// is 0 or no thread can be started.
     fn parsed(
+        first: Batch,
         mut batches: Batches<'_, impl Read>,
         threads: usize,
         mut take: impl FnMut(Trial, u64),
     ) -> Result<Self> {
         let path = batches.path;
         let mut complete = Self::default();
-        while batches.has_more {
-            let mut some = vec![batches.next()?];
-            while batches.has_more && some.len() < threads {
-                some.push(batches.next()?);
+        let mut next = Some(first);
+        thread::scope(|scope| {
+            // In a sandbox no thread can be made.
+            let reader = |_| Reader::started(scope, path).ok();
+            let readers: Vec<Reader> = (0..threads).map_while(reader).collect();
+            let mut own = TrialReader::default();
+            // Each thread has one batch at most, so that none waits for room.
+            let (mut sent, mut received) = (0, 0);
+            while next.is_some() || received < sent {
+                if let Some(batch) = next.take() {
+                    match readers.is_empty() {
+                        true => complete.take(Parsed::of(batch, &mut own, path), &mut take)?,
+                        false => {
+                            // A thread that has ended panicked; the scope passes that on.
+                            let _ = readers[sent % readers.len()].batches.send(batch);
+                            sent += 1;
+                        }
+                    }
+                    next = match batches.has_more {
+                        true => Some(batches.next()?),
+                        false => None,
+                    };
+                }
+                if received < sent && (sent - received == readers.len() || next.is_none()) {
+                    if let Ok(parsed) = readers[received % readers.len()].parsed.recv() {
+                        complete.take(parsed, &mut take)?;
+                    }
+                    received += 1;
+                }
             }
-            for parsed in at_once(&some, |batch| Parsed::of(batch, path)) {
-                complete.take(parsed, &mut take)?;
-            }
-        }
+            Ok::<_, anyhow::Error>(())
+        })?;
         complete.is_torn = batches.is_torn;
         Ok(complete)
     }
@@ -83,28 +118,27 @@ impl Complete {
     }
 }
 
-/// The results of `work` for each of `all`, each by a thread of its own; the first one by
-/// this thread.
-fn at_once<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let Some((own, others)) = all.split_first() else {
-        return Vec::new();
-    };
-    let work = &work;
-    thread::scope(|scope| {
-        // In a sandbox no thread can be made.
-        let start = |one| {
-            Builder::new()
-                .spawn_scoped(scope, move || work(one))
-                .map_err(|_| one)
+/// A thread that parses batches.
+struct Reader {
+    batches: SyncSender<Batch>,
+    parsed: Receiver<Parsed>,
+}
+
+impl Reader {
+    fn started<'scope>(scope: &'scope Scope<'scope, '_>, path: &'scope Path) -> io::Result<Self> {
+        let (batches, given) = sync_channel::<Batch>(1);
+        let (done, parsed) = sync_channel(1);
+        let work = move || {
+            let mut reader = TrialReader::default();
+            for batch in given {
+                if done.send(Parsed::of(batch, &mut reader, path)).is_err() {
+                    break;
+                }
+            }
         };
-        let started: Vec<_> = others.iter().map(start).collect();
-        let own = work(own);
-        let done = started.into_iter().map(|started| match started {
-            Ok(thread) => thread.join().unwrap_or_else(|why| resume_unwind(why)),
-            Err(one) => work(one),
-        });
-        iter::once(own).chain(done).collect()
-    })
+        Builder::new().spawn_scoped(scope, work)?;
+        Ok(Self { batches, parsed })
+    }
 }
 
 /// The lines of a journal in batches.
@@ -130,18 +164,7 @@ struct Batch {
     first: u64,
 }
 
-impl<'a, R: Read> Batches<'a, R> {
-    fn of(journal: R, octets: usize, path: &'a Path) -> Self {
-        Self {
-            lines: Lines::of(journal, LONGEST_LINE, LARGEST),
-            octets,
-            path,
-            read: 0,
-            is_torn: false,
-            has_more: true,
-        }
-    }
-
+impl<R: Read> Batches<'_, R> {
     fn next(&mut self) -> Result<Batch> {
         let mut batch = Batch {
             first: self.read + 1,
@@ -174,19 +197,19 @@ struct Parsed {
 }
 
 impl Parsed {
-    fn of(batch: &Batch, path: &Path) -> Self {
+    fn of(batch: Batch, reader: &mut TrialReader, path: &Path) -> Self {
         let mut trials = Vec::with_capacity(batch.ends.len());
         let mut begin = 0;
-        for (number, end) in (batch.first..).zip(&batch.ends) {
-            let line = &batch.octets[begin..*end];
-            match parse(&line[..line.len() - 1]) {
+        for (number, end) in (batch.first..).zip(batch.ends) {
+            let line = &batch.octets[begin..end];
+            match parse(reader, &line[..line.len() - 1]) {
                 Ok(trial) => trials.push((trial, line.len())),
                 Err(error) => {
                     let failure = Some(error.context(place(path, number)));
                     return Self { trials, failure };
                 }
             }
-            begin = *end;
+            begin = end;
         }
         Self {
             trials,
@@ -196,8 +219,16 @@ impl Parsed {
 }
 
 /// The trial of a line.
-fn parse(line: &[u8]) -> Result<Trial> {
-    let trial = serde_json::from_slice(line).map_err(check::not_a_trial)?;
+fn parse(reader: &mut TrialReader, line: &[u8]) -> Result<Trial> {
+    if let Ok(trial) = reader.read(line)
+        && check::is_in_range(&trial)
+    {
+        return Ok(trial);
+    }
+    // The slow way says what is wrong.
+    let trial: Trial = serde_json::from_slice(line).map_err(|error| {
+        anyhow!("this line is not a trial ({error}); restore it or start anew with -o DIR")
+    })?;
     check::finite_and_in_range(&trial)?;
     Ok(trial)
 }
@@ -213,10 +244,18 @@ mod tests {
 
     /// The trials of a journal parsed by `threads` threads, with the offsets of their lines.
     fn read(text: &[u8], threads: usize) -> (Vec<(Trial, u64)>, Result<Complete>) {
-        let batches = Batches::of(text, 1000, Path::new("trials.jsonl"));
+        let mut batches = Batches {
+            lines: Lines::of(text, LONGEST_LINE, LARGEST),
+            octets: 1000,
+            path: Path::new("trials.jsonl"),
+            read: 0,
+            is_torn: false,
+            has_more: true,
+        };
+        let first = batches.next().unwrap();
         let mut trials = Vec::new();
         let take = |trial, offset| trials.push((trial, offset));
-        let complete = Complete::parsed(batches, threads, take);
+        let complete = Complete::parsed(first, batches, threads, take);
         (trials, complete)
     }
 
@@ -230,17 +269,17 @@ mod tests {
         }
         let whole = text.len();
         text.extend(b"{\"id\":");
-        let (alone, complete) = read(&text, 1);
+        let (alone, complete) = read(&text, 0);
         let complete = complete.unwrap();
         assert_eq!((complete.trials, complete.is_torn), (100, true));
         assert_eq!(complete.octets, whole as u64);
         let repeats = alone.iter().map(|(trial, _)| trial.repeat);
         assert!(repeats.eq(1..=100));
         text.extend(b"}\n");
-        let (_, refused) = read(&text, 1);
+        let (_, refused) = read(&text, 0);
         let refused = format!("{:#}", refused.err().unwrap());
         assert!(refused.contains("trials.jsonl:101: "), "{refused}");
-        for threads in [2, 3, 7] {
+        for threads in [1, 2, 3, 7] {
             let (trials, failed) = read(&text, threads);
             assert_eq!(trials, alone, "{threads} threads");
             assert_eq!(format!("{:#}", failed.err().unwrap()), refused);

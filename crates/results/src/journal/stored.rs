@@ -2,20 +2,13 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
 use files::{Folder, line_at};
-use plan::{Evidence, EvidenceStore};
-use serde::Deserialize;
+use plan::{Evidence, EvidenceStore, TrialReader};
 
 use super::LONGEST_LINE;
-
-/// The part of a line that is read again.
-#[derive(Deserialize)]
-struct Line {
-    evidence: Evidence,
-}
 
 /// A journal from which evidence is read where a report asks for it. A place is the
 /// offset of a line.
@@ -23,6 +16,8 @@ struct Line {
 pub(crate) struct StoredEvidence {
     file: File,
     path: PathBuf,
+    /// The readers that no thread uses now.
+    readers: Mutex<Vec<TrialReader>>,
     failure: OnceLock<String>,
 }
 
@@ -36,13 +31,18 @@ impl StoredEvidence {
         Ok(Self {
             file,
             path,
+            readers: Mutex::default(),
             failure: OnceLock::new(),
         })
     }
 
     fn line(&self, offset: u64) -> Result<Evidence> {
         let text = line_at(&self.file, offset, LONGEST_LINE)?;
-        Ok(serde_json::from_slice::<Line>(&text)?.evidence)
+        let readers = || self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = readers().pop().unwrap_or_default();
+        let evidence = reader.read_evidence(&text);
+        readers().push(reader);
+        Ok(evidence?)
     }
 }
 

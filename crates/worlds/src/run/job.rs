@@ -37,7 +37,7 @@ impl Job<'_> {
             start: None,
             seconds: 0.0,
             failure: failure.map(String::into_boxed_str),
-            disturbed: measurements.disturbed,
+            disturbed: measurements.disturbed.into(),
             flags: measurements
                 .flags
                 .iter()
