@@ -177,7 +177,9 @@ def _cells(
     trials = results.trials()
     for name in metrics:
         if name not in trials.column_names:
-            raise JumbolabError(f"no trial has a metric {name}; docs/reference/metrics.md lists the metrics")
+            raise JumbolabError(
+                f"no trial has a metric {name}; docs/reference/metrics.md lists the metrics"
+            )
     columns = {name: _column(name, trials.column_names) for name in results.plan.get("sweep", {})}
     names = [name for name in columns if without is None or name != without[0]]
     level = None if without is None else columns[without[0]]
