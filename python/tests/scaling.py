@@ -1,6 +1,7 @@
 """Simulates the schedule of a sweep: how long it takes on so many cores.
 
-``python -m tests.scaling``, in the folder ``python``, prints the table of docs/evidence/benchmarks.md.
+``python -m tests.scaling``, in the folder ``python``, prints the table of
+docs/evidence/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 
 from jumbolab._ranges import PACE, Range, calibration, cut
 
-#: Measured, in seconds (docs/evidence/benchmarks.md): a shard beside its trials, and the time of client
-#: and scheduler for a task, which they have for one after the other.
+#: Measured, in seconds (docs/evidence/benchmarks.md): a shard beside its trials, and the time of
+#: client and scheduler for a task, which they have for one after the other.
 SHARD = 0.11
 TASK = PACE
 

@@ -1,4 +1,4 @@
-"""The page docs/guides/python.md does what it says: its code and its commands run, in reduced size."""
+"""The page docs/guides/python.md does what it says: its code and commands run, in reduced size."""
 
 from __future__ import annotations
 

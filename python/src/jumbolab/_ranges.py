@@ -20,8 +20,8 @@ TARGET = 120.0
 #: that, no core waits for another one.
 SHORTEST = (1.0, 5.0)
 
-#: Seconds that client and scheduler take for a shard (docs/evidence/benchmarks.md). Shards of all slots in
-#: less time than they take for as many would wait for them.
+#: Seconds that client and scheduler take for a shard (docs/evidence/benchmarks.md). Shards of all
+#: slots in less time than they take for as many would wait for them.
 PACE = 0.0006
 
 #: The least cost of a trial that is believed: a clock may not tell so few apart.

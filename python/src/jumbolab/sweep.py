@@ -23,8 +23,8 @@ from ._sweep import Sweep, sweep
 PAUSE = 2.0
 
 EPILOG = """\
-A sweep that was stopped is gone on with by the same command. docs/guides/python.md of the repository
-describes clusters and storage.
+A sweep that was stopped is gone on with by the same command. docs/guides/python.md of the
+repository describes clusters and storage.
 """
 
 
