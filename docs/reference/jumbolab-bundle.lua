@@ -27,7 +27,7 @@ field.waited = ProtoField.uint16("jumbolab.waited", "Waited, in units")
 field.waited_us = ProtoField.uint32("jumbolab.waited_us", "Waited, in us")
 field.dropped = ProtoField.uint16("jumbolab.dropped", "Number of a dropped packet")
 field.live = ProtoField.uint16("jumbolab.live", "Packets left")
-field.live_octets = ProtoField.uint32("jumbolab.live_octets", "Octets of packets left")
+field.live_bytes = ProtoField.uint32("jumbolab.live_bytes", "Bytes of packets left")
 field.inner = ProtoField.uint16("jumbolab.inner", "Packet")
 field.padding = ProtoField.bytes("jumbolab.padding", "Padding")
 
@@ -43,15 +43,15 @@ local ip = { [4] = Dissector.get("ip"), [6] = Dissector.get("ipv6") }
 local data = Dissector.get("data")
 
 -- One packet that is left, as what it is by itself.
-local function inner(number, octets, pinfo, tree)
-    local branch = tree:add(field.inner, octets, number)
-    branch:append_text(string.format(" (%d octets)", octets:len()))
-    local dissector = ip[octets(0, 1):bitfield(0, 4)] or data
-    dissector:call(octets:tvb(), pinfo, branch)
+local function inner(number, bytes, pinfo, tree)
+    local branch = tree:add(field.inner, bytes, number)
+    branch:append_text(string.format(" (%d bytes)", bytes:len()))
+    local dissector = ip[bytes(0, 1):bitfield(0, 4)] or data
+    dissector:call(bytes:tvb(), pinfo, branch)
 end
 
 local function entries(buffer, count, unit, tree)
-    local lengths, live, octets = {}, 0, 0
+    local lengths, live, bytes = {}, 0, 0
     for number = 0, count - 1 do
         local at = HEADER + ENTRY * number
         local length, waited = buffer(at, 2):uint(), buffer(at + 2, 2):uint()
@@ -65,13 +65,13 @@ local function entries(buffer, count, unit, tree)
             branch:append_text("dropped")
             branch:add(field.dropped, buffer(at, 2), number):set_generated()
         else
-            branch:append_text(string.format("%d octets", length))
-            live, octets = live + 1, octets + length
+            branch:append_text(string.format("%d bytes", length))
+            live, bytes = live + 1, bytes + length
         end
         branch:append_text(string.format(", waited %d us", waited * unit))
         lengths[number] = length
     end
-    return lengths, live, octets
+    return lengths, live, bytes
 end
 
 function bundle.dissector(buffer, pinfo, tree)
@@ -97,10 +97,10 @@ function bundle.dissector(buffer, pinfo, tree)
         branch:add_proto_expert_info(found.length)
         return size
     end
-    local lengths, live, octets = entries(buffer, count, unit, branch)
+    local lengths, live, bytes = entries(buffer, count, unit, branch)
     branch:add(field.live, live):set_generated()
-    branch:add(field.live_octets, octets):set_generated()
-    local line = string.format("Bundle %d: %d of %d packets, %d octets", sequence, live, count, octets)
+    branch:add(field.live_bytes, bytes):set_generated()
+    local line = string.format("Bundle %d: %d of %d packets, %d bytes", sequence, live, count, bytes)
     branch:append_text(string.format(", %d: %d of %d packets", sequence, live, count))
     if live < count then
         branch:add_proto_expert_info(found.inner_dropped)

@@ -18,7 +18,7 @@ import jumbolab
 STUDY = "mtu-and-queues"
 SHORT: dict[str, Any] = {"traffic.duration": "20ms"}
 
-#: What two results folders must have in common, octet by octet.
+#: What two results folders must have in common, byte by byte.
 SAME = ["plan.toml", "trials.jsonl", "trials.parquet"]
 
 

@@ -30,7 +30,7 @@ def test_a_hostile_name_of_an_experiment_is_one_line(
 ) -> None:
     refused(lambda: jumbolab.run(name, on="sim", output=tmp_path / "r", progress=False))
     refused(lambda: jumbolab.plan(name))
-    refused(lambda: jumbolab.robustness(name, on="sim", output=tmp_path / "r", progress=False))
+    refused(lambda: jumbolab.sensitivity(name, on="sim", output=tmp_path / "r", progress=False))
     refused(lambda: jumbolab.sweep(name, client=client, output=tmp_path / "r", progress=False))
     refused(lambda: jumbolab.load(name or "nosuch"))
     refused(lambda: jumbolab.predict(name or "nosuch"))

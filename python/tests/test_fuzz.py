@@ -229,7 +229,7 @@ def test_damaged_results_are_right_or_refused(sweeps: Path, tmp_path: Path) -> N
         assert is_truth or drawn is None or drawn.keys() == figures, what
         for call in (loaded._repr_html_, loaded.comparisons, loaded.verdicts, loaded.report):
             outcome(call)
-        outcome(getattr, loaded, "worlds")
+        outcome(getattr, loaded, "backends")
         place.assert_outside_is_as_it_was()
 
 

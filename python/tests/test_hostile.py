@@ -302,14 +302,14 @@ def test_a_table_and_a_page_of_another_run_are_made_anew(
 
 @pytest.mark.parametrize(
     "text",
-    ["x = ", "[run]\nhash = 5\nworld = 'sim'\n", "run = 3\n", "[run]\nhash = 'a'\n", "",
+    ["x = ", "[run]\nhash = 5\nbackend = 'sim'\n", "run = 3\n", "[run]\nhash = 'a'\n", "",
      ".".join("a" * 50_000) + " = 1\n", "x = " + "[" * 50_000, "x = " + "9" * 9_000],
 )  # fmt: skip
 def test_a_damaged_plan_is_one_line_at_once(text: str, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(text)
     results = jumbolab.load(tmp_path)
     assert "plan.toml" in str(refused(lambda: results.plan))
-    assert "plan.toml" in str(refused(lambda: results.worlds))
+    assert "plan.toml" in str(refused(lambda: results.backends))
 
 
 def test_keys_of_a_plan_may_have_quoted_parts() -> None:

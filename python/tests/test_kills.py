@@ -153,7 +153,7 @@ def test_each_process_may_be_killed(tmp_path: Path) -> None:
 
 @pytest.mark.large
 @pytest.mark.timeout(1800)
-def test_ten_random_kills_leave_the_octets_of_one_run(tmp_path: Path) -> None:
+def test_ten_random_kills_leave_the_bytes_of_one_run(tmp_path: Path) -> None:
     draw = random.Random(19)
     victims = iter(lambda: draw.choice(["worker 1", "worker 2", "scheduler", "client"]), "")
     words = ["--set", "traffic.duration=100ms", "--repeat", "5000", "--target", "0.1"]

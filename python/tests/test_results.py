@@ -42,7 +42,7 @@ def test_a_folder_says_the_same_when_it_is_loaded(whole: jumbolab.Results) -> No
     assert loaded.comparisons().equals(whole.comparisons())
     assert loaded.headline == whole.headline
     assert loaded.complete
-    assert loaded.plan["run"]["world"] == "sim"
+    assert loaded.plan["run"]["backend"] == "sim"
     assert loaded.run["plan"] == jumbolab.plan(STUDY, on="sim", set=SHORT, repeat=10).hash
 
 

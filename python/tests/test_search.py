@@ -1,4 +1,4 @@
-"""Robustness searches on a cluster."""
+"""Sensitivity searches on a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .conftest import assert_same
 STUDY = """
 format = 1
 name = "planted"
-world = "sim"
+backend = "sim"
 [network]
 shape = "routed"
 link = "emulated"
@@ -67,10 +67,10 @@ def test_what_a_part_made_of_the_next_round_is_left_out() -> None:
     assert laced([[b"a", b"of the next"], [], []]) == [b"a"]
 
 
-def test_a_search_on_a_cluster_leaves_the_octets_of_one(client: Client, tmp_path: Path) -> None:
+def test_a_search_on_a_cluster_leaves_the_bytes_of_one(client: Client, tmp_path: Path) -> None:
     study = tmp_path / "planted.toml"
     study.write_text(STUDY)
-    one = jumbolab.robustness(
+    one = jumbolab.sensitivity(
         study, on="sim", budget=f"runs={RUNS}", output=tmp_path / "one", threads=2
     )
     storage = str(tmp_path / "store")

@@ -1,4 +1,4 @@
-"""Sweeps: the same octets as one run, and nothing lost or run twice."""
+"""Sweeps: the same bytes as one run, and nothing lost or run twice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def marks(storage: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (storage / "shards").glob("*.json")}
 
 
-def test_a_sweep_leaves_the_octets_of_one_run(
+def test_a_sweep_leaves_the_bytes_of_one_run(
     client: Client, tmp_path: Path, whole: jumbolab.Results
 ) -> None:
     results = swept(client, tmp_path / "r")
@@ -93,8 +93,8 @@ def test_packets_that_trials_watch_are_there(client: Client, tmp_path: Path) -> 
     assert names
     assert sorted(path.name for path in (results.path / "watch").iterdir()) == names
     for name in names:
-        octets = [(folder / "watch" / name).read_bytes() for folder in (one.path, results.path)]
-        assert octets[0] == octets[1]
+        data = [(folder / "watch" / name).read_bytes() for folder in (one.path, results.path)]
+        assert data[0] == data[1]
 
 
 def test_parts_of_several_seeds_are_one_table(client: Client, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ pub use diff::{Shift, diff};
 /// if there is none.
 const LEVEL: f64 = 0.05;
 
-/// How the reason of a cell begins that this world cannot measure, once.
+/// How the reason of a cell begins that this backend cannot measure, once.
 pub(crate) const NOT_HERE: &str = "not measured here: ";
 
 /// One metric in one cell.
@@ -325,7 +325,7 @@ fn hold(cell: &mut Comparison, baseline: &Comparison) {
 /// the estimator is the mean. Cells that are compared with one another have the same one,
 /// approximate if a value of one of them is disturbed ([`crate::passes`]).
 pub fn estimators(plan: &Plan, metric: &Metric, by_cell: &[Vec<&Trial>]) -> Vec<Estimator> {
-    if !plan.world.profile().depends_on_machine {
+    if !plan.backend.profile().depends_on_machine {
         return vec![Estimator::Mean; by_cell.len()];
     }
     let is_disturbed = |trials: &Vec<&Trial>| Passes::of(metric, trials).is_approximate();
@@ -380,7 +380,7 @@ pub fn in_cell(
     let (finished, failed): (Vec<&Trial>, Vec<&Trial>) =
         trials.iter().partition(|trial| trial.failure.is_none());
     let mean = estimator.estimate(&values(metric, trials));
-    let mean = match plan.world.profile().predicts {
+    let mean = match plan.backend.profile().predicts {
         true => mean.map(Mean::predicted),
         false => mean,
     };

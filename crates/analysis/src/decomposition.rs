@@ -113,7 +113,7 @@ pub fn slowest(setting: &Setting) -> Option<Rate> {
     links.iter().filter_map(|link| link.rate).min()
 }
 
-/// The payload share of the wire's octets in full packets; `None` for programs
+/// The payload share of the wire's bytes in full packets; `None` for programs
 /// of the user.
 fn efficiency(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
@@ -199,7 +199,7 @@ mod tests {
             decomposition.host.unwrap(),
         );
         let close = |a: f64, b: f64| assert!((a - b).abs() < 0.01, "{a} is not {b}");
-        // 8928 of 9038 octets over 1428 of 1538 [IEEE802.3].
+        // 8928 of 9038 bytes over 1428 of 1538 [IEEE802.3].
         close(decomposition.framing_percent, 6.393);
         close(
             host.percent,

@@ -6,7 +6,6 @@ use plan::metric::Metric;
 use plan::{Cell, Plan, RunFacts, Trial};
 
 use crate::answer::Answer;
-use crate::certificate::{Certificate, Doubt, Reason, State, certify};
 use crate::claims;
 use crate::compare::{Comparison, baselines, by_cell, compare};
 use crate::completion::complete;
@@ -15,6 +14,7 @@ use crate::disturbances::Disturbances;
 use crate::latency_breakdown::{Group, groups};
 use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
+use crate::quality_check::{QualityCheck, Reason, State, Warning, check_quality};
 use crate::scores::{Score, scores};
 use crate::sizes::{self, Curve, curves};
 
@@ -35,8 +35,8 @@ pub struct Findings<'a> {
     pub baselines: Vec<Option<usize>>,
     /// The answer to the question of the experiment.
     pub answer: Answer<'a>,
-    /// The certificate of the run.
-    pub certificate: Certificate,
+    /// The quality check of the run.
+    pub quality_check: QualityCheck,
     /// The trials that other work on the machine disturbed.
     pub disturbances: Disturbances,
     /// Whether no trial of the plan is left to run.
@@ -72,7 +72,7 @@ impl<'a> Findings<'a> {
             facts,
             answer: Answer::of(plan, &by_cell, &comparisons, &baselines),
             baselines,
-            certificate: certify(facts, trials),
+            quality_check: check_quality(facts, trials),
             disturbances: Disturbances::of(trials),
             complete: complete(plan, trials),
             claims: claims::judged(plan, &comparisons),
@@ -110,18 +110,18 @@ impl<'a> Findings<'a> {
         self.trials.iter().filter(failed).count()
     }
 
-    /// The doubts about figures of the cells at these positions: whether their own trials
+    /// The warnings about figures of the cells at these positions: whether their own trials
     /// measured the host, and whether they stayed far below what the path allows.
-    pub fn doubts(&self, cells: &[usize]) -> Vec<Doubt> {
+    pub fn warnings(&self, cells: &[usize]) -> Vec<Warning> {
         let of_cells = || cells.iter().flat_map(|&cell| &self.by_cell[cell]).copied();
-        let doubts = [
-            Doubt::of(Reason::HostBound, of_cells()),
-            Doubt::of(Reason::BelowLimit, of_cells()),
+        let warnings = [
+            Warning::of(Reason::HostBound, of_cells()),
+            Warning::of(Reason::BelowLimit, of_cells()),
         ];
-        doubts.into_iter().flatten().collect()
+        warnings.into_iter().flatten().collect()
     }
 
-    /// The cells that this world can measure and that have no finished trial.
+    /// The cells that this backend can measure and that have no finished trial.
     pub fn unmeasured(&self) -> impl Iterator<Item = &'a Cell> {
         let plan = self.plan;
         let cells = plan.cells.iter().zip(&self.by_cell);
@@ -146,12 +146,12 @@ impl<'a> Findings<'a> {
         changes.peek().is_some() && changes.all(Comparison::is_no_result)
     }
 
-    /// How far the run can be relied on: as its certificate says, and not at all
+    /// How far the run can be relied on: as its quality check says, and not at all
     /// if a cell of the comparison has no finished trial, or if no change is a result.
     pub fn state(&self) -> State {
         match self.unmeasured().next().is_some() || self.is_without_result() {
             true => State::Failed,
-            false => self.certificate.state(),
+            false => self.quality_check.state(),
         }
     }
 }

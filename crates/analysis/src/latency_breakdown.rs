@@ -16,7 +16,7 @@ pub struct Group {
     /// The factors that distinguish it from other groups; empty if it is the
     /// only one.
     pub factors: Factors,
-    /// Message size in octets and the cell's position in the plan, smallest
+    /// Message size in bytes and the cell's position in the plan, smallest
     /// first.
     pub cells: Vec<(u64, usize)>,
     /// The size at which goodput stops growing, if it was measured.
@@ -26,11 +26,11 @@ pub struct Group {
 /// The size at which goodput stops growing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knee {
-    /// The smallest message that reaches [`ENOUGH`] of the peak, in octets.
+    /// The smallest message that reaches [`ENOUGH`] of the peak, in bytes.
     pub enough: u64,
     /// Whether it is the largest tested size of several.
     pub is_largest: bool,
-    /// The message size with the highest goodput, in octets, and this goodput
+    /// The message size with the highest goodput, in bytes, and this goodput
     /// in Mbit/s.
     pub peak: (u64, f64),
 }

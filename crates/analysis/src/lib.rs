@@ -5,15 +5,14 @@
 //! change against what a study printed, and [`claims`], [`paired`]
 //! and [`sizes`] against what it asserts otherwise; [`scores`] counts how often a prober was
 //! right; [`latency_breakdown`] groups round trips that were taken apart, [`decomposition`] tells
-//! what a gain is made of, [`details`] has time series and distributions, [`certificate`] whether the trials can be trusted,
+//! what a gain is made of, [`details`] has time series and distributions, [`quality_check`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, [`disturbances`] how many
 //! of them other work disturbed, [`passes`] which of these count, and [`outliers`] which of
-//! them stand apart. [`Findings`] is all of that of one run, [`across_worlds`] lays
+//! them stand apart. [`Findings`] is all of that of one run, [`across_backends`] lays
 //! several side by side. [`statistics`] has the arithmetic.
 
-pub mod across_worlds;
+pub mod across_backends;
 pub mod answer;
-pub mod certificate;
 pub mod claims;
 pub mod compare;
 pub mod completion;
@@ -27,9 +26,10 @@ pub mod outliers;
 pub mod paired;
 pub mod passes;
 pub mod predicted;
+pub mod quality_check;
 mod resolution;
-pub mod robustness;
 pub mod scores;
+pub mod sensitivity;
 pub mod sizes;
 pub mod statistics;
 pub mod verdict;

@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn goodput_is_a_window_a_round_trip_where_loss_decides() {
-        // 12.247 segments of 1428 octets in 40 ms, 2 (123 + 9) us of them on the impairments.
+        // 12.247 segments of 1428 bytes in 40 ms, 2 (123 + 9) us of them on the impairments.
         let trip = 0.040 + 2.0 * (1538.0 + 110.0) * 8.0 / 1e8;
         let expected = 12.247 * 1428.0 * 8.0 / trip / 1e6;
         near(goodput(&setting(1500, "reno", 10, 0.01)), expected);
@@ -160,7 +160,7 @@ mod tests {
         cut.network.cut_through = true;
         let mtu = stored.network.path_mtu().unwrap();
         let trips = [&stored, &cut].map(|setting| round_trip(&setting.network, mtu));
-        // A frame of 1538 octets and one of 110, but for 22 octets of each.
+        // A frame of 1538 bytes and one of 110, but for 22 bytes of each.
         let saved = Span::from_nanos((1538 + 110 - 2 * 22) * 80);
         assert_eq!(trips[0] - trips[1], saved);
     }

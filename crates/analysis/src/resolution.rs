@@ -18,13 +18,13 @@ pub(crate) fn resolution(
     setting: Option<&Setting>,
     trials: &[&Trial],
 ) -> Option<f64> {
-    // Per 10^9 octets; `None` if neither the trial nor its setting has their
+    // Per 10^9 bytes; `None` if neither the trial nor its setting has their
     // number.
     let per_gigabyte = |trial: &Trial, seconds: f64| {
-        let octets = trial
-            .number(evidence::CPU_OCTETS)
-            .or_else(|| octets_metered(setting?))?;
-        Some(seconds / (octets / 1e9))
+        let bytes = trial
+            .number(evidence::CPU_BYTES)
+            .or_else(|| bytes_metered(setting?))?;
+        Some(seconds / (bytes / 1e9))
     };
     let coarsest = |values: &mut dyn Iterator<Item = f64>| {
         values
@@ -47,11 +47,11 @@ pub(crate) fn resolution(
     })
 }
 
-/// The octets over which CPU time is metered, if any.
-fn octets_metered(setting: &Setting) -> Option<f64> {
+/// The bytes over which CPU time is metered, if any.
+fn bytes_metered(setting: &Setting) -> Option<f64> {
     Some(setting.traffic.transfer()?.cpu_size.get())
-        .filter(|&octets| octets > 0)
-        .map(|octets| octets as f64)
+        .filter(|&bytes| bytes > 0)
+        .map(|bytes| bytes as f64)
 }
 
 #[cfg(test)]
@@ -60,15 +60,15 @@ mod tests {
     use plan::synthetic;
 
     #[test]
-    fn a_tick_weighs_more_when_fewer_octets_are_metered() {
+    fn a_tick_weighs_more_when_fewer_bytes_are_metered() {
         let cpu = Metric::named("cpu_total").unwrap();
         let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("cpu_total", 1.0)]);
         assert_eq!(
             resolution(cpu, 1.0, None, &[&trial]),
             None,
-            "octets are unknown"
+            "bytes are unknown"
         );
-        trial.evidence.insert(evidence::CPU_OCTETS, 500_000_000);
+        trial.evidence.insert(evidence::CPU_BYTES, 500_000_000);
         assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.02));
         trial.evidence.insert(evidence::CPU_TICK_SECONDS, 0.001);
         assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.002));

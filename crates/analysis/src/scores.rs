@@ -6,7 +6,7 @@ use plan::Trial;
 pub const RIGHT: [&str; 3] = ["verdict_right", "mtu_right", "hop_right"];
 
 /// The metrics of its cost.
-pub const COST: [&str; 3] = ["probes", "probe_octets", "probe_time"];
+pub const COST: [&str; 3] = ["probes", "probe_bytes", "probe_time"];
 
 /// The score of one cell.
 #[derive(Clone, Debug, PartialEq)]

@@ -39,7 +39,7 @@ pub struct Curve<'a> {
 /// The trials' values for one size in microseconds, one value per trial.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
-    /// Octets of a message.
+    /// Bytes of a message.
     pub size: u32,
     /// The cell that it was measured in.
     pub cell: usize,
@@ -50,7 +50,7 @@ pub struct Point {
     /// The shortest message times, which other load on the machine cannot have
     /// lengthened much.
     pub shortest: Vec<f64>,
-    /// Times of all octets.
+    /// Times of all bytes.
     pub wholes: Vec<f64>,
     /// Means by each of the [`CLOCKS`].
     pub clocks: [Vec<f64>; CLOCKS],
@@ -131,7 +131,7 @@ pub fn curves<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Curve<'a>> {
 }
 
 impl Curve<'_> {
-    /// The usual distance between points, in octets.
+    /// The usual distance between points, in bytes.
     fn spacing(&self) -> u32 {
         let sizes = self.points.windows(2);
         let mut apart: Vec<u32> = sizes.map(|pair| pair[1].size - pair[0].size).collect();
@@ -224,11 +224,11 @@ impl Curve<'_> {
             [] => "none".to_owned(),
         };
         let kinds: [(String, Vec<u32>); 4] = [
-            (format!("1, 3, 5... full frames ({each} octets)"), odd),
-            (format!("2, 4, 6... full frames ({each} octets)"), even),
-            ("pages of 4096 octets".to_owned(), every(4_096).collect()),
+            (format!("1, 3, 5... full frames ({each} bytes)"), odd),
+            (format!("2, 4, 6... full frames ({each} bytes)"), even),
+            ("pages of 4096 bytes".to_owned(), every(4_096).collect()),
             (
-                "pages or buffers of 32768 octets".to_owned(),
+                "pages or buffers of 32768 bytes".to_owned(),
                 every(32_768).collect(),
             ),
         ];
@@ -244,7 +244,7 @@ impl Point {
     }
 }
 
-/// The sizes up to `last` of messages that fill their frames: one octet more
+/// The sizes up to `last` of messages that fill their frames: one byte more
 /// needs one frame more.
 fn frame_ends(setting: &Setting, last: u32) -> Vec<u32> {
     let Some(request_response) = setting.traffic.request_response() else {
@@ -276,7 +276,7 @@ fn frames(protocol: Transport, size: Bytes, mtu: IpMtu, ip: units::IpVersion) ->
 }
 
 fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
-    // The step is one octet further.
+    // The step is one byte further.
     let at = |jumps: &[Jump], place: &u32| {
         let place = f64::from(*place) + 1.0;
         let mut inner = jumps.iter().filter(|jump| jump.inner);

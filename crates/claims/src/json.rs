@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::arithmetic::Sum;
 use crate::conclusion::Conclusion;
 use crate::outcome::{Alternative, Elsewhere, Outcome};
-use crate::record::{Header, Robustness};
+use crate::record::{Header, Sensitivity};
 
 /// The object of one claim. The order of fields is the format's.
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Line<'a> {
     slip: Option<&'a str>,
     alternatives: &'a [Alternative],
     elsewhere: &'a [Elsewhere],
-    robustness: Option<&'a [&'a Robustness]>,
+    sensitivity: Option<&'a [&'a Sensitivity]>,
     why: &'a str,
     run: Option<&'a Header>,
 }
@@ -46,7 +46,7 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
             slip: claim.slip.as_deref(),
             alternatives: &outcome.alternatives,
             elsewhere: &outcome.elsewhere,
-            robustness: outcome.robustness.as_ref().map(|one| one.lines.as_slice()),
+            sensitivity: outcome.sensitivity.as_ref().map(|one| one.lines.as_slice()),
             why: &claim.why,
             run: outcome.record.map(|record| &record.run),
         })

@@ -19,7 +19,7 @@ const COLUMNS: &str = "\
 ## Columns
 
 - **Value**: the measured value with its 95 % interval and the backend of the run, or the computed one; the printed one where there is one. Where runs of other backends are on record, their results and verdicts follow.
-- **Robustness**: the share of the plausible settings in which the claim holds, where `jumbolab robustness` recorded it; of a value of several cells, from the smallest share to the largest; of interpretations, of which the value has each share, in any of them; with the backend of the search where it is not that of the verdict.
+- **Sensitivity**: the share of the plausible settings in which the claim holds, where `jumbolab sensitivity` recorded it; of a value of several cells, from the smallest share to the largest; of interpretations, of which the value has each share, in any of them; with the backend of the search where it is not that of the verdict.
 - **Verdict**: one of these, each counted apart.
 ";
 
@@ -88,7 +88,7 @@ fn paper(first: &Outcome<'_>, outcomes: &[&Outcome<'_>]) -> String {
         let _ = write!(text, " [The finding](../{page}) has the answer.");
     }
     text +=
-        "\n\n| claim | place | value | verdict | robustness | why |\n|---|---|---|---|---|---|\n";
+        "\n\n| claim | place | value | verdict | sensitivity | why |\n|---|---|---|---|---|---|\n";
     for outcome in outcomes {
         let claim = outcome.claim;
         let _ = writeln!(
@@ -99,7 +99,7 @@ fn paper(first: &Outcome<'_>, outcomes: &[&Outcome<'_>]) -> String {
             cell(&claim.place),
             cell(&outcome.figures()),
             outcome.verdict,
-            outcome.robustness.as_ref().map_or_else(String::new, share),
+            outcome.sensitivity.as_ref().map_or_else(String::new, share),
             cell(&claim.why)
         );
     }

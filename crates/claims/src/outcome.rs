@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::arithmetic;
 use crate::conclusion::Conclusion;
-use crate::record::{Line, Measured, OfAlternative, OfClaim, OfFigure, Record, Robustness};
+use crate::record::{Line, Measured, OfAlternative, OfClaim, OfFigure, Record, Sensitivity};
 use crate::register::{Claim, Evidence, Paper, Run};
 
 mod alternatives;
@@ -29,17 +29,17 @@ pub struct Outcome<'a> {
     pub figure: String,
     /// The recorded run that it is from, if any.
     pub record: Option<&'a Record>,
-    /// What runs of other worlds say of the same claim.
+    /// What runs of other backends say of the same claim.
     pub elsewhere: Vec<Elsewhere>,
-    /// In which share of the admissible settings it holds, if that is recorded.
-    pub robustness: Option<Admissible<'a>>,
+    /// In which share of the plausible settings it holds, if that is recorded.
+    pub sensitivity: Option<Plausible<'a>>,
 }
 
-/// The verdict on a claim by the recorded run of another world than that of its outcome. The
+/// The verdict on a claim by the recorded run of another backend than that of its outcome. The
 /// order of fields is that of the JSON object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Elsewhere {
-    pub world: String,
+    pub backend: String,
     /// The verdict there.
     pub verdict: Verdict,
     /// The figure that decides it there.
@@ -47,28 +47,29 @@ pub struct Elsewhere {
 }
 
 impl Outcome<'_> {
-    /// The figure, and what runs of other worlds say of the same claim.
+    /// The figure, and what runs of other backends say of the same claim.
     pub(crate) fn figures(&self) -> String {
         let others = self.elsewhere.iter();
-        let others = others.map(|one| format!("; {} ({}: {})", one.figure, one.world, one.verdict));
+        let others =
+            others.map(|one| format!("; {} ({}: {})", one.figure, one.backend, one.verdict));
         self.figure.clone() + &others.collect::<String>()
     }
 }
 
-/// In which share of the admissible settings a claim holds.
+/// In which share of the plausible settings a claim holds.
 #[derive(Debug)]
-pub struct Admissible<'a> {
-    /// The world of the search.
-    pub world: &'a str,
-    /// Whether that is not the world of the verdict.
+pub struct Plausible<'a> {
+    /// The backend of the search.
+    pub backend: &'a str,
+    /// Whether that is not the backend of the verdict.
     pub is_elsewhere: bool,
     /// The claim; of a published figure each cell that it is about; of alternatives
     /// whether any of them holds.
-    pub lines: Vec<&'a Robustness>,
-    of_alternatives: Vec<&'a Robustness>,
+    pub lines: Vec<&'a Sensitivity>,
+    of_alternatives: Vec<&'a Sensitivity>,
 }
 
-impl Admissible<'_> {
+impl Plausible<'_> {
     /// Whether the share is of settings in which any of several alternatives holds.
     pub(crate) const fn is_of_any(&self) -> bool {
         !self.of_alternatives.is_empty()
@@ -98,7 +99,7 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
         figure,
         record: None,
         elsewhere: Vec::new(),
-        robustness: None,
+        sensitivity: None,
     };
     if let Evidence::NotMeasured(evidence) = &claim.evidence {
         let why = evidence.not_measured.clone();
@@ -120,19 +121,19 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
     let Some((verdict, figure, mut alternatives)) = look_up(&claim.evidence, record) else {
         bail!("{}: {} has no such verdict", claim.id, record.file_name());
     };
-    let robustness = robustness(&claim.evidence, record, records);
-    if let Some(search) = &robustness {
+    let sensitivity = sensitivity(&claim.evidence, record, records);
+    if let Some(search) = &sensitivity {
         with_shares(&mut alternatives, search);
     }
     let figure = with_places(figure, &alternatives);
     Ok(Outcome {
         record: Some(record),
         elsewhere: elsewhere(&claim.evidence, record, records),
-        robustness,
+        sensitivity,
         alternatives,
         ..of(
             Conclusion::Measured(verdict),
-            format!("{figure} ({})", record.run.world),
+            format!("{figure} ({})", record.run.backend),
         )
     })
 }
@@ -145,18 +146,18 @@ fn with_places(figure: String, alternatives: &[Alternative]) -> String {
     }
 }
 
-/// What runs of other worlds say of a claim that they measured.
+/// What runs of other backends say of a claim that they measured.
 fn elsewhere(evidence: &Evidence, record: &Record, records: &[Record]) -> Vec<Elsewhere> {
     let others = records.iter().filter(|other| {
         let (one, other) = (&record.run, &other.run);
         one.experiment == other.experiment
             && one.variant == other.variant
-            && one.world != other.world
+            && one.backend != other.backend
     });
     let measured = others.filter_map(|other| {
         let (verdict, figure, alternatives) = look_up(evidence, other)?;
         (verdict != Verdict::NotMeasured).then(|| Elsewhere {
-            world: other.run.world.clone(),
+            backend: other.run.backend.clone(),
             verdict,
             figure: with_places(figure, &alternatives),
         })
@@ -191,18 +192,18 @@ fn by_itself(claim: &Claim) -> Result<Option<(Conclusion, String)>> {
     Ok(Some((conclusion, figure)))
 }
 
-/// The shares of the admissible settings that a search recorded: of several worlds
+/// The shares of the plausible settings that a search recorded: of several backends
 /// that of `record`, which is no variant.
-fn robustness<'a>(
+fn sensitivity<'a>(
     evidence: &Evidence,
     record: &Record,
     records: &'a [Record],
-) -> Option<Admissible<'a>> {
+) -> Option<Plausible<'a>> {
     // A search begins at the settings that an experiment is shipped with.
     if record.run.variant.is_some() {
         return None;
     }
-    let is_asked = |line: &&Robustness| match evidence {
+    let is_asked = |line: &&Sensitivity| match evidence {
         Evidence::Claim(wanted) => line.metric.is_none() && line.question == wanted.claim,
         Evidence::Jump(wanted) => line.metric.is_none() && line.question == wanted.jump,
         Evidence::Figure(wanted) => {
@@ -213,34 +214,36 @@ fn robustness<'a>(
     let searches = records
         .iter()
         .filter(|other| other.run.experiment == record.run.experiment);
-    let mut found: Vec<Admissible<'a>> = searches
+    let mut found: Vec<Plausible<'a>> = searches
         .map(|search| {
-            let lines = search.robustness.iter().filter(is_asked);
+            let lines = search.sensitivity.iter().filter(is_asked);
             let (of_alternatives, lines) = lines.partition(|line| line.alternative.is_some());
-            Admissible {
-                world: &search.run.world,
-                is_elsewhere: search.run.world != record.run.world,
+            Plausible {
+                backend: &search.run.backend,
+                is_elsewhere: search.run.backend != record.run.backend,
                 lines,
                 of_alternatives,
             }
         })
-        .filter(|admissible| !admissible.lines.is_empty())
+        .filter(|plausible| !plausible.lines.is_empty())
         .collect();
-    found.sort_by_key(|admissible| admissible.is_elsewhere);
+    found.sort_by_key(|plausible| plausible.is_elsewhere);
     found.into_iter().next()
 }
 
-/// The recorded run that a claim refers to: of several worlds `netns`.
+/// The recorded run that a claim refers to: of several backends `netns`.
 fn find<'a>(records: &'a [Record], run: &Run<'_>) -> Option<&'a Record> {
     let mut found: Vec<&Record> = records
         .iter()
         .filter(|record| {
             record.run.experiment == run.experiment
                 && record.run.variant.as_deref() == run.variant
-                && run.world.is_none_or(|world| record.run.world == world)
+                && run
+                    .backend
+                    .is_none_or(|backend| record.run.backend == backend)
         })
         .collect();
-    found.sort_by(|one, other| one.run.world.cmp(&other.run.world));
+    found.sort_by(|one, other| one.run.backend.cmp(&other.run.backend));
     found.first().copied()
 }
 

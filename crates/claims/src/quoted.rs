@@ -4,7 +4,7 @@
 //! follows, up to the next such comment or heading. A comment `<!--= metric level... part *factor -->`
 //! directly after a figure names its cell; the part is the mean unless it is
 //! `change`, `paired` or `ratio`. `<!--= claim part -->` names a claim of the register; its
-//! part is `lowest`, `highest`, `average` or `robustness`. A level is written `queue=red`.
+//! part is `lowest`, `highest`, `average` or `sensitivity`. A level is written `queue=red`.
 //! A section in which figures have no record says "not on record".
 
 use std::collections::BTreeMap;
@@ -88,16 +88,16 @@ fn look_up(text: &str, records: &[Record], papers: &[Paper]) -> Result<Measured,
         };
         let of_same = records.iter().filter(|record| {
             record.run.experiment == wanted.experiment
-                && (record.run.variant.is_none() || has("robustness"))
+                && (record.run.variant.is_none() || has("sensitivity"))
                 && wanted
-                    .world
+                    .backend
                     .as_ref()
-                    .is_none_or(|world| *world == record.run.world)
+                    .is_none_or(|backend| *backend == record.run.backend)
         });
         let found = of_same.flat_map(|record| {
-            let shares = record.robustness.iter();
+            let shares = record.sensitivity.iter();
             let share = shares.filter(|one| {
-                has("robustness") && one.question == wanted.claim && one.alternative.is_none()
+                has("sensitivity") && one.question == wanted.claim && one.alternative.is_none()
             });
             let lines = record.verdicts.iter().filter_map(|line| match line {
                 Line::Claim(one) if one.claim == wanted.claim && has("lowest") => one.lowest,
@@ -243,9 +243,9 @@ mod tests {
         assert!(all.is_empty(), "{}", all.join("\n"));
     }
 
-    const RECORD: &str = r#"{"run":{"experiment":"e","variant":null,"world":"sim","plan":"","version":"","kernel":null,
-        "processors":null,"date":null,"trials":1,"failed":0,"complete":true,"certificate":"passed"},
-        "verdicts":[],"robustness":[],"figures":[
+    const RECORD: &str = r#"{"run":{"experiment":"e","variant":null,"backend":"sim","plan":"","version":"","kernel":null,
+        "processors":null,"date":null,"trials":1,"failed":0,"complete":true,"quality_check":"passed"},
+        "verdicts":[],"sensitivity":[],"figures":[
         {"metric":"delay","unit":"ms","cell":{"mtu":1500},"mean":{"value":0.1245,"interval":[0.1205,0.1285]}},
         {"metric":"delay","unit":"ms","cell":{"mtu":9000},"mean":{"value":0.0625,"interval":null},"change":{"value":-49.8,"interval":[-52.0,-47.61]}}]}"#;
 

@@ -1,8 +1,8 @@
 //! Recorded results: the verdicts of one run, small enough to keep.
 
 use analysis::Findings;
-use analysis::certificate::{State, certify};
-use analysis::robustness::findings::Findings as Search;
+use analysis::quality_check::{State, check_quality};
+use analysis::sensitivity::findings::Findings as Search;
 use analysis::statistics::Interval;
 use anyhow::{Context, Result};
 use plan::{Plan, RunFacts, Trial};
@@ -15,7 +15,7 @@ mod measured;
 
 pub(crate) use cells::OfCell;
 use judged::{of_claim, of_figure, of_jump, subject};
-pub use lines::Robustness;
+pub use lines::Sensitivity;
 pub(crate) use lines::{Line, Named, OfAlternative, OfClaim, OfFigure};
 pub(crate) use measured::Measured;
 use measured::measured;
@@ -33,8 +33,8 @@ pub struct Record {
     /// The figures of each cell; none in records of older versions.
     #[serde(default)]
     pub figures: Vec<OfCell>,
-    /// One a question that was asked of all admissible settings.
-    pub robustness: Vec<Robustness>,
+    /// One a question that was asked of all plausible settings.
+    pub sensitivity: Vec<Sensitivity>,
 }
 
 /// The run, and the machine that ran it.
@@ -44,7 +44,7 @@ pub struct Header {
     pub experiment: String,
     /// The variant, where settings differ from the shipped ones.
     pub variant: Option<String>,
-    pub world: String,
+    pub backend: String,
     /// The hash of the plan.
     pub plan: String,
     /// The version of the program.
@@ -61,7 +61,7 @@ pub struct Header {
     pub failed: usize,
     /// Whether nothing of the plan is left to run.
     pub complete: bool,
-    pub certificate: State,
+    pub quality_check: State,
 }
 
 /// The recorded results that are part of the program.
@@ -81,7 +81,7 @@ impl Header {
         facts: &RunFacts,
         trials: &[Trial],
         complete: bool,
-        certificate: State,
+        quality_check: State,
     ) -> Self {
         let host = facts.host.as_ref();
         let last = trials.iter().filter_map(|trial| trial.start.as_deref());
@@ -90,7 +90,7 @@ impl Header {
         Self {
             experiment: plan.name.clone(),
             variant: None,
-            world: plan.world.to_string(),
+            backend: plan.backend.to_string(),
             plan: plan.hash.clone(),
             version: facts.version.clone(),
             kernel: host.map(|host| host.kernel.clone()),
@@ -99,7 +99,7 @@ impl Header {
             trials: trials.len(),
             failed: failed.count(),
             complete,
-            certificate,
+            quality_check,
         }
     }
 }
@@ -125,7 +125,7 @@ impl Record {
                     found.facts,
                     found.trials,
                     found.complete,
-                    found.certificate.state(),
+                    found.quality_check.state(),
                 )
             },
             verdicts: claims
@@ -133,16 +133,16 @@ impl Record {
                 .chain(figures.map(Line::Figure))
                 .collect(),
             figures: cells::of_cells(found),
-            robustness: Vec::new(),
+            sensitivity: Vec::new(),
         }
     }
 
-    /// The shares of the admissible settings of a search in which each claim and claimed
+    /// The shares of the plausible settings of a search in which each claim and claimed
     /// step holds and each published change is reproduced.
     pub fn of_search(found: &Search<'_>, facts: &RunFacts, trials: &[Trial]) -> Self {
         let asked = &found.asked;
         let name = &asked.plan.name;
-        let name = name.strip_suffix("-robustness").unwrap_or(name);
+        let name = name.strip_suffix("-sensitivity").unwrap_or(name);
         let judged = found.judged.iter().filter_map(|judged| {
             let shares = judged.shares.as_ref()?;
             let share = &shares.holds;
@@ -152,7 +152,7 @@ impl Record {
             };
             let (metric, cell) = subject(asked, &judged.question.asked);
             let levels = judged.question.alternative.as_ref();
-            Some(Robustness {
+            Some(Sensitivity {
                 question: judged.question.text.clone(),
                 alternative: levels.map(|levels| asked.plan.in_words(levels)),
                 metric,
@@ -161,16 +161,16 @@ impl Record {
                 settings: shares.asked,
             })
         });
-        let certificate = certify(facts, trials).state();
+        let quality_check = check_quality(facts, trials).state();
         Self {
             run: Header {
                 experiment: name.to_owned(),
-                variant: Some("robustness".to_owned()),
-                ..Header::of(asked.plan, facts, trials, asked.is_complete, certificate)
+                variant: Some("sensitivity".to_owned()),
+                ..Header::of(asked.plan, facts, trials, asked.is_complete, quality_check)
             },
             verdicts: Vec::new(),
             figures: Vec::new(),
-            robustness: judged.collect(),
+            sensitivity: judged.collect(),
         }
     }
 
@@ -191,11 +191,11 @@ impl Record {
         let mut verdicts = each(&self.verdicts)?;
         verdicts.sort();
         Ok(format!(
-            "{{\n\"run\": {},\n\"verdicts\": [{}],\n\"figures\": [{}],\n\"robustness\": [{}]\n}}\n",
+            "{{\n\"run\": {},\n\"verdicts\": [{}],\n\"figures\": [{}],\n\"sensitivity\": [{}]\n}}\n",
             serde_json::to_string(&self.run)?,
             list(&verdicts),
             list(&each(&self.figures)?),
-            list(&each(&self.robustness)?)
+            list(&each(&self.sensitivity)?)
         ))
     }
 
@@ -207,7 +207,7 @@ impl Record {
             "{}.{}{}.json",
             run.experiment,
             variant.unwrap_or_default(),
-            run.world
+            run.backend
         )
     }
 }
@@ -249,7 +249,7 @@ mod tests {
         assert!(back.figures.iter().any(|one| one.change.is_some()));
         assert_eq!(
             back.file_name(),
-            format!("{}.slow.{}.json", plan.name, plan.world)
+            format!("{}.slow.{}.json", plan.name, plan.backend)
         );
     }
 

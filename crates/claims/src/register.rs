@@ -78,8 +78,8 @@ pub struct Run<'a> {
     pub experiment: &'a str,
     /// The name of the variant, where settings differ from the shipped ones.
     pub variant: Option<&'a str>,
-    /// The world; none: `netns` if that is recorded, else any.
-    pub world: Option<&'a str>,
+    /// The backend; none: `netns` if that is recorded, else any.
+    pub backend: Option<&'a str>,
 }
 
 macro_rules! evidence {
@@ -103,9 +103,9 @@ evidence! {
         /// The variant of the run.
         #[serde(default)]
         variant: Option<String>,
-        /// The world of the run.
+        /// The backend of the run.
         #[serde(default)]
-        world: Option<String>,
+        backend: Option<String>,
     }
     /// A claim about a step in a curve.
     Jump {
@@ -116,9 +116,9 @@ evidence! {
         /// The variant of the run.
         #[serde(default)]
         variant: Option<String>,
-        /// The world of the run.
+        /// The backend of the run.
         #[serde(default)]
-        world: Option<String>,
+        backend: Option<String>,
     }
     /// A published figure.
     Figure {
@@ -131,9 +131,9 @@ evidence! {
         /// The variant of the run.
         #[serde(default)]
         variant: Option<String>,
-        /// The world of the run.
+        /// The backend of the run.
         #[serde(default)]
-        world: Option<String>,
+        backend: Option<String>,
     }
     /// Several claims with the same alternatives.
     Claims {
@@ -144,9 +144,9 @@ evidence! {
         /// The variant of the run.
         #[serde(default)]
         variant: Option<String>,
-        /// The world of the run.
+        /// The backend of the run.
         #[serde(default)]
-        world: Option<String>,
+        backend: Option<String>,
     }
     /// A comparison with values of the paper.
     Tables {
@@ -173,17 +173,17 @@ evidence! {
 impl Evidence {
     /// The run that was recorded, where that is the evidence.
     pub fn run(&self) -> Option<Run<'_>> {
-        let (experiment, variant, world) = match self {
-            Self::Claim(one) => (&one.experiment, &one.variant, &one.world),
-            Self::Jump(one) => (&one.experiment, &one.variant, &one.world),
-            Self::Figure(one) => (&one.experiment, &one.variant, &one.world),
-            Self::Claims(one) => (&one.experiment, &one.variant, &one.world),
+        let (experiment, variant, backend) = match self {
+            Self::Claim(one) => (&one.experiment, &one.variant, &one.backend),
+            Self::Jump(one) => (&one.experiment, &one.variant, &one.backend),
+            Self::Figure(one) => (&one.experiment, &one.variant, &one.backend),
+            Self::Claims(one) => (&one.experiment, &one.variant, &one.backend),
             _ => return None,
         };
         Some(Run {
             experiment,
             variant: variant.as_deref(),
-            world: world.as_deref(),
+            backend: backend.as_deref(),
         })
     }
 

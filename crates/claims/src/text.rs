@@ -6,13 +6,13 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use crate::arithmetic::Sum;
 use crate::conclusion::Conclusion;
-use crate::outcome::{Admissible, Outcome};
+use crate::outcome::{Outcome, Plausible};
 use crate::record::Header;
 
-/// The widths of place, verdict and robustness.
+/// The widths of place, verdict and sensitivity.
 const PLACE: u16 = 10;
 const VERDICT: u16 = 16;
-const ROBUSTNESS: u16 = 13;
+const SENSITIVITY: u16 = 13;
 
 /// For each paper its counts and a table, `width` columns wide, and the counts of all.
 pub fn overview(outcomes: &[&Outcome<'_>], width: u16) -> String {
@@ -58,7 +58,7 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(width)
-        .set_header(["claim", "place", "figure", "verdict", "robustness"]);
+        .set_header(["claim", "place", "figure", "verdict", "sensitivity"]);
     for outcome in outcomes {
         let claim = outcome.claim;
         table.add_row([
@@ -67,19 +67,19 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
             outcome.figures(),
             outcome.verdict.to_string(),
             outcome
-                .robustness
+                .sensitivity
                 .as_ref()
                 .map_or_else(|| "-".to_owned(), share),
         ]);
     }
-    let fixed = PLACE + VERDICT + ROBUSTNESS;
+    let fixed = PLACE + VERDICT + SENSITIVITY;
     let rest = width.saturating_sub(fixed).max(40);
     let widths = [
         rest * 3 / 5,
         PLACE,
         rest - rest * 3 / 5,
         VERDICT,
-        ROBUSTNESS,
+        SENSITIVITY,
     ];
     for (column, width) in table.column_iter_mut().zip(widths) {
         column.set_padding((0, 2));
@@ -131,10 +131,10 @@ pub fn sums_table(sums: &[Sum<'_>], width: u16) -> String {
     format!("{}\n", table.trim_fmt())
 }
 
-/// In how many of the admissible settings it holds; of several cells from the fewest
+/// In how many of the plausible settings it holds; of several cells from the fewest
 /// to the most.
-pub(crate) fn share(admissible: &Admissible<'_>) -> String {
-    let lines = &admissible.lines;
+pub(crate) fn share(plausible: &Plausible<'_>) -> String {
+    let lines = &plausible.lines;
     let mut shares: Vec<f64> = lines.iter().map(|line| line.holds.value.round()).collect();
     shares.sort_by(f64::total_cmp);
     let settings = lines.iter().map(|line| line.settings).min().unwrap_or(0);
@@ -143,12 +143,12 @@ pub(crate) fn share(admissible: &Admissible<'_>) -> String {
         [one, ..] => format!("{one:.0} % of {settings}"),
         [] => String::new(),
     };
-    let share = match admissible.is_of_any() {
+    let share = match plausible.is_of_any() {
         true => format!("any {share}"),
         false => share,
     };
-    match admissible.is_elsewhere {
-        true => format!("{share} ({})", admissible.world),
+    match plausible.is_elsewhere {
+        true => format!("{share} ({})", plausible.backend),
         false => share,
     }
 }
@@ -169,18 +169,18 @@ pub fn whole(outcome: &Outcome<'_>) -> String {
     line("figure", &outcome.figure);
     line("verdict", outcome.verdict.as_str());
     for one in &outcome.elsewhere {
-        line(&one.world, &format!("{}: {}", one.figure, one.verdict));
+        line(&one.backend, &format!("{}: {}", one.figure, one.verdict));
     }
     for one in &outcome.alternatives {
         let share = one
-            .robustness
+            .sensitivity
             .map_or_else(String::new, |(share, settings)| {
                 format!(", {share:.0} % of {settings} settings")
             });
         line("", &format!("{}: {}{share}", one.name, one.verdict));
     }
-    if let Some(robustness) = &outcome.robustness {
-        line("robustness", &share(robustness));
+    if let Some(sensitivity) = &outcome.sensitivity {
+        line("sensitivity", &share(sensitivity));
     }
     line("why", &claim.why);
     if let Some(record) = outcome.record {
@@ -194,10 +194,10 @@ pub(crate) fn run(run: &Header) -> String {
     let variant = run.variant.as_ref().map(|variant| format!(" ({variant})"));
     let mut words = vec![
         format!(
-            "{}{} in world {}",
+            "{}{} in backend {}",
             run.experiment,
             variant.unwrap_or_default(),
-            run.world
+            run.backend
         ),
         format!("plan {}", run.plan),
         match run.failed {
@@ -208,7 +208,7 @@ pub(crate) fn run(run: &Header) -> String {
     if !run.complete {
         words.push("not complete".to_owned());
     }
-    words.push(format!("certificate {}", run.certificate));
+    words.push(format!("quality check {}", run.quality_check));
     words.push(format!("jumbolab {}", run.version));
     let machine = run.kernel.iter().cloned();
     words.extend(machine.chain(run.processors.map(|count| format!("{count} processors"))));
@@ -255,7 +255,7 @@ mod tests {
         for words in [
             "2019-frames-1500  3333  3502 frames  correct by calculation",
             "mred-saved-rate 4 31.29 Mbit/s slip in print",
-            "mred-290 290 290 octets correct by calculation",
+            "mred-290 290 290 bytes correct by calculation",
             "2019-rtt-order 4 4 scenarios consistent with its tables",
             "mred-scenarios 4 2 contradicted by its tables",
         ] {

@@ -81,8 +81,8 @@ pub enum Style {
     Note,
     /// A warning that the results are unreliable or incomplete.
     Alarm,
-    /// A reason to doubt the results.
-    Doubt,
+    /// A warning about the results.
+    Warning,
     /// A message for browsers without JavaScript.
     NoScript,
 }
@@ -100,8 +100,8 @@ pub struct List {
 pub enum ListKind {
     /// Findings.
     Plain,
-    /// Faults and notes of a certificate; a terminal shows all.
-    Certificate,
+    /// Faults and notes of a quality check; a terminal shows all.
+    QualityCheck,
     /// Facts about program and machine; a terminal shows all.
     Facts,
 }

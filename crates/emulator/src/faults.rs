@@ -40,7 +40,7 @@ impl Faults {
         frame: &mut Frame,
         direction: Direction,
     ) -> Outcome {
-        let is_to_group = frame.ethernet().first().is_none_or(|octet| octet & 1 != 0);
+        let is_to_group = frame.ethernet().first().is_none_or(|byte| byte & 1 != 0);
         if first.is_none() && !is_to_group {
             *first = Some(at);
         }
@@ -49,7 +49,7 @@ impl Faults {
         };
         middlebox.begin(first.unwrap_or(at));
         match frame.ethernet_mut() {
-            Some(octets) => middlebox.pass_frame(at, octets, direction),
+            Some(bytes) => middlebox.pass_frame(at, bytes, direction),
             None => Outcome::Forward,
         }
     }

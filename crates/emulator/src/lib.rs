@@ -4,17 +4,17 @@
 //! Frames are received and sent through packet sockets, which need no privilege beyond
 //! CAP_NET_RAW. An arrival is timed by the kernel's timestamp, not by the wake-up of
 //! this process. The instant of a departure follows from arrivals, sizes and the rate
-//! alone; its actual lateness is measured. One thread serves all links of a test bed:
+//! alone; its actual timing error is measured. One thread serves all links of a test bed:
 //! it sleeps until shortly before the next departure and polls for the rest.
 
 mod end;
 mod faults;
-mod lateness;
 mod link_driver;
 mod observation;
 #[cfg(test)]
 mod parity;
 mod steering;
+mod timing_error;
 
 use std::iter;
 use std::os::fd::BorrowedFd;
@@ -27,7 +27,6 @@ use units::{Seed, Span, Time};
 
 pub use end::End;
 use faults::Faults;
-use lateness::Lateness;
 use link_driver::LinkDriver;
 pub use link_driver::{Cross, Crossed};
 pub use observation::{Head, Observation};
@@ -43,6 +42,7 @@ use os::pacing::{Poller, Round, Stop};
 pub use os::port::Refused;
 use os::port::{Port, Purpose};
 use os::sys::packet::BATCH;
+use timing_error::TimingError;
 
 /// The purpose of ports, for messages.
 const PURPOSE: Purpose = Purpose {
@@ -95,7 +95,7 @@ impl Report {
     }
 
     /// The change from `earlier` to this report, of which `parts` are the changes
-    /// over the parts: lateness is that of the worse part.
+    /// over the parts: timing error is that of the worse part.
     #[must_use]
     pub fn over(self, earlier: &Self, parts: [&Self; 2]) -> Self {
         let [one, other] = parts;
@@ -130,7 +130,7 @@ pub struct Report {
     pub cpu: Span,
     /// Departures since the last report.
     pub departures: u64,
-    /// Lateness of departures: median, 99th percentile and maximum.
+    /// Timing error of departures: median, 99th percentile and maximum.
     pub late: [Span; 3],
     /// The scheduling of the emulator's thread since the last report.
     pub scheduling: Scheduling,
@@ -152,7 +152,7 @@ pub struct Emulator {
     /// Notifications about oversized frames, sent back to their sources; kept for its
     /// allocation.
     answers: Vec<Frame>,
-    lateness: Lateness,
+    timing_error: TimingError,
     /// Of the interfaces.
     _claims: Vec<Claim>,
 }
@@ -200,7 +200,7 @@ impl Emulator {
             batch: Vec::new(),
             due: Vec::new(),
             answers: Vec::new(),
-            lateness: Lateness::new()?,
+            timing_error: TimingError::new()?,
             _claims: claims,
         })
     }
@@ -258,7 +258,7 @@ impl Emulator {
         }
     }
 
-    /// The counters so far; the statistics of lateness start anew. An interface that is
+    /// The counters so far; the statistics of timing error start anew. An interface that is
     /// down is not an error, because it may come up again.
     ///
     /// # Errors
@@ -283,7 +283,7 @@ impl Emulator {
             };
             links.push([direction(0), direction(1)]);
         }
-        let (departures, late) = self.lateness.take();
+        let (departures, late) = self.timing_error.take();
         Ok(Report {
             links,
             cpu: Process::sample()?.cpu,
@@ -293,10 +293,10 @@ impl Emulator {
         })
     }
 
-    /// Lateness of departures from the start to the last report: median, 99th
+    /// Timing error of departures from the start to the last report: median, 99th
     /// percentile and maximum.
     pub fn late(&self) -> [Span; 3] {
-        self.lateness.whole()
+        self.timing_error.whole()
     }
 
     /// Receives a batch from each port. Returns whether there may be more.
@@ -357,7 +357,7 @@ impl Emulator {
                     let begun = clock::monotonic();
                     ports[1 - direction].send(&self.batch)?;
                     self.batch.clear();
-                    self.lateness.record(begun, &self.due);
+                    self.timing_error.record(begun, &self.due);
                     self.due.clear();
                 }
             }

@@ -26,7 +26,7 @@ pub struct Cross {
     pub direction: usize,
     /// Gaps between arrivals, in picoseconds.
     pub gaps: Law,
-    /// Octets of frames, from the destination address to the FCS.
+    /// Bytes of frames, from the destination address to the FCS.
     pub sizes: Law,
 }
 
@@ -35,9 +35,9 @@ pub struct Cross {
 pub struct Crossed {
     /// Its packets by fate. The counters of the direction include them.
     pub counters: Counters,
-    /// Octets of wire offered, preamble and gap included.
+    /// Bytes of wire offered, preamble and gap included.
     pub offered: Bytes,
-    /// Octets of wire of the packets that were neither dropped nor lost.
+    /// Bytes of wire of the packets that were neither dropped nor lost.
     pub carried: Bytes,
     /// Duration of the cross traffic.
     pub lasted: Span,
@@ -270,7 +270,7 @@ impl LinkDriver {
                     Fate::Duplicated => 2,
                     Fate::Dropped | Fate::Lost | Fate::Damaged | Fate::TooBig => 0,
                 };
-                counters.octets += event.size * copies;
+                counters.bytes += event.size * copies;
                 if copies > 0 {
                     let size = Bytes::new(event.size);
                     self.crossed.carried += size + Framing::PREAMBLE + Framing::GAP;
@@ -291,9 +291,9 @@ fn answer(link: &mut Link<Frame, Observer>, at: Time, frame: &Frame, pool: &Pool
     if !link.may_answer(at) {
         return None;
     }
-    let mut octets = vec![0; answer.buffer_len()];
-    answer.emit(&mut octets).ok()?;
-    Some(pool.frame(&octets))
+    let mut bytes = vec![0; answer.buffer_len()];
+    answer.emit(&mut bytes).ok()?;
+    Some(pool.frame(&bytes))
 }
 
 /// Packets in the queue or in flight.

@@ -12,7 +12,7 @@ use os::frames::Frame;
 pub struct Head {
     /// Source and destination port.
     pub ports: [u16; 2],
-    /// Of a segment of TCP its sequence number and its octets of payload.
+    /// Of a segment of TCP its sequence number and its bytes of payload.
     pub segment: Option<(u32, u32)>,
 }
 

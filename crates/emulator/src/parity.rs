@@ -44,18 +44,18 @@ impl Packet for Header {
 struct Arrival {
     /// Time since the previous arrival.
     gap: Span,
-    /// Octets of the frame without FCS.
+    /// Bytes of the frame without FCS.
     size: usize,
     /// Source port of its flow.
     port: u8,
-    /// Service octet: DSCP and ECN.
+    /// Service byte: DSCP and ECN.
     service: u8,
 }
 
 /// A frame of IPv4 and UDP with its number in the payload [RFC791] [RFC768].
-fn octets(arrival: Arrival, number: u32) -> Vec<u8> {
-    let mut octets = vec![0; HEADER + arrival.size];
-    let frame = &mut octets[HEADER..];
+fn bytes(arrival: Arrival, number: u32) -> Vec<u8> {
+    let mut bytes = vec![0; HEADER + arrival.size];
+    let frame = &mut bytes[HEADER..];
     frame[12..14].copy_from_slice(&[0x08, 0x00]);
     frame[14..16].copy_from_slice(&[0x45, arrival.service]);
     let length = u16::try_from(arrival.size - 14).unwrap();
@@ -64,7 +64,7 @@ fn octets(arrival: Arrival, number: u32) -> Vec<u8> {
     frame[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
     frame[34..38].copy_from_slice(&[4, arrival.port, 0, 9]);
     frame[42..46].copy_from_slice(&number.to_be_bytes());
-    octets
+    bytes
 }
 
 /// The simulated packet with the properties of the frame.
@@ -78,7 +78,7 @@ fn header(arrival: Arrival, number: u32) -> Header {
     Header {
         view: View {
             size: Bytes::new(arrival.size as u64 + 4).max(Bytes::new(64)),
-            flow: wire::frame::flow(&octets(arrival, number)[HEADER..]),
+            flow: wire::frame::flow(&bytes(arrival, number)[HEADER..]),
             class: arrival.service >> 5,
             precedence,
         },
@@ -167,9 +167,9 @@ proptest! {
             let frames = run(
                 &spec,
                 &arrivals,
-                |arrival, number| pool.keep(&octets(arrival, number), None),
+                |arrival, number| pool.keep(&bytes(arrival, number), None),
                 |frame: &Frame| {
-                    let frame = &frame.octets()[HEADER..];
+                    let frame = &frame.bytes()[HEADER..];
                     let number = u32::from_be_bytes(frame[42..46].try_into().unwrap());
                     (number, frame[15] & 0b11 == 0b11)
                 },

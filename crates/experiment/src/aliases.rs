@@ -131,7 +131,9 @@ impl Aliases {
         match path.root() {
             _ if self.choices.at(&path).is_some() => Ok(path),
             root if keys::cell_roots().contains(&root) => Ok(path),
-            on::ROOT => Err("a world has one value of its own; levels are for all worlds".into()),
+            on::ROOT => {
+                Err("a backend has one value of its own; levels are for all backends".into())
+            }
             _ => Err(format!("`{path}` is one for the whole run, no factor")),
         }
     }

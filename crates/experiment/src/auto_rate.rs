@@ -4,7 +4,7 @@
 //! holds the rate itself.
 
 use keyfile::{KeyPath, Table, Value};
-use plan::World;
+use plan::Backend;
 use units::Rate;
 
 use super::cell::AUTO;
@@ -17,7 +17,7 @@ const fn megabits(number: u64) -> Rate {
     Rate::from_bits_per_second(number * 1_000_000).expect("the number is not zero")
 }
 
-/// Whether a link has the rate `auto`, in whatever world.
+/// Whether a link has the rate `auto`, in whatever backend.
 pub(super) fn is_in(tree: &Table) -> bool {
     let mut tree = tree.clone();
     replace(&mut tree, &KeyPath(Vec::new()), &AUTO.into()) > 0
@@ -29,12 +29,12 @@ pub(super) fn apply(tree: &mut Table, rate: Rate) {
     replace(tree, &KeyPath(Vec::new()), &rate.as_str().into());
 }
 
-/// Replaces the word in `tree` by what it means in `world` if nobody asked the machine: the
+/// Replaces the word in `tree` by what it means in `backend` if nobody asked the machine: the
 /// largest of its rates. A path between named hosts has the rate that it has.
-pub(super) fn resolve(tree: &mut Table, world: World) {
+pub(super) fn resolve(tree: &mut Table, backend: Backend) {
     let [usual, ..] = AUTO_RATES;
     let usual = usual.to_string();
-    let value = match world.profile().builds_network {
+    let value = match backend.profile().builds_network {
         true => usual.as_str(),
         false => "none",
     };

@@ -10,36 +10,36 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use keyfile::{KeyPath, Table, Value, parse};
-use plan::World;
+use plan::Backend;
 use sha2::{Digest, Sha256};
 
 use super::{FORMAT, report, sweep};
 
-/// The octets of the digest in a folder name.
+/// The bytes of the digest in a folder name.
 const SHOWN: usize = 4;
 
 /// Keys that change no trial: the facts of a run, how reports present it, and the
-/// world, which the first line has.
-const LEFT_OUT: [&str; 3] = ["run", report::ROOT, "world"];
+/// backend, which the first line has.
+const LEFT_OUT: [&str; 3] = ["run", report::ROOT, "backend"];
 
 /// Eight hexadecimal digits of the SHA-256 [FIPS180-4] of the canonical form of
-/// the resolved experiment `text`, its world and the version of the format.
+/// the resolved experiment `text`, its backend and the version of the format.
 ///
 /// # Errors
 /// `text` is not valid TOML.
-pub(super) fn hash(text: &str, world: World) -> Result<String> {
+pub(super) fn hash(text: &str, backend: Backend) -> Result<String> {
     let tree = parse(text, "plan.toml")?;
     let mut digest = Sha256::new();
     digest.update(format!(
-        "jumbolab experiment, format {FORMAT}, world {world}\n"
+        "jumbolab experiment, format {FORMAT}, backend {backend}\n"
     ));
     for line in lines(&tree) {
         digest.update(line);
         digest.update("\n");
     }
     let mut shown = String::new();
-    for octet in digest.finalize().iter().take(SHOWN) {
-        write!(shown, "{octet:02x}")?;
+    for byte in digest.finalize().iter().take(SHOWN) {
+        write!(shown, "{byte:02x}")?;
     }
     Ok(shown)
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> String {
-        hash(text, World::Sim).unwrap()
+        hash(text, Backend::Sim).unwrap()
     }
 
     const TEXT: &str = "name = \"x\"\n[network]\nmtu = 1500\nrate = \"1gbit\"\n[sweep]\nb = [1]\na = [2, 3]\n[[claim]]\nby = 1.0\n";
@@ -109,13 +109,13 @@ mod tests {
             assert!(TEXT.contains(old), "{old}");
             assert_ne!(of(TEXT), of(&TEXT.replacen(old, new, 1)), "{old} -> {new}");
         }
-        assert_ne!(of(TEXT), hash(TEXT, World::Netns).unwrap());
+        assert_ne!(of(TEXT), hash(TEXT, Backend::Netns).unwrap());
     }
 
     /// Printed by `sha256sum` of the lines: a change of the canonical form
     /// renames every results folder and is a change of the format.
     #[test]
     fn the_hash_is_one_that_anybody_can_compute() {
-        assert_eq!(of("name = \"x\"\n"), "631b3dd8");
+        assert_eq!(of("name = \"x\"\n"), "e1166038");
     }
 }

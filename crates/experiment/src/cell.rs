@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use keyfile::{Origin, Table, Value};
-use plan::{Setting, SideEffect, World};
+use plan::{Backend, Setting, SideEffect};
 
 use super::check::{Check, place as refused};
 use super::law_files::LawFiles;
@@ -31,7 +31,7 @@ pub(super) use unused::UnusedKey;
 
 /// A cell after reading.
 pub(super) struct Resolved {
-    /// The setting, or the reason why this world cannot measure it.
+    /// The setting, or the reason why this backend cannot measure it.
     pub(super) setting: Result<Setting, String>,
     /// Its keys in reading order with defaults, in canonical form.
     pub(super) keys: Vec<(String, Value)>,
@@ -48,19 +48,19 @@ pub(super) struct Resolved {
 pub(super) fn read(
     tree: &Table,
     place: &Origin,
-    world: World,
+    backend: Backend,
     check: Check,
     files: &LawFiles,
 ) -> Result<Resolved> {
-    let mut reader = Reader::new(tree, "", place.clone()).in_world(world);
+    let mut reader = Reader::new(tree, "", place.clone()).in_backend(backend);
     reader.files = files.clone();
-    let (mut network, mtus, unused) = network::read(&mut reader, tree, world)?;
+    let (mut network, mtus, unused) = network::read(&mut reader, tree, backend)?;
     network.domain = domain::read(&mut reader, tree, &network)?;
-    let host = host::read(&mut reader, tree, &network, world)?;
-    let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
+    let host = host::read(&mut reader, tree, &network, backend)?;
+    let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, backend)?;
     network::known_links(tree, &network)?;
-    network::read_counted(&mut reader, tree, &mut network, &traffic, world)?;
-    network.fresh = network::read_fresh(&mut reader, &traffic, world)?;
+    network::read_counted(&mut reader, tree, &mut network, &traffic, backend)?;
+    network.fresh = network::read_fresh(&mut reader, &traffic, backend)?;
     let outcome = reader.finish()?;
     let setting = Setting {
         network,

@@ -1,11 +1,11 @@
-//! Checks of worlds: settings that are valid but that a world's engine cannot
+//! Checks of backends: settings that are valid but that a backend's engine cannot
 //! run.
 
 use anyhow::Result;
 use keyfile::{Node, Origin, Table, fault};
 use plan::Setting;
 
-/// The reason why a world rejects a setting, and the place in the experiment.
+/// The reason why a backend rejects a setting, and the place in the experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Tables or keys of tables, such as `("links", Some("bottleneck"))`. The
@@ -15,7 +15,7 @@ pub struct Refusal {
     pub why: String,
 }
 
-/// A world's check of a setting before anything runs.
+/// A backend's check of a setting before anything runs.
 pub type Check = fn(&Setting) -> Result<(), Refusal>;
 
 /// The error for a refusal, at its place in `tree`; `file` is the start of the

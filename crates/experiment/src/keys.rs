@@ -1,4 +1,4 @@
-//! The table of keys: type, default, meaning, and support by each world of
+//! The table of keys: type, default, meaning, and support by each backend of
 //! every key of the format.
 //!
 //! The reader takes defaults and refusals from this table, and keys without a
@@ -33,7 +33,7 @@ pub(super) use index::{KeyNode, find, hint, known, named, unknown};
 pub use page::PAGES;
 pub(super) use row::{DefaultValue, Effect, Key, Section};
 pub use schema::schema;
-pub(super) use support::{Support, Takes, Worlds};
+pub(super) use support::{Backends, Support, Takes};
 pub(super) use tcp::KERNELS_TCP;
 
 /// The first parts of the keys of a cell.

@@ -37,7 +37,7 @@ use std::iter;
 use anyhow::Result;
 use keyfile::quantity::{self, number};
 use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, fault, refusal};
-use plan::{NamedHosts, Patience, Plan, Until, World};
+use plan::{Backend, NamedHosts, Patience, Plan, Until};
 
 use aliases::Aliases;
 pub use auto_rate::AUTO_RATES;
@@ -202,7 +202,7 @@ impl Experiment {
         self.put(&place, node)
     }
 
-    /// Whether a link has `rate = "auto"`, in whatever world.
+    /// Whether a link has `rate = "auto"`, in whatever backend.
     pub fn has_auto_rate(&self) -> bool {
         auto_rate::is_in(&self.tree)
     }
@@ -226,14 +226,14 @@ impl Experiment {
         Ok(path.map_err(|why| fault(&origin, why))?.to_string())
     }
 
-    /// The world that the experiment selects, if any.
+    /// The backend that the experiment selects, if any.
     ///
     /// # Errors
-    /// One line of text if the world does not exist.
-    pub fn world(&self) -> Result<Option<World>> {
+    /// One line of text if the backend does not exist.
+    pub fn backend(&self) -> Result<Option<Backend>> {
         let mut reader = Reader::new(&self.tree, "", self.place.clone());
-        let world = reader.optional("world", named_world)?;
-        Ok(world.map(|found| found.value))
+        let backend = reader.optional("backend", named_backend)?;
+        Ok(backend.map(|found| found.value))
     }
 
     /// The machines of `[hosts]`, with those of `arguments`, which are written as
@@ -246,32 +246,32 @@ impl Experiment {
         named_hosts::read(&self.tree, arguments)
     }
 
-    /// Resolves the experiment for `world`: all cells, all values, all
-    /// defaults, and the keys of `[on]` for this world. A resolved plan is
+    /// Resolves the experiment for `backend`: all cells, all values, all
+    /// defaults, and the keys of `[on]` for this backend. A resolved plan is
     /// valid.
     ///
     /// # Errors
     /// One line of text with place, key, value and the expected form for the
-    /// first problem, including settings that the world's `check` rejects.
-    pub fn plan(mut self, world: World, check: Check) -> Result<Plan> {
-        auto_rate::resolve(&mut self.tree, world);
+    /// first problem, including settings that the backend's `check` rejects.
+    pub fn plan(mut self, backend: Backend, check: Check) -> Result<Plan> {
+        auto_rate::resolve(&mut self.tree, backend);
         let of_cells = |key: &str| keys::cell_roots().contains(&key);
         // A run writes `[run]` into its plan.toml.
-        let tree = on::applied(&self.tree, world)?;
+        let tree = on::applied(&self.tree, backend)?;
         if let Some((path, node)) = keys::unknown(&tree) {
             return Err(reader::unknown(&path, node));
         }
-        on::refuse_unknown(&self.tree, world)?;
+        on::refuse_unknown(&self.tree, backend)?;
         let head = tree.only(|key| !of_cells(key) && key != "run");
         let mut body = tree.only(of_cells);
         let aliases = Aliases::read(&tree, &self.place)?;
 
-        let mut reader = Reader::new(&head, "", self.place.clone()).in_world(world);
+        let mut reader = Reader::new(&head, "", self.place.clone()).in_backend(backend);
         read_format(&mut reader)?;
         let name = reader.required("name", "name = \"my-experiment\"", quantity::name(64))?;
         let title = reader.optional("title", quantity::line)?;
         let source = reader.optional("source", quantity::line)?;
-        reader.optional("world", named_world)?;
+        reader.optional("backend", named_backend)?;
         let repeat = reader.read("trials.repeat", number(1, MOST_REPEATS.into()))?;
         let until = reader.optional("trials.until", |value| match value {
             Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
@@ -292,7 +292,7 @@ impl Experiment {
         let factors = sweep::factors(&mut reader, &aliases)?;
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
         let leading = sweep::leading(&mut reader)?;
-        let paired = sweep::paired(&mut reader, world)?;
+        let paired = sweep::paired(&mut reader, backend)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
@@ -305,11 +305,19 @@ impl Experiment {
 
         let files = LawFiles::new(self.is_of_results);
         let resolve = |body: &Table| {
-            sweep::cells(body, &self.place, &factors, &aliases, world, check, &files)
+            sweep::cells(
+                body,
+                &self.place,
+                &factors,
+                &aliases,
+                backend,
+                check,
+                &files,
+            )
         };
         let (mut cells, mut sample, mut varying) = resolve(&body)?;
         let mut has_row = rows.iter();
-        let mut scopes = vec![on::Scope::World(world)];
+        let mut scopes = vec![on::Scope::Backend(backend)];
         if has_row.any(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
             && let Some(published) = on::published(&self.tree, &body)?
         {
@@ -324,7 +332,7 @@ impl Experiment {
         on::refuse_swept(&self.tree, &factors)?;
 
         let resolved = resolved::Resolved {
-            world,
+            backend,
             head: &head.resolved,
             cell: &sample.keys,
             body: &body,
@@ -341,14 +349,14 @@ impl Experiment {
             report: &report,
         };
         let text = resolved.write();
-        let hash = canonical::hash(&text, world)?;
+        let hash = canonical::hash(&text, backend)?;
         Ok(Plan {
             name: name.value,
             title: title.map(|found| found.value).unwrap_or_default(),
             source: source.map(|found| found.value),
-            world,
+            backend,
             cells,
-            repeat: match world.profile().predicts {
+            repeat: match backend.profile().predicts {
                 true => 1,
                 false => u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
             },
@@ -401,7 +409,7 @@ impl Experiment {
         };
         if paths.any(is_cost) {
             self.tree.remove(&["host", "fitted_to"]);
-            let scopes: Vec<String> = World::ALL.iter().map(World::to_string).collect();
+            let scopes: Vec<String> = Backend::ALL.iter().map(Backend::to_string).collect();
             for scope in &scopes {
                 self.tree.remove(&[on::ROOT, scope, "host", "fitted_to"]);
             }
@@ -431,12 +439,12 @@ fn refuse_many_trials(cells: usize, repeat: &Spanned<i64>) -> Result<()> {
     )))
 }
 
-fn named_world(value: &Value) -> Parsed<World> {
+fn named_backend(value: &Value) -> Parsed<Backend> {
     let Value::Text(name) = value else {
-        return Err("write the name of a world, for instance \"sim\"".into());
+        return Err("write the name of a backend, for instance \"sim\"".into());
     };
-    let world: World = name.parse().map_err(|error| format!("{error}"))?;
-    Ok((world, world.to_string().as_str().into()))
+    let backend: Backend = name.parse().map_err(|error| format!("{error}"))?;
+    Ok((backend, backend.to_string().as_str().into()))
 }
 
 fn read_format(reader: &mut Reader<'_>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Reads `[hosts]` and `--host`: the machines of the world `hosts`.
+//! Reads `[hosts]` and `--host`: the machines of the backend `hosts`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

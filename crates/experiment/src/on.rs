@@ -1,4 +1,4 @@
-//! `[on.WORLD.TABLE]`: keys that override others in one world only.
+//! `[on.BACKEND.TABLE]`: keys that override others in one backend only.
 //! `[on.published.TABLE]`: keys that do so while a run has the settings of a row of
 //! `[[published]]`.
 
@@ -6,7 +6,7 @@ use std::fmt;
 
 use anyhow::Result;
 use keyfile::{KeyPath, Node, Parsed, Table, Value, did_you_mean, fault, refusal};
-use plan::World;
+use plan::Backend;
 
 use super::choices;
 use super::keys;
@@ -26,7 +26,7 @@ const PUBLISHED: &str = "published";
 /// Where keys are overridden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    World(World),
+    Backend(Backend),
     /// In a run with the settings of a published row, as far as they are not swept.
     Published,
 }
@@ -34,7 +34,7 @@ pub(super) enum Scope {
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::World(world) => world.fmt(f),
+            Self::Backend(backend) => backend.fmt(f),
             Self::Published => f.write_str(PUBLISHED),
         }
     }
@@ -52,9 +52,11 @@ impl Scope {
 pub(super) fn scope(value: &Value) -> Parsed<Scope> {
     let scope = match value {
         Value::Text(name) if name == PUBLISHED => Scope::Published,
-        Value::Text(name) => Scope::World(name.parse().map_err(|error| format!("{error}"))?),
+        Value::Text(name) => Scope::Backend(name.parse().map_err(|error| format!("{error}"))?),
         _ => {
-            return Err("write the name of a world, for instance \"sim\", or \"published\"".into());
+            return Err(
+                "write the name of a backend, for instance \"sim\", or \"published\"".into(),
+            );
         }
     };
     Ok((scope, scope.to_string().as_str().into()))
@@ -75,21 +77,21 @@ struct Over<'a> {
     node: &'a Node,
 }
 
-/// `tree` with the overrides of `world` applied and without `[on]`. Values from
+/// `tree` with the overrides of `backend` applied and without `[on]`. Values from
 /// `--set` take precedence, unless `--set` wrote the override as well.
 ///
 /// # Errors
-/// An unknown world or table.
-pub(super) fn applied(tree: &Table, world: World) -> Result<Table> {
+/// An unknown backend or table.
+pub(super) fn applied(tree: &Table, backend: Backend) -> Result<Table> {
     let base = tree.only(|key| key != ROOT);
-    Ok(overridden(tree, Scope::World(world), &base)?.unwrap_or(base))
+    Ok(overridden(tree, Scope::Backend(backend), &base)?.unwrap_or(base))
 }
 
 /// The keys `body` of cells with those of `[on.published]` in `tree`; `None` if there
 /// are none.
 ///
 /// # Errors
-/// An unknown world or table.
+/// An unknown backend or table.
 pub(super) fn published(tree: &Table, body: &Table) -> Result<Option<Table>> {
     overridden(tree, Scope::Published, body)
 }
@@ -122,18 +124,18 @@ pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
     for over in all(tree)? {
         let swept = factors.iter().find(|factor| factor.path == over.path);
         if let Some(factor) = swept.filter(|factor| !factor.origin.is_option("set")) {
-            let why = format!("this key is swept as {}, in every world", factor.name);
+            let why = format!("this key is swept as {}, in every backend", factor.name);
             return Err(over.refuse(&why));
         }
     }
     Ok(())
 }
 
-/// Rejects overrides for other worlds of keys that are not in the table of
+/// Rejects overrides for other backends of keys that are not in the table of
 /// keys.
-pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
+pub(super) fn refuse_unknown(tree: &Table, backend: Backend) -> Result<()> {
     let mut others = all(tree)?;
-    others.retain(|over| over.scope != Scope::World(world));
+    others.retain(|over| over.scope != Scope::Backend(backend));
     let is_known = |over: &Over<'_>| match over.path.0.as_slice() {
         [root, _, _, below @ ..] if root == choices::ROOT => choices::is_key(below),
         _ => keys::known(&over.path),
@@ -160,19 +162,19 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
-    for (name, of_world) in table(ROOT, node)?.iter() {
+    for (name, of_backend) in table(ROOT, node)?.iter() {
         let place = format!("{ROOT}.{name}");
         let scope = match name {
             PUBLISHED => Scope::Published,
             name => name
                 .parse()
-                .map(Scope::World)
-                .map_err(|why| fault(&of_world.origin, format!("{place}: {why}")))?,
+                .map(Scope::Backend)
+                .map_err(|why| fault(&of_backend.origin, format!("{place}: {why}")))?,
         };
-        for (root, node) in table(&place, of_world)?.iter() {
+        for (root, node) in table(&place, of_backend)?.iter() {
             let place = format!("{place}.{root}");
             let head: &[&str] = match scope {
-                Scope::World(_) => &HEAD,
+                Scope::Backend(_) => &HEAD,
                 Scope::Published => &[],
             };
             if !keys::cell_roots().contains(&root) && !head.contains(&root) {

@@ -1,5 +1,5 @@
 //! Typed reading of a tree. Each key is requested once with its type. Defaults
-//! and refusals of worlds come from the table of keys. Keys that were not
+//! and refusals of backends come from the table of keys. Keys that were not
 //! requested are rejected at the end.
 
 mod side_effects;
@@ -12,7 +12,7 @@ use anyhow::{Error, Result};
 use keyfile::{
     KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, fault_at, refusal,
 };
-use plan::{SideEffect, World};
+use plan::{Backend, SideEffect};
 
 use super::keys::{self, Key, KeyNode, Support, Takes};
 use super::law_files::LawFiles;
@@ -25,13 +25,13 @@ pub(super) struct Reader<'a> {
     name: &'static str,
     /// The start of the table.
     place: Origin,
-    /// The world, if it matters.
-    world: Option<World>,
+    /// The backend, if it matters.
+    backend: Option<Backend>,
     /// The kind of traffic, once known: some keys depend on it.
     pub(super) kind: Option<&'static str>,
     /// Files of values that keys name.
     pub(super) files: LawFiles,
-    /// Keys with values that the world cannot measure, with the reason.
+    /// Keys with values that the backend cannot measure, with the reason.
     pub(super) unmeasured: Vec<(String, &'static str)>,
     /// All requested keys, whether written or not.
     asked: BTreeSet<String>,
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
             root,
             name,
             place,
-            world: None,
+            backend: None,
             kind: None,
             files: LawFiles::default(),
             unmeasured: Vec::new(),
@@ -67,10 +67,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A reader for `world`, which may reject keys and values.
-    pub(super) fn in_world(self, world: World) -> Self {
+    /// A reader for `backend`, which may reject keys and values.
+    pub(super) fn in_backend(self, backend: Backend) -> Self {
         Self {
-            world: Some(world),
+            backend: Some(backend),
             ..self
         }
     }
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The node at `path` with any content, all of which the caller reads. An
-    /// error if the world does not support the key.
+    /// error if the backend does not support the key.
     pub(super) fn find(&mut self, path: &str) -> Result<Option<&'a Node>> {
         debug_assert!(
             keys::find(&self.full(path)).is_some(),
@@ -201,12 +201,12 @@ impl<'a> Reader<'a> {
         keys::find(&self.full(path))?.key(self.kind)
     }
 
-    /// The support of `world` for the key or table at `path`.
+    /// The support of `backend` for the key or table at `path`.
     fn support(&self, path: &str) -> Option<&'static Support> {
         let place = keys::find(&self.full(path))?;
-        let of_key = place.key(self.kind).map(|key| &key.worlds);
-        let of_table = || place.table().map(|section| &section.worlds);
-        Some(of_key.or_else(of_table)?.support(self.world?))
+        let of_key = place.key(self.kind).map(|key| &key.backends);
+        let of_table = || place.table().map(|section| &section.backends);
+        Some(of_key.or_else(of_table)?.support(self.backend?))
     }
 
     fn node(&self, path: &str) -> Result<Option<&'a Node>> {
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Rejects the first key in `table` that the world does not support, even
+    /// Rejects the first key in `table` that the backend does not support, even
     /// if nothing requests it.
     pub(super) fn refuse_unsupported(&self, table: &str) -> Result<()> {
         let keys = self.root.table(table);
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Rejects the first key that was not requested: it does not exist, the
-    /// world rejects it, or nothing in this experiment uses it.
+    /// backend rejects it, or nothing in this experiment uses it.
     pub(super) fn finish(self) -> Result<Outcome> {
         let Some((path, node)) = unasked(self.root, &KeyPath(Vec::new()), &self.asked) else {
             return Ok(Outcome {
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The reason why the world does not accept a value, if any. Values that it
+    /// The reason why the backend does not accept a value, if any. Values that it
     /// accepts but cannot measure are recorded.
     fn unfit(&mut self, path: &str, node: &Node, canonical: &Value) -> Option<&'static str> {
         if matches!(node.origin, Origin::Default) {

@@ -57,7 +57,7 @@ pub(super) fn keep_only_swept(tree: &mut Table) {
     }
 }
 
-/// Removes the keys that name levels, which a world replaces by others.
+/// Removes the keys that name levels, which a backend replaces by others.
 pub(super) fn remove_levels(tree: &mut Table) {
     if let Some(node) = tree.get_mut(ROOT)
         && let Value::Table(table) = &node.value

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use keyfile::{KeyPath, Table, Value, quoted};
-use plan::{Assertion, Compare, Level, Report, ReportFigure, Shows, StepClaim, Unstated, World};
+use plan::{Assertion, Backend, Compare, Level, Report, ReportFigure, Shows, StepClaim, Unstated};
 use serde::Serialize;
 
 use super::aliases::Aliases;
@@ -24,7 +24,7 @@ pub(super) struct Resolved<'a> {
     pub(super) varying: &'a BTreeSet<String>,
     pub(super) aliases: &'a Aliases,
     pub(super) factors: &'a [Factor],
-    pub(super) world: World,
+    pub(super) backend: Backend,
     pub(super) compare: &'a Compare,
     pub(super) leading: &'a [String],
     pub(super) paired: &'a [String],
@@ -49,8 +49,8 @@ impl Resolved<'_> {
         for key in ["format", "name", "title", "source"] {
             self.head_key(&mut writer, key, key);
         }
-        // The world of the run, which `--on` may have chosen.
-        writer.pair("world", &quoted(&self.world.to_string()));
+        // The backend of the run, which `--on` may have chosen.
+        writer.pair("backend", &quoted(&self.backend.to_string()));
         writer.table("aliases");
         for (alias, value) in self.aliases.declared() {
             writer.pair(alias, &value.to_string());

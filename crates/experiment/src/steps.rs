@@ -45,11 +45,11 @@ pub(super) fn steps(
 }
 
 fn step(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result<StepClaim> {
-    let text = reader.required("text", "text = \"a step up at 9000 octets\"", line)?;
+    let text = reader.required("text", "text = \"a step up at 9000 bytes\"", line)?;
     let source = reader.required("source", "source = \"[Key s4]\"", line)?;
-    let octets = number(1, i64::from(u32::MAX));
-    let at = reader.required("at", "at = 9000", &octets)?.value;
-    let within = reader.required("within", "within = 100", octets)?.value;
+    let bytes = number(1, i64::from(u32::MAX));
+    let at = reader.required("at", "at = 9000", &bytes)?.value;
+    let within = reader.required("within", "within = 100", bytes)?.value;
     let whole = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
     let claim = StepClaim {
         text: text.value,

@@ -9,7 +9,7 @@ use keyfile::{
 };
 use meter::departures::is_file;
 use plan::metric::{METRICS, Metric};
-use plan::{Compare, Level, World};
+use plan::{Backend, Compare, Level};
 
 use super::aliases::{Aliases, with_unit};
 use super::reader::{Reader, Spanned};
@@ -235,9 +235,10 @@ pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     Ok(metrics(reader, "compare.metrics")?.map_or_else(Vec::new, |names| names.value))
 }
 
-/// The metrics with paired differences; none in a world without equal random seeds.
-pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String>> {
-    let names = metrics(reader, "compare.paired")?.filter(|_| !world.profile().depends_on_machine);
+/// The metrics with paired differences; none in a backend without equal random seeds.
+pub(super) fn paired(reader: &mut Reader<'_>, backend: Backend) -> Result<Vec<String>> {
+    let names =
+        metrics(reader, "compare.paired")?.filter(|_| !backend.profile().depends_on_machine);
     Ok(names.map_or_else(Vec::new, |names| names.value))
 }
 

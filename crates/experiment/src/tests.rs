@@ -3,7 +3,7 @@
 
 mod aqm_words;
 mod auto_rate;
-mod both_worlds;
+mod both_backends;
 mod choices;
 mod claims;
 mod command;
@@ -26,7 +26,7 @@ mod unstated;
 mod watched;
 
 use plan::setting::*;
-use plan::{Factors, Level, World};
+use plan::{Backend, Factors, Level};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use super::*;
@@ -50,10 +50,10 @@ fn planned(text: &str, sets: &[&str]) -> Result<Plan> {
     for set in sets {
         experiment.set(set)?;
     }
-    experiment.plan(World::Netns, unchecked)
+    experiment.plan(Backend::Netns, unchecked)
 }
 
-/// A check that accepts everything; worlds test their own checks.
+/// A check that accepts everything; backends test their own checks.
 fn unchecked(_: &Setting) -> Result<(), Refusal> {
     Ok(())
 }
@@ -95,7 +95,7 @@ fn with(lines: &str) -> String {
 #[track_caller]
 fn check_round_trip(plan: &Plan) {
     let again = Experiment::parse(&plan.text, "plan.toml")
-        .and_then(|experiment| experiment.plan(plan.world, unchecked))
+        .and_then(|experiment| experiment.plan(plan.backend, unchecked))
         .unwrap_or_else(|error| panic!("{error:#}\n{}", plan.text));
     assert_eq!(again.text, plan.text);
     assert_eq!(again.hash, plan.hash);
@@ -154,7 +154,7 @@ fn a_stream_is_written_alike_at_every_mtu_and_a_datagram_fills_its_packet() {
 #[test]
 fn the_study_has_its_cells_and_all_52_printed_figures() {
     let plan = Experiment::load("os-comparison")
-        .and_then(|experiment| experiment.plan(World::Netns, unchecked))
+        .and_then(|experiment| experiment.plan(Backend::Netns, unchecked))
         .unwrap_or_else(|error| panic!("{error:#}"));
     assert_eq!(plan.cells.len(), 4 * 2 * 3);
     let measured = plan.cells.iter().filter(|cell| cell.setting.is_ok());
@@ -294,7 +294,7 @@ machine = \"other\"
         assert_ne!(plan(SMALL, &[other]).hash, hash, "{other}");
     }
     // Results folders are named by the hash: it must not drift.
-    assert_eq!(hash, "dde076b7");
+    assert_eq!(hash, "854d5cfb");
 }
 
 #[test]

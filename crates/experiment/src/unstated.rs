@@ -1,9 +1,9 @@
 //! `[[unstated]]`: settings that the source of an experiment does not state, and
-//! which values of them are admissible.
+//! which values of them are plausible.
 //!
 //! A run uses the first values: they are written over the file when it is read, so
 //! that `--set` of one of their keys counts, and then the setting counts as stated.
-//! A setting with `on` belongs to one world, or to runs with published settings; its
+//! A setting with `on` belongs to one backend, or to runs with published settings; its
 //! values are written below `[on]`.
 
 use anyhow::Result;

@@ -124,7 +124,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Reads the file `name`, of at most `most` octets.
+    /// Reads the file `name`, of at most `most` bytes.
     ///
     /// # Errors
     /// It is larger or not an ordinary file, or cannot be read.

@@ -8,10 +8,10 @@ use zeroize::Zeroizing;
 
 use crate::system::{self, is_private, refuse_shared};
 
-/// The octets that are read at once of a line at an offset.
+/// The bytes that are read at once of a line at an offset.
 const BLOCK: usize = 1 << 14;
 
-/// Reads the file at a path that the user named, of at most `most` octets. It
+/// Reads the file at a path that the user named, of at most `most` bytes. It
 /// may be a pipe.
 ///
 /// # Errors
@@ -39,19 +39,19 @@ pub fn read_secret(path: &Path, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let file = open_regular(path)?;
     refuse_shared(path, &file.metadata()?)?;
     // One allocation: a growing one leaves copies behind.
-    let mut octets = Zeroizing::new(vec![0; most + 1]);
+    let mut bytes = Zeroizing::new(vec![0; most + 1]);
     let mut length = 0;
     while length <= most {
-        match (&file).read(&mut octets[length..]) {
+        match (&file).read(&mut bytes[length..]) {
             Ok(0) => break,
             Ok(more) => length += more,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    octets.truncate(length);
+    bytes.truncate(length);
     match length <= most {
-        true => Ok(octets),
+        true => Ok(bytes),
         false => Err(too_large(most as u64)),
     }
 }
@@ -88,8 +88,8 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 pub fn read_text_of(path: &Path, most: u64) -> io::Result<(String, Metadata)> {
     let file = open(path)?;
     let found = file.metadata()?;
-    let octets = at_most(file, most)?.ok_or_else(|| too_large(most))?;
-    Ok((text(octets)?, found))
+    let bytes = at_most(file, most)?.ok_or_else(|| too_large(most))?;
+    Ok((text(bytes)?, found))
 }
 
 /// Whether `text`, the content of the file at `path`, may be a secret, so that messages do
@@ -100,16 +100,16 @@ pub fn may_be_secret(path: &Path, text: &str) -> bool {
     text.lines().nth(2).is_none() && found.is_ok_and(|found| found.is_file() && is_private(&found))
 }
 
-fn text(octets: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(octets)
+fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes)
         .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
-/// All octets of `input`, unless there are more than `most`.
+/// All bytes of `input`, unless there are more than `most`.
 pub(crate) fn at_most(input: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut octets = Vec::new();
-    input.take(most + 1).read_to_end(&mut octets)?;
-    Ok((octets.len() as u64 <= most).then_some(octets))
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 pub(crate) fn too_large(most: u64) -> io::Error {
@@ -120,11 +120,11 @@ pub(crate) fn too_large(most: u64) -> io::Error {
 }
 
 /// A limit in words.
-fn size(octets: u64) -> String {
-    match octets {
+fn size(bytes: u64) -> String {
+    match bytes {
         whole if whole % (1 << 30) == 0 => format!("{} GiB", whole >> 30),
         whole if whole % (1 << 20) == 0 => format!("{} MiB", whole >> 20),
-        other => format!("{other} octets"),
+        other => format!("{other} bytes"),
     }
 }
 
@@ -140,8 +140,8 @@ pub struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// The lines of `input`: at most `longest` octets each, at most `most`
-    /// octets together.
+    /// The lines of `input`: at most `longest` bytes each, at most `most`
+    /// bytes together.
     pub fn of(input: R, longest: u64, most: u64) -> Self {
         Self {
             input: BufReader::new(input.take(most + 1)),
@@ -194,7 +194,7 @@ impl<R: Read> Lines<R> {
 /// The line of `file` that begins at `offset`, without its newline.
 ///
 /// # Errors
-/// There is none, it is longer than `longest` octets, or it cannot be read.
+/// There is none, it is longer than `longest` bytes, or it cannot be read.
 pub fn line_at(file: &File, offset: u64, longest: u64) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
@@ -222,9 +222,9 @@ mod tests {
 
     #[test]
     fn what_is_larger_than_its_limit_is_refused() {
-        let octets = |most| at_most(&b"abc"[..], most).unwrap();
-        assert_eq!(octets(3).as_deref(), Some(&b"abc"[..]));
-        assert_eq!(octets(2), None);
+        let bytes = |most| at_most(&b"abc"[..], most).unwrap();
+        assert_eq!(bytes(3).as_deref(), Some(&b"abc"[..]));
+        assert_eq!(bytes(2), None);
     }
 
     /// The lines of `text`, or the refusal.
@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(whole, [&b"ab\n"[..], b"cd\n", b"e"]);
         assert_eq!(lines(b"", 3, 7).unwrap().len(), 0);
         let long = lines(b"ab\nabc\n", 3, 7).unwrap_err();
-        assert_eq!(long, "the line is longer than 3 octets, the limit");
+        assert_eq!(long, "the line is longer than 3 bytes, the limit");
         let large = lines(b"ab\ncd\nef", 3, 7).unwrap_err();
-        assert_eq!(large, "it is larger than 7 octets, the limit");
+        assert_eq!(large, "it is larger than 7 bytes, the limit");
     }
 }

@@ -8,7 +8,7 @@ use std::{env, fs};
 use nix::unistd::mkdtemp;
 
 /// The longest path of a folder for temporary files that is used: a socket below it must
-/// have a path of at most 107 octets [unix(7)].
+/// have a path of at most 107 bytes [unix(7)].
 const LONGEST: usize = 48;
 
 /// How the name of each begins; no other file of the program has such a name.

@@ -21,7 +21,7 @@ static ALLOC: AllocProfiler = AllocProfiler::system();
 const FLOWS: usize = 1_000;
 /// Packets that come before the gateway is asked for what to send, as from a socket.
 const BATCH: usize = 32;
-/// Octets of IP: frames of 64 and of 200 octets.
+/// Bytes of IP: frames of 64 and of 200 bytes.
 const SIZES: [usize; 2] = [46, 182];
 
 fn main() {
@@ -37,9 +37,9 @@ fn packets(size: usize) -> Vec<Vec<u8>> {
             Ipv4Addr::new(192, 0, high, low),
         ]);
         let datagram = Datagram::unfragmented(addresses, [4_000, 5_000], length);
-        let mut octets = vec![0; datagram.packet_len()];
-        datagram.emit(&mut octets).unwrap();
-        octets
+        let mut bytes = vec![0; datagram.packet_len()];
+        datagram.emit(&mut bytes).unwrap();
+        bytes
     };
     (0..FLOWS).map(packet).collect()
 }
@@ -81,8 +81,8 @@ fn greet(gateways: &mut [Gateway; 2]) {
         } else {
             (other, one)
         };
-        while let Some(Transmit::Core { octets, .. }) = here.poll_transmit(Time::ZERO) {
-            there.receive_core(Time::ZERO, octets);
+        while let Some(Transmit::Core { bytes, .. }) = here.poll_transmit(Time::ZERO) {
+            there.receive_core(Time::ZERO, bytes);
         }
     }
 }
@@ -102,8 +102,8 @@ fn step(
     }
     gateway.handle_timeout(*now);
     while let Some(transmit) = gateway.poll_transmit(*now) {
-        if let Transmit::Core { octets, .. } = transmit {
-            carry(*now, octets);
+        if let Transmit::Core { bytes, .. } = transmit {
+            carry(*now, bytes);
         }
     }
 }
@@ -160,8 +160,8 @@ fn there_and_out(bencher: Bencher<'_, '_>, size: usize, sealed: bool) {
     let [mut one, mut other] = both;
     let (mut next, mut now) = (0, Time::ZERO);
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
-        step(&mut one, &packets, &mut next, &mut now, |now, octets| {
-            other.receive_core(now, octets);
+        step(&mut one, &packets, &mut next, &mut now, |now, bytes| {
+            other.receive_core(now, bytes);
             while let Some(transmit) = other.poll_transmit(now) {
                 divan::black_box(transmit);
             }

@@ -331,9 +331,9 @@ impl Gateway {
                     core.borrow_mut()
                         .receive_payload(now, ends, service, payload);
                 },
-                |octets| {
+                |bytes| {
                     from_core.set(true);
-                    core.borrow_mut().receive_labelled(now, octets);
+                    core.borrow_mut().receive_labelled(now, bytes);
                 },
             )?;
             came.from_core |= from_core.get();
@@ -374,22 +374,22 @@ impl Gateway {
         loop {
             match self.core.poll_transmit(now) {
                 None => return Ok(too_big),
-                Some(Transmit::Inside { octets }) => {
-                    let mtu = self.inside.send(now, octets)?;
+                Some(Transmit::Inside { bytes }) => {
+                    let mtu = self.inside.send(now, bytes)?;
                     if let Some(mtu) = mtu.filter(|_| too_big.len() < MOST_TOLD) {
-                        too_big.push((octets.to_vec(), mtu));
+                        too_big.push((bytes.to_vec(), mtu));
                     }
                 }
-                Some(Transmit::Error { octets }) => self.inside.send_error(octets),
+                Some(Transmit::Error { bytes }) => self.inside.send_error(bytes),
                 Some(Transmit::Core {
                     peer,
-                    octets,
+                    bytes,
                     payload,
                     service,
                     packets,
                 }) => {
-                    self.holds.record(octets, payload);
-                    let sent = self.sockets.send(peer, octets, payload, service)?;
+                    self.holds.record(bytes, payload);
+                    let sent = self.sockets.send(peer, bytes, payload, service)?;
                     if sent != Sent::Yes
                         && let Some(counts) = self.peers.get_mut(peer)
                     {

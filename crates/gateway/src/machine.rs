@@ -2,7 +2,7 @@
 //! their bundles are let out again.
 //!
 //! A [`Gateway`] does no I/O and has no clock. It is one [`Edge`], which decides what
-//! the simulator's edges decide, between the octets of packets on both sides. Its driver
+//! the simulator's edges decide, between the bytes of packets on both sides. Its driver
 //!
 //! 1. hands it what comes: [`Gateway::receive_inside`], [`Gateway::receive_core`] and
 //!    its variants for labels and sockets;
@@ -51,25 +51,25 @@ use settings::Origin;
 pub use settings::{Alone, BadSettings, Carriage, Gathering, Output, Peer, Settings, Uplink};
 pub use table::Table;
 
-/// An output of a gateway; it keeps the octets until the next call.
+/// An output of a gateway; it keeps the bytes until the next call.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Transmit<'a> {
     /// An IP packet to the inside.
-    Inside { octets: &'a [u8] },
+    Inside { bytes: &'a [u8] },
     /// An ICMP error of this gateway to the sender of a packet from inside. Its source is
     /// that of [`Settings::inside`].
-    Error { octets: &'a [u8] },
+    Error { bytes: &'a [u8] },
     /// A packet to the core.
     Core {
         /// The number of the peer that it is for.
         peer: usize,
-        /// All its octets: an IP packet, or a label stack and what is behind it.
-        octets: &'a [u8],
+        /// All its bytes: an IP packet, or a label stack and what is behind it.
+        bytes: &'a [u8],
         /// Where the payload of the carriage begins: all that a socket sends, see
         /// [`Output::Payloads`]. 0 for a packet without a carriage, which is sent as it
         /// is.
         payload: usize,
-        /// The service octet (DSCP and ECN) of the outer header.
+        /// The service byte (DSCP and ECN) of the outer header.
         service: u8,
         /// Number of packets from inside that it carries: none in greetings and probes.
         packets: u64,
@@ -113,7 +113,7 @@ pub struct Gateway {
     counts: Counts,
 }
 
-/// The service octet of greetings: that of internetwork control [RFC1812 s5.3.2].
+/// The service byte of greetings: that of internetwork control [RFC1812 s5.3.2].
 const GREETING_SERVICE: u8 = 0xc0;
 
 /// The number of this gateway among the edges: no peer has it.
@@ -213,7 +213,7 @@ impl Gateway {
         if let Some((peer, payload)) = self.greet(now) {
             return Some(Transmit::Core {
                 peer,
-                octets: &self.out,
+                bytes: &self.out,
                 payload,
                 service: GREETING_SERVICE,
                 packets: 0,
@@ -222,7 +222,7 @@ impl Gateway {
         if let Some((peer, payload, service)) = self.ask(now) {
             return Some(Transmit::Core {
                 peer,
-                octets: &self.out,
+                bytes: &self.out,
                 payload,
                 service,
                 packets: 0,
@@ -232,7 +232,7 @@ impl Gateway {
             // What waited may turn out to be too big further down.
             if let Some(error) = self.errors.pop_front() {
                 self.lend(error);
-                return Some(Transmit::Error { octets: &self.lent });
+                return Some(Transmit::Error { bytes: &self.lent });
             }
             if let Some(departing) = self.depart(now) {
                 self.note_departure(now, &departing);
@@ -245,7 +245,7 @@ impl Gateway {
                         self.count_sent(departing);
                         return Some(Transmit::Core {
                             peer,
-                            octets: &self.out,
+                            bytes: &self.out,
                             payload,
                             service,
                             packets,
@@ -279,9 +279,9 @@ impl Gateway {
                 EdgeTransmit::Released(packet) => {
                     let inward = &mut self.counts.of(Some(packet.exit.egress)).inward;
                     inward.released += 1;
-                    inward.released_octets += packet.octets.len() as u64;
-                    self.lend(packet.octets);
-                    return Some(Transmit::Inside { octets: &self.lent });
+                    inward.released_bytes += packet.bytes.len() as u64;
+                    self.lend(packet.bytes);
+                    return Some(Transmit::Inside { bytes: &self.lent });
                 }
             }
         }
@@ -328,8 +328,8 @@ impl Gateway {
     }
 
     /// Lends a packet to the inside to the driver.
-    fn lend(&mut self, octets: Vec<u8>) {
-        let before = std::mem::replace(&mut self.lent, octets);
+    fn lend(&mut self, bytes: Vec<u8>) {
+        let before = std::mem::replace(&mut self.lent, bytes);
         self.pool.give(before);
     }
 }

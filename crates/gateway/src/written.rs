@@ -9,8 +9,8 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 use crate::machine::{Gathering, Uplink};
 
 pub(crate) fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
-    let octets = section.parsed(key, "a number of octets, for instance 9000")?;
-    IpMtu::new(octets.unwrap_or(usual), IpVersion::V6)
+    let bytes = section.parsed(key, "a number of bytes, for instance 9000")?;
+    IpMtu::new(bytes.unwrap_or(usual), IpVersion::V6)
         .map_err(|_| section.refuse(key, "an MTU is from 1280 to 65535"))
 }
 

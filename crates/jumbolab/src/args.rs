@@ -38,7 +38,7 @@ pub(crate) use examples::example;
 pub(crate) use examples::examples_of;
 #[cfg(target_os = "linux")]
 pub(crate) use experiments::Shell;
-pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Show};
+pub(crate) use experiments::{Detail, List, Report, Resume, Run, Sensitivity, Show};
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 pub(crate) use gateway::Gateway;
 #[cfg(target_os = "linux")]
@@ -75,7 +75,7 @@ pub(crate) enum Command {
     /// Run an experiment and print its report.
     Run(Run),
     /// Search which settings that a study does not state decide its claims.
-    Robustness(Robustness),
+    Sensitivity(Sensitivity),
     /// Print the report of an earlier run, or compare several runs.
     Report(Report),
     /// Print the claims of the studied papers and their verdicts.

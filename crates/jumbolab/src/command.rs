@@ -30,10 +30,10 @@ mod probe;
 mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;
-pub(crate) mod robustness;
 pub(crate) mod run;
 #[cfg(target_os = "linux")]
 mod send;
+pub(crate) mod sensitivity;
 #[cfg(target_os = "linux")]
 mod shell;
 pub(crate) mod show;

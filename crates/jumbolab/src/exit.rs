@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use analysis::certificate::State;
+use analysis::quality_check::State;
 use anyhow::{Error, Result};
 use os::interrupt;
 use results::journal::Lost;
@@ -35,13 +35,13 @@ pub(crate) enum Ending {
 }
 
 impl Ending {
-    /// The ending with results in this state. If `strict`, doubtful results are
+    /// The ending with results in this state. If `strict`, results with warnings are
     /// not sound.
     pub(crate) const fn of(state: State, strict: bool) -> Self {
         match state {
             State::Passed => Self::Sound,
-            State::Doubtful if !strict => Self::Sound,
-            State::Doubtful | State::Failed => Self::Unsound,
+            State::PassedWithWarnings if !strict => Self::Sound,
+            State::PassedWithWarnings | State::Failed => Self::Unsound,
         }
     }
 
@@ -91,10 +91,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strictness_turns_doubts_into_unsound_results_and_nothing_else() {
+    fn strictness_turns_warnings_into_unsound_results_and_nothing_else() {
         for (state, codes) in [
             (State::Passed, [0, 0]),
-            (State::Doubtful, [0, 1]),
+            (State::PassedWithWarnings, [0, 1]),
             (State::Failed, [1, 1]),
         ] {
             let of = [false, true].map(|strict| Ending::of(state, strict).code());

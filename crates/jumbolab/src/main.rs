@@ -29,13 +29,13 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Some(role) = on_linux() {
-        return exit::code(worlds::worker::run(&role).map(done));
+        return exit::code(backends::worker::run(&role).map(done));
     }
     exit::code(match args::parse().command {
         Command::List(list) => command::list::run(&list).map(done),
         Command::Show(show) => command::show::run(&show).map(done),
         Command::Run(run) => command::run::run(&run),
-        Command::Robustness(search) => command::robustness::run(&search).map(done),
+        Command::Sensitivity(search) => command::sensitivity::run(&search).map(done),
         Command::Report(report) => command::report::run(&report),
         Command::Claims(claims) => command::claims::run(&claims).map(done),
         Command::Predict(predict) => command::predict::run(&predict).map(done),
@@ -56,5 +56,5 @@ fn on_linux() -> Option<String> {
         // If this fails, a run goes on after the program that started it.
         let _ = os::signals::stop_with_parent();
     }
-    worlds::worker::role()
+    backends::worker::role()
 }

@@ -113,21 +113,21 @@ pub(crate) fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<()>
         .try_for_each(|line| print(&format!("{line}\n")))
 }
 
-/// Verdicts and doubts of reports with their colours (SGR 32 green, 31 red, 33
+/// Verdicts and warnings of reports with their colours (SGR 32 green, 31 red, 33
 /// yellow) [ECMA48 s8.3.117]; longer ones first.
 const COLOURS: [(&str, &str); 9] = [
     ("not reproduced", "31"),
     ("reproduced", "32"),
     ("direction only", "33"),
     ("inconclusive", "33"),
-    ("passed with doubts", "33"),
-    ("certificate passed", "32"),
+    ("passed with warnings", "33"),
+    ("quality check passed", "32"),
     ("FAILED", "31"),
     ("Do not rely on these results", "31"),
-    ("Doubtful", "33"),
+    ("Warning", "33"),
 ];
 
-/// Prints a report, on a terminal with coloured verdicts and doubts.
+/// Prints a report, on a terminal with coloured verdicts and warnings.
 ///
 /// # Errors
 /// As [`print`].

@@ -5,11 +5,11 @@ mod screen;
 
 use std::io::{self, IsTerminal};
 
+use backends::run;
 use os::clock;
 use plan::{Cell, Plan, Trial};
 use serde_json::json;
 use units::{Span, Time};
-use worlds::run;
 
 use crate::output;
 use screen::Screen;

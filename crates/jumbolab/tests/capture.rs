@@ -69,7 +69,7 @@ fn captured(network: &str) -> TempDir {
 #[test]
 fn tshark_finds_every_packet_of_a_simulated_link() {
     let folder = captured(NETWORK);
-    // 20 datagrams of 3000 octets, each in three packets.
+    // 20 datagrams of 3000 bytes, each in three packets.
     for (trial, version, length) in [("c00-r01", "ipv6", 1510), ("c01-r01", "ip", 1514)] {
         let all = tshark(&folder, trial, "frame", &["frame.len", "frame.time_epoch"]);
         assert_eq!(all.len(), 60, "{version}");
@@ -81,9 +81,9 @@ fn tshark_finds_every_packet_of_a_simulated_link() {
                 nanos.parse::<u64>().unwrap(),
             )
         });
-        // Fragments are cut at multiples of eight octets.
+        // Fragments are cut at multiples of eight bytes.
         assert_eq!(first.0, length, "{version}");
-        // With FCS, preamble and gap each octet takes 80 ns at 100 Mbit/s.
+        // With FCS, preamble and gap each byte takes 80 ns at 100 Mbit/s.
         assert_eq!(second.1 - first.1, (length + 24) * 80, "{version}");
         let malformed = tshark(&folder, trial, "_ws.malformed", &["frame.number"]);
         assert_eq!(malformed, [""; 0], "{version}");
@@ -143,7 +143,7 @@ duration = \"2s\"
 protocol = \"tcp\"
 [flows.b]
 protocol = \"tcp\"
-octets = \"200kB\"
+bytes = \"200kB\"
 [sweep]
 \"tcp.agent\" = [\"standard\", \"sack1\"]
 \"network.ip\" = [4, 6]
@@ -205,7 +205,7 @@ fn tshark_reads_segments_as_tcp_and_finds_nothing_wrong_with_them() {
             let newest: u64 = edges.split(',').next().unwrap().parse().unwrap();
             assert!(newest > ack, "{trial}: {line}");
         }
-        // Each octet of the shorter flow that was sent, once.
+        // Each byte of the shorter flow that was sent, once.
         let last = tshark(
             &folder,
             trial,
@@ -233,7 +233,7 @@ fn tshark_names_a_jumbogram_in_the_capture_that_a_run_wrote() {
     check_named(line, "r/files/c01-r01/arrival.pcapng", 1);
 }
 
-/// `line` writes to `capture` at least `least` jumbograms of 190 000 octets or more,
+/// `line` writes to `capture` at least `least` jumbograms of 190 000 bytes or more,
 /// and nothing else; over loopback a packet is seen as it leaves, too.
 #[track_caller]
 fn check_named(line: &str, capture: &str, least: usize) {

@@ -14,7 +14,7 @@ use program::{Outcome, program};
 
 /// The smallest run that has error bars: two trials of two MTUs.
 const RUN: &str = "run os-comparison --repeat 2 -o r --set mtu=1500,9000 --set scenario=LU-LU \
-                   --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.lateness=1min";
+                   --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min";
 
 /// A folder with a run in `r`.
 fn folder() -> TempDir {
@@ -266,13 +266,13 @@ queue_size,measured (Mbit/s),verdict
 /// parts of it that no other kind has.
 const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
-        "worlds",
+        "backends",
         &[
             "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set preroll=300kB",
             RUN_BESIDE,
             "report r live",
         ],
-        &["Certificate of sim", "Certificate of netns"],
+        &["Quality check of sim", "Quality check of netns"],
     ),
     (
         "time series",
@@ -291,7 +291,7 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "latency breakdown",
         &[
-            "run latency-breakdown -o r --repeat 1 --set size=64,3000 --set link=emulated --set network.lateness=1min --set mtu=1500 --set messages=20",
+            "run latency-breakdown -o r --repeat 1 --set size=64,3000 --set link=emulated --set network.timing_error=1min --set mtu=1500 --set messages=20",
         ],
         &["Where the time goes"],
     ),
@@ -302,19 +302,19 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
             "run os-comparison --on sim --repeat 2 -o later --set mtu=1500,9000 --set size=400kB --set preroll=300kB",
             "report r later",
         ],
-        &["What changed between two runs", "Certificate of A"],
+        &["What changed between two runs", "Quality check of A"],
     ),
     (
         "replay",
         &[
-            "run os-comparison --repeat 1 -o r --set mtu=1500 --set scenario=LU-LU --set offloads=off --set link=emulated --set links.router-receiver.record=on --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.lateness=1min",
+            "run os-comparison --repeat 1 -o r --set mtu=1500 --set scenario=LU-LU --set offloads=off --set link=emulated --set links.router-receiver.record=on --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min",
             "run replay --trace r/recordings/c00-r01-router-receiver.csv --set queue=codel -o replayed",
         ],
         &["id=\"replayed-queue-forward\"", "queue=codel"],
     ),
     (
         "search",
-        &["robustness planted.toml --budget runs=5000 -o r"],
+        &["sensitivity planted.toml --budget runs=5000 -o r"],
         &["class=\"strips\"", "<rect"],
     ),
 ];
@@ -324,13 +324,13 @@ const WITHOUT_PLOTS: [&str; 1] = ["search"];
 
 /// The run of [`RUN`] in the folder `live`.
 const RUN_BESIDE: &str = "run os-comparison --repeat 2 -o live --set mtu=1500,9000 --set scenario=LU-LU \
-                          --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.lateness=1min";
+                          --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min";
 
 /// A study with a claim that one of its unstated settings decides.
 const SEARCHED: &str = "\
 format = 1
 name = \"planted\"
-world = \"sim\"
+backend = \"sim\"
 [network]
 shape = \"routed\"
 [traffic]

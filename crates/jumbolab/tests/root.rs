@@ -55,7 +55,7 @@ fn run(folder: &TempDir, user: u32) -> Output {
             "--set",
             "size=500kB",
             "--set",
-            "network.lateness=1min",
+            "network.timing_error=1min",
             "--set",
             "preroll=300kB",
             "--set",
@@ -181,18 +181,18 @@ fn a_frame_goes_out_of_a_port_and_comes_back_with_the_instant_at_which_it_came()
     let mut poller = Poller::new().unwrap();
     // Nobody else sends frames of the first type for local experiments
     // [IEEE802] that say this.
-    let mut octets = vec![0; 12];
-    octets.extend([0x88, 0xb5]);
-    octets.extend(format!("{}", std::process::id()).bytes());
-    octets.resize(3_000, 7);
+    let mut bytes = vec![0; 12];
+    bytes.extend([0x88, 0xb5]);
+    bytes.extend(format!("{}", std::process::id()).bytes());
+    bytes.resize(3_000, 7);
     let sent = clock::monotonic();
-    port.send(&[pool.frame(&octets)]).unwrap();
+    port.send(&[pool.frame(&bytes)]).unwrap();
     let mut came = None;
     while came.is_none() {
         let now = clock::monotonic();
         mapping.renew();
         let more = port.receive(&mapping, now, &pool, |at, frame| {
-            if frame.ethernet() == octets {
+            if frame.ethernet() == bytes {
                 came = Some(at);
             }
         });

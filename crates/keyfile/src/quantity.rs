@@ -6,7 +6,7 @@ use super::Parsed;
 use super::shown::acts_on_terminals;
 use super::tree::Value;
 
-/// A size in octets: `5MB`, `64KiB`, `1428`.
+/// A size in bytes: `5MB`, `64KiB`, `1428`.
 pub fn size(value: &Value) -> Parsed<Bytes> {
     let size: Bytes = written(value, "\"5MB\", \"64KiB\" or 1428")?
         .parse()

@@ -42,7 +42,7 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let (first, last) = (most - most / 3, most / 3);
     let at = |place: usize| {
         let found = text.char_indices().nth(place);
-        found.map_or(text.len(), |(octet, _)| octet)
+        found.map_or(text.len(), |(byte, _)| byte)
     };
     format!(
         "{} [{} characters left out] {}",

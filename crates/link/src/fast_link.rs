@@ -23,12 +23,12 @@ pub struct FastLink<P, W = ()> {
     serializer: Serializer,
     /// Frames smaller than this pass the queue whenever the link is idle.
     passing: u64,
-    /// Octets of wire that a frame takes besides its own.
+    /// Bytes of wire that a frame takes besides its own.
     around: Bytes,
     delay: Span,
     arrived: u64,
-    /// Octets of accepted frames.
-    octets: u64,
+    /// Bytes of accepted frames.
+    bytes: u64,
     /// Whether there are held packets.
     is_holding: bool,
     observer: W,
@@ -41,8 +41,8 @@ struct Rest<P> {
     held: VecDeque<Held<P>>,
     /// The packets that waited at the last arrival, in order.
     waiting: VecDeque<Waiting>,
-    /// Octets of the waiting packets.
-    waiting_octets: u64,
+    /// Bytes of the waiting packets.
+    waiting_bytes: u64,
     /// The largest frame, without tags.
     largest_frame: Bytes,
     admission: Admission,
@@ -94,7 +94,7 @@ impl<P, W> FastLink<P, W> {
         let rest = Rest {
             held: VecDeque::new(),
             waiting: VecDeque::new(),
-            waiting_octets: 0,
+            waiting_bytes: 0,
             largest_frame: settings.largest_frame(),
             admission: Admission::new(&settings.queue, settings.rate, seed.derive("queue"))?,
             told: 0,
@@ -106,7 +106,7 @@ impl<P, W> FastLink<P, W> {
             around: settings.wire_size(Bytes::ZERO),
             delay: settings.delay,
             arrived: 0,
-            octets: 0,
+            bytes: 0,
             is_holding: false,
             observer,
             rest: Box::new(rest),
@@ -159,7 +159,7 @@ impl<P, W> FastLink<P, W> {
         let begins = free_at.max(now);
         if begins > now {
             let size = size.get();
-            rest.waiting_octets += size;
+            rest.waiting_bytes += size;
             rest.waiting.push_back(Waiting { begins, size });
         }
         self.passing = rest.passing();
@@ -173,7 +173,7 @@ impl<P, W> FastLink<P, W> {
     where
         W: LinkObserver<Q>,
     {
-        self.octets += packet.view().size.get();
+        self.bytes += packet.view().size.get();
         let entered = Entered {
             at: now,
             number: self.arrived,
@@ -258,7 +258,7 @@ impl<P, W> FastLink<P, W> {
         Counters {
             arrived: self.arrived,
             fates,
-            octets: self.octets,
+            bytes: self.bytes,
             answered: 0,
             dropped,
             marked,
@@ -290,7 +290,7 @@ impl<P> Rest<P> {
         if free_at <= now {
             if !self.waiting.is_empty() {
                 self.waiting.clear();
-                self.waiting_octets = 0;
+                self.waiting_bytes = 0;
             }
             self.admission.rest(free_at);
             return Backlog::default();
@@ -298,12 +298,12 @@ impl<P> Rest<P> {
         while let Some(next) = self.waiting.front()
             && next.begins <= now
         {
-            self.waiting_octets -= next.size;
+            self.waiting_bytes -= next.size;
             self.waiting.pop_front();
         }
         Backlog {
             packets: u32::try_from(self.waiting.len()).unwrap_or(u32::MAX),
-            bytes: Bytes::new(self.waiting_octets),
+            bytes: Bytes::new(self.waiting_bytes),
         }
     }
 }

@@ -40,8 +40,8 @@ pub struct Counters {
     pub arrived: u64,
     /// Packets by fate, in the order of [`Fate::ALL`].
     pub fates: [u64; 6],
-    /// Octets of delivered frames; a frame delivered twice counts twice.
-    pub octets: u64,
+    /// Bytes of delivered frames; a frame delivered twice counts twice.
+    pub bytes: u64,
     /// Oversized packets whose senders were notified.
     pub answered: u64,
     /// Packets dropped by the queue, by reason, in the order of [`Reason::ALL`].
@@ -61,7 +61,7 @@ impl Counters {
         Self {
             arrived: self.arrived - earlier.arrived,
             fates: std::array::from_fn(|fate| self.fates[fate] - earlier.fates[fate]),
-            octets: self.octets - earlier.octets,
+            bytes: self.bytes - earlier.bytes,
             answered: self.answered - earlier.answered,
             dropped: std::array::from_fn(|reason| self.dropped[reason] - earlier.dropped[reason]),
             marked: self.marked - earlier.marked,

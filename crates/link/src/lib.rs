@@ -56,7 +56,7 @@ pub struct Delivery<P> {
 pub struct Link<P, W = ()> {
     settings: Box<Settings>,
     /// Settings that every packet needs: the largest frame, without tags, and the
-    /// octets of wire that a frame takes besides its own.
+    /// bytes of wire that a frame takes besides its own.
     largest_frame: Bytes,
     around: Bytes,
     delay: Span,
@@ -259,7 +259,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         self.counters
     }
 
-    /// The packets and octets that wait in the queue.
+    /// The packets and bytes that wait in the queue.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
     }
@@ -381,7 +381,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
             Some(reason) => self.counters.dropped[reason as usize] += 1,
             None => self.counters.marked += u64::from(waiting.marked),
         }
-        self.counters.octets += match fate {
+        self.counters.bytes += match fate {
             Fate::Delivered => waiting.view().size.get(),
             Fate::Duplicated => 2 * waiting.view().size.get(),
             Fate::Dropped | Fate::Lost | Fate::Damaged | Fate::TooBig => 0,

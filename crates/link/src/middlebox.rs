@@ -1,4 +1,4 @@
-//! A device inside a path that breaks packets, without I/O: rules on the octets of IP
+//! A device inside a path that breaks packets, without I/O: rules on the bytes of IP
 //! packets.
 //!
 //! The rules are the faults that path MTU discovery meets [RFC8899 s1]: packets above a
@@ -127,14 +127,14 @@ impl Middlebox {
         self.start = start;
     }
 
-    /// Applies the rules to the IP packet in `octets`. A packet that is malformed goes
+    /// Applies the rules to the IP packet in `bytes`. A packet that is malformed goes
     /// on as it is.
-    pub fn pass(&mut self, now: Time, octets: &mut [u8], direction: Direction) -> Outcome {
+    pub fn pass(&mut self, now: Time, bytes: &mut [u8], direction: Direction) -> Outcome {
         if self.rules.is_empty() {
             return Outcome::Forward;
         }
         let since_start = now.since(self.start).unwrap_or(Span::ZERO);
-        let Ok(packet) = IpPacket::parse_whole(octets) else {
+        let Ok(packet) = IpPacket::parse_whole(bytes) else {
             return Outcome::Forward;
         };
         let (size, is_fragment) = (u64::from(packet.size), packet.fragment.is_some());
@@ -150,9 +150,9 @@ impl Middlebox {
             let dropped = match rule.action {
                 Action::DropAbove(most) => size > most.get(),
                 Action::DropFragments => is_fragment,
-                Action::DropTooBig => is_too_big(octets),
+                Action::DropTooBig => is_too_big(bytes),
                 Action::LimitTooBig(every) => {
-                    is_too_big(octets) && {
+                    is_too_big(bytes) && {
                         let early = now < *next;
                         if !early {
                             *next = now + every;
@@ -162,11 +162,11 @@ impl Middlebox {
                 }
                 // A malformed packet is not changed.
                 Action::AnnounceMtu(mtu) => {
-                    let _ = set_announced_mtu(octets, mtu);
+                    let _ = set_announced_mtu(bytes, mtu);
                     false
                 }
                 Action::ClampMss(most) => {
-                    let _ = clamp_segment_size(octets, most);
+                    let _ = clamp_segment_size(bytes, most);
                     false
                 }
             };
@@ -187,6 +187,6 @@ impl Middlebox {
     }
 }
 
-fn is_too_big(octets: &[u8]) -> bool {
-    matches!(cause(octets), Some(Cause::TooBig { .. }))
+fn is_too_big(bytes: &[u8]) -> bool {
+    matches!(cause(bytes), Some(Cause::TooBig { .. }))
 }

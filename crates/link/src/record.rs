@@ -13,7 +13,7 @@ use super::{Fate, Link, LinkObserver};
 pub struct Arrival {
     /// Instant of arrival at the queue.
     pub at: Time,
-    /// Octets of its frame.
+    /// Bytes of its frame.
     pub size: u64,
     /// Hash of the packet's flow.
     pub flow: u64,
@@ -38,7 +38,7 @@ pub struct Header {
     pub precedence: u8,
     /// Whether the packet can be marked for congestion (ECN).
     pub markable: bool,
-    /// Octets of the packet's VLAN tags.
+    /// Bytes of the packet's VLAN tags.
     pub tags: u64,
     /// Number of senders' packets that it carries, if it is a bundle.
     pub live: u32,
@@ -52,7 +52,7 @@ pub struct Event {
     pub arrival: Time,
     /// Instant of the decision: the packet left the queue, or was refused.
     pub at: Time,
-    /// Octets of its frame.
+    /// Bytes of its frame.
     pub size: u64,
     /// Hash of the packet's flow.
     pub flow: u64,

@@ -107,7 +107,7 @@ impl LinkRng {
         self.loss.occurs()
     }
 
-    /// Whether any bit of a frame of `size` octets is wrong. Errors are independent:
+    /// Whether any bit of a frame of `size` bytes is wrong. Errors are independent:
     /// the probability is 1 - (1 - rate)^bits.
     fn damaged(&mut self, size: Bytes) -> bool {
         if self.bit_errors.probability <= 0.0 {

@@ -9,9 +9,9 @@ const PICOS: u128 = 1_000_000_000_000;
 #[derive(Debug)]
 pub(super) struct Serializer {
     free_at: Time,
-    /// The picoseconds that an octet takes, if that is a whole number, as at 100 Mbit/s;
+    /// The picoseconds that a byte takes, if that is a whole number, as at 100 Mbit/s;
     /// otherwise 0.
-    octet: u64,
+    byte: u64,
     /// The fractions that are carried over at other rates.
     fractions: Option<Box<Fractions>>,
 }
@@ -41,10 +41,10 @@ struct Taken {
 
 impl Serializer {
     pub(super) fn new(rate: Option<Rate>) -> Self {
-        let octet = rate.map(|rate| (rate, Taken::by(Bytes::new(1), rate)));
-        let (octet, fractions) = match octet {
+        let byte = rate.map(|rate| (rate, Taken::by(Bytes::new(1), rate)));
+        let (byte, fractions) = match byte {
             None => (0, None),
-            Some((_, octet)) if octet.remainder == 0 => (octet.picos, None),
+            Some((_, byte)) if byte.remainder == 0 => (byte.picos, None),
             Some((rate, latest)) => (
                 0,
                 Some(Box::new(Fractions {
@@ -56,7 +56,7 @@ impl Serializer {
         };
         Self {
             free_at: Time::ZERO,
-            octet,
+            byte,
             fractions,
         }
     }
@@ -66,24 +66,24 @@ impl Serializer {
         self.free_at
     }
 
-    /// Whether even a single octet takes a picosecond.
+    /// Whether even a single byte takes a picosecond.
     pub(super) fn takes_time(&self) -> bool {
         let picos = |fractions: &Fractions| Taken::by(Bytes::new(1), fractions.rate).picos;
-        self.octet > 0 || self.fractions.as_deref().map_or(0, picos) > 0
+        self.byte > 0 || self.fractions.as_deref().map_or(0, picos) > 0
     }
 
-    /// Transmits `size` octets from `start`, when the wire is free. Returns the instant
-    /// at which the last octet has left.
+    /// Transmits `size` bytes from `start`, when the wire is free. Returns the instant
+    /// at which the last byte has left.
     #[inline(always)]
     pub(super) fn occupy(&mut self, start: Time, size: Bytes) -> Time {
         if self.fractions.is_some() {
             return self.occupy_in_fractions(start, size);
         }
-        self.free_at = start + Span::from_picos(size.get().saturating_mul(self.octet));
+        self.free_at = start + Span::from_picos(size.get().saturating_mul(self.byte));
         self.free_at
     }
 
-    /// The same where octets take fractions of picoseconds.
+    /// The same where bytes take fractions of picoseconds.
     #[inline(never)]
     fn occupy_in_fractions(&mut self, start: Time, size: Bytes) -> Time {
         let Some(fractions) = &mut self.fractions else {

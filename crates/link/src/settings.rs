@@ -10,7 +10,7 @@ use units::{Bytes, Framing, Rate, Span};
 pub struct Settings {
     /// The data rate; `None`: transmission takes no time.
     pub rate: Option<Rate>,
-    /// Whether a frame takes the time of preamble and gap besides its octets.
+    /// Whether a frame takes the time of preamble and gap besides its bytes.
     pub ethernet: bool,
     /// The largest IP packet that the link carries.
     pub largest_packet: Option<Bytes>,
@@ -110,7 +110,7 @@ impl Settings {
         }
     }
 
-    /// The transmission time of a frame with this number of octets.
+    /// The transmission time of a frame with this number of bytes.
     pub fn busy(&self, frame: Bytes) -> Span {
         let serializer = self.wire_size(frame);
         self.rate
@@ -131,7 +131,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The octets of wire that a frame takes, framing included.
+    /// The bytes of wire that a frame takes, framing included.
     pub(super) fn wire_size(&self, frame: Bytes) -> Bytes {
         if self.ethernet {
             frame + Framing::PREAMBLE + Framing::GAP

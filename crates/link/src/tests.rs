@@ -41,7 +41,7 @@ fn drain(link: &mut Link<Frame>) -> Vec<(Time, Frame, u8)> {
 
 #[test]
 fn a_frame_on_an_idle_link_takes_its_bits_and_the_distance() {
-    // 64 to 9018 octets of frame take 84 to 9038 octets of wire.
+    // 64 to 9018 bytes of frame take 84 to 9038 bytes of wire.
     for (bits, frame, nanos) in [
         (1_000_000_000, 64, 672),
         (1_000_000_000, 1518, 12_304),
@@ -70,7 +70,7 @@ fn cut_through_forwards_when_the_header_is_in() {
         ..perfect(1_000_000_000)
     });
     link.receive(Time::ZERO, Frame(1, 9018));
-    // Preamble and header have 22 octets, which take 176 ns.
+    // Preamble and header have 22 bytes, which take 176 ns.
     assert_eq!(drain(&mut link)[0].0, Time::from_nanos(176));
     // The next one still begins when the wire is free.
     link.receive(Time::ZERO, Frame(2, 64));
@@ -212,8 +212,8 @@ proptest! {
             prop_assert!(after.is_none_or(|after| after > asked), "no timeout in the past");
         }
         // The last bit arrives after the total time of all bits, to a picosecond.
-        let octets: u64 = sizes.iter().map(|size| size + 20).sum();
-        let expected = u128::from(octets) * 8 * 1_000_000_000_000 / u128::from(bits);
+        let bytes: u64 = sizes.iter().map(|size| size + 20).sum();
+        let expected = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(bits);
         prop_assert_eq!(u128::from(out.last().unwrap().at.as_picos()), expected);
         let numbers: Vec<u64> = out.iter().map(|out| out.packet.0).collect();
         prop_assert_eq!(numbers, (0..sizes.len() as u64).collect::<Vec<_>>());
@@ -235,13 +235,13 @@ proptest! {
             ..perfect(1_000_000_000)
         });
         let (mut now, mut out, mut back) = (Time::ZERO, 0u64, 0u64);
-        let mut octets = 0;
+        let mut bytes = 0;
         for (number, &(gap, size)) in (0u64..).zip(&arrivals) {
             now += Span::from_nanos(gap);
             back += u64::from(link.receive(now, Frame(number, size)).is_some());
             while let Some(delivery) = link.poll_transmit(now) {
                 out += u64::from(delivery.copies);
-                octets += u64::from(delivery.copies) * delivery.packet.1;
+                bytes += u64::from(delivery.copies) * delivery.packet.1;
             }
             let counters = link.counters();
             let sealed: u64 = counters.fates.iter().sum();
@@ -249,14 +249,14 @@ proptest! {
         }
         for (_, packet, copies) in drain(&mut link) {
             out += u64::from(copies);
-            octets += u64::from(copies) * packet.1;
+            bytes += u64::from(copies) * packet.1;
         }
         let counters = link.counters();
         prop_assert_eq!(counters.arrived, arrivals.len() as u64);
         prop_assert_eq!(counters.fates.iter().sum::<u64>(), counters.arrived);
         let twice = counters.of(Fate::Duplicated);
         prop_assert_eq!(out, counters.of(Fate::Delivered) + 2 * twice);
-        prop_assert_eq!(octets, counters.octets);
+        prop_assert_eq!(bytes, counters.bytes);
         prop_assert_eq!(back, counters.of(Fate::TooBig));
     }
 }

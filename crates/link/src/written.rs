@@ -41,7 +41,7 @@ pub struct BadQueue {
 
 impl Planned {
     /// The queue for `choice` and `given`, in front of a link of `rate`, with
-    /// capacity `limit` and frames of at most `largest` octets.
+    /// capacity `limit` and frames of at most `largest` bytes.
     pub fn new<'a>(
         choice: &Choice,
         given: impl Iterator<Item = Given<'a>> + Clone,
@@ -121,7 +121,7 @@ pub fn discipline(value: &Value) -> Parsed<&'static Choice> {
 /// Parses a queue from `text`: the name of a discipline, then its parameters
 /// (`red,min=5,max=15`). Parameters of class queues have their discipline as
 /// prefix (`priority,each=red,red.min=5`). The capacity is `limit`, the largest
-/// frame has `largest` octets, and the link has `rate`.
+/// frame has `largest` bytes, and the link has `rate`.
 ///
 /// # Errors
 /// One line of text with the expected form.
@@ -172,7 +172,7 @@ pub fn queue_of(
     }
     if planned.notices.is_some() {
         return Err(
-            "mred.notify: only sources of the world `sim` understand it; write notify=off".into(),
+            "mred.notify: only sources of the backend `sim` understand it; write notify=off".into(),
         );
     }
     planned

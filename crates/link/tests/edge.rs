@@ -9,7 +9,7 @@ use wire::bundle::{Carried, Packing, Piece, SEQUENCES, Unit};
 use wire::datagram::Datagram;
 use wire::protocol::ip::Addresses;
 
-/// The octets of an IP packet.
+/// The bytes of an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ip(Vec<u8>);
 
@@ -24,19 +24,19 @@ impl Packet for Ip {
 }
 
 impl Ip {
-    /// A UDP datagram of `length` octets to the address that ends with `host`.
+    /// A UDP datagram of `length` bytes to the address that ends with `host`.
     fn to(host: u8, length: u16) -> Self {
         let addresses = Addresses::V4([Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(192, 0, 2, host)]);
         let datagram = Datagram::unfragmented(addresses, [4_000, 5_000], length);
-        let mut octets = vec![0; datagram.packet_len()];
-        datagram.emit(&mut octets).unwrap();
-        Self(octets)
+        let mut bytes = vec![0; datagram.packet_len()];
+        datagram.emit(&mut bytes).unwrap();
+        Self(bytes)
     }
 
     /// The destination address [RFC791 s3.1].
     fn destination(&self) -> IpAddr {
-        let octets: [u8; 4] = self.0[16..20].try_into().unwrap();
-        octets.into()
+        let bytes: [u8; 4] = self.0[16..20].try_into().unwrap();
+        bytes.into()
     }
 }
 
@@ -62,8 +62,8 @@ fn edge(number: usize, gather: Option<GatherSettings>) -> Edge<Ip> {
     Edge::new(settings).unwrap()
 }
 
-/// The octets of a bundle, addressed from edge to edge.
-fn octets_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
+/// The bytes of a bundle, addressed from edge to edge.
+fn bytes_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
     let packing = Packing {
         carriage: wire::bundle::Carriage::Ip {
             addresses: Addresses::V4([[198, 51, 100, 1].into(), [198, 51, 100, 2].into()]),
@@ -75,26 +75,26 @@ fn octets_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
     let entries = outgoing.bundle.entries().iter();
     let pieces = entries.filter_map(|entry| {
         Some(Piece {
-            octets: &entry.packet()?.0,
+            bytes: &entry.packet()?.0,
             waited: entry.waited(),
         })
     });
-    let mut octets = vec![0; 60_000];
-    let length = packing.emit(&pieces.collect::<Vec<_>>(), &mut octets);
-    octets.truncate(length.unwrap());
-    octets
+    let mut bytes = vec![0; 60_000];
+    let length = packing.emit(&pieces.collect::<Vec<_>>(), &mut bytes);
+    bytes.truncate(length.unwrap());
+    bytes
 }
 
-/// The bundle in these octets.
-fn bundle_of(octets: &[u8]) -> Bundle<Ip> {
-    let carried = Carried::parse(octets).unwrap();
+/// The bundle in these bytes.
+fn bundle_of(bytes: &[u8]) -> Bundle<Ip> {
+    let carried = Carried::parse(bytes).unwrap();
     let packets = carried.packets();
-    let packets = packets.map(|inner| (Ip(inner.octets.to_vec()), inner.waited));
+    let packets = packets.map(|inner| (Ip(inner.bytes.to_vec()), inner.waited));
     Bundle::pack(packets, GATHER.carriage, GATHER.tick, None).unwrap()
 }
 
 #[test]
-fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
+fn packets_pass_a_domain_byte_for_byte_with_their_gaps() {
     let table = [Prefix {
         network: [192, 0, 2, 0].into(),
         length: 25,
@@ -141,19 +141,19 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
             let Transmit::Bundle(outgoing) = transmit else {
                 panic!("there is always another packet in a millisecond");
             };
-            let mut octets = octets_of(&outgoing);
-            assert_eq!(outgoing.bundle.view().size, Bytes::new(octets.len() as u64));
+            let mut bytes = bytes_of(&outgoing);
+            assert_eq!(outgoing.bundle.view().size, Bytes::new(bytes.len() as u64));
             assert_eq!((outgoing.exit.egress, outgoing.number), (2, bundles));
             if bundles == 1 {
                 // A router drops the first packet.
-                let mut carried = Carried::parse(octets).unwrap();
+                let mut carried = Carried::parse(bytes).unwrap();
                 carried.drop_inner(1);
-                octets = carried.parts().flatten().copied().collect();
+                bytes = carried.parts().flatten().copied().collect();
                 (dropped, behind) = (packed, packed..packed + usize::from(carried.live()));
             }
             bundles += 1;
             packed += outgoing.bundle.entries().len();
-            egress.receive_bundle(now, bundle_of(&octets), 1);
+            egress.receive_bundle(now, bundle_of(&bytes), 1);
         }
         while let Some(transmit) = egress.poll_transmit(now, idle) {
             let Transmit::Released(packet) = transmit else {
@@ -172,8 +172,8 @@ fn packets_pass_a_domain_octet_for_octet_with_their_gaps() {
     );
     let mut expected = sent;
     expected.remove(dropped);
-    let octets = |all: &[(Time, Ip)]| all.iter().map(|one| one.1.clone()).collect::<Vec<_>>();
-    assert_eq!(octets(&left), octets(&expected));
+    let bytes = |all: &[(Time, Ip)]| all.iter().map(|one| one.1.clone()).collect::<Vec<_>>();
+    assert_eq!(bytes(&left), bytes(&expected));
     // All packets leave one timer after their arrival, with their gaps. Those behind
     // the dropped packet leave earlier by its lead over the next one.
     for (number, (out, came)) in left.iter().zip(&expected).enumerate() {

@@ -20,7 +20,7 @@ pub use seen::Seen;
 pub use written::{FILE, Measure, WrittenLaw, is_file};
 
 /// The mean gap in picoseconds, not rounded, between packets that each take `size`
-/// octets of wire and together have `rate`.
+/// bytes of wire and together have `rate`.
 pub fn mean_gap(size: Bytes, rate: Rate) -> f64 {
     const PICOS: f64 = 1e12;
     size.bits() as f64 * PICOS / rate.bits_per_second() as f64

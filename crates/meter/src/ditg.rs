@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DitgRecorder {
     packets: u64,
-    octets: u64,
+    bytes: u64,
     /// The first and the last arrival in the log, in nanoseconds.
     arrivals: Option<(u64, u64)>,
     delays: i128,
@@ -23,8 +23,8 @@ pub struct DitgRecorder {
 pub struct DitgStats {
     /// Packets in the log, duplicates included.
     pub packets: u64,
-    /// Octets of payload, duplicates included.
-    pub octets: u64,
+    /// Bytes of payload, duplicates included.
+    pub bytes: u64,
     /// Time from the first to the last arrival.
     pub seconds: f64,
     /// Minimum delay; negative if the clocks differ.
@@ -43,12 +43,12 @@ pub struct DitgStats {
 }
 
 impl DitgRecorder {
-    /// Records a line of the log: arrival and delay in nanoseconds, and octets of
+    /// Records a line of the log: arrival and delay in nanoseconds, and bytes of
     /// payload.
     #[inline]
     pub fn record(&mut self, at: u64, delay: i64, size: u32) {
         self.packets += 1;
-        self.octets = self.octets.saturating_add(size.into());
+        self.bytes = self.bytes.saturating_add(size.into());
         self.arrivals = Some((self.arrivals.map_or(at, |(first, _)| first), at));
         self.delays += i128::from(delay);
         self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
@@ -72,7 +72,7 @@ impl DitgRecorder {
         let steps = i128::try_from(self.steps).unwrap_or(i128::MAX);
         DitgStats {
             packets: self.packets,
-            octets: self.octets,
+            bytes: self.bytes,
             seconds: length,
             min_delay: self.least.map(|delay| seconds(delay.into())),
             max_delay: self.most.map(|delay| seconds(delay.into())),
@@ -80,7 +80,7 @@ impl DitgRecorder {
             jitter: (self.packets > 1).then(|| seconds(steps) / (packets - 1.0)),
             standard_deviation: some
                 .then(|| (self.squares / packets - mean * mean).max(0.0).sqrt()),
-            bitrate: rate(float(self.octets) * 8.0 / 1e3),
+            bitrate: rate(float(self.bytes) * 8.0 / 1e3),
             packet_rate: rate(packets),
         }
     }
@@ -127,7 +127,7 @@ mod tests {
         assert!(close(stats.standard_deviation, 14e-6_f64.sqrt()));
         assert!(close(stats.bitrate, 32.0 / 0.07));
         assert!(close(stats.packet_rate, 4.0 / 0.07));
-        assert_eq!((stats.packets, stats.octets), (4, 4000));
+        assert_eq!((stats.packets, stats.bytes), (4, 4000));
     }
 
     #[test]

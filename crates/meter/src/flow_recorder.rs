@@ -1,7 +1,7 @@
 //! Statistics of the messages of one flow: delay, jitter, loss, reordering.
 //!
 //! Sequence numbers start at 0 and count every message that was sent. All arrivals are
-//! kept, 24 octets each, because deviations from the mean delay are known only after
+//! kept, 24 bytes each, because deviations from the mean delay are known only after
 //! the last message.
 
 use hdrhistogram::Histogram;
@@ -42,7 +42,7 @@ impl FlowRecorder {
         Self::default()
     }
 
-    /// Records the arrival of message `sequence`, of `size` octets, sent at `sent`, at
+    /// Records the arrival of message `sequence`, of `size` bytes, sent at `sent`, at
     /// `received`. Must be called in the order of arrival.
     pub fn record(&mut self, sequence: u64, sent: Time, received: Time, size: Bytes) {
         self.arrivals.push(Arrival {

@@ -2,7 +2,7 @@
 
 use units::{Bytes, Rate, Span, Time};
 
-/// The start of the window is searched in the first twentieth of the counted octets,
+/// The start of the window is searched in the first twentieth of the counted bytes,
 /// and if that start is implausible, in the first half.
 const SEARCH: u64 = 20;
 const LONGER_SEARCH: u64 = 2;
@@ -14,10 +14,10 @@ pub const TOLERANCE: f64 = 0.002;
 /// The arrival curve of one transfer, reduced to the points that the goodput needs.
 ///
 /// A token bucket passes stored tokens at once. A window that begins while the bucket
-/// holds tokens counts octets as if they had taken no time, and shows more than the
+/// holds tokens counts bytes as if they had taken no time, and shows more than the
 /// link carries. The bucket is emptiest when the arrivals are furthest ahead of the
 /// pace that the link can sustain. The window therefore starts at the point with the
-/// largest lead over the pace in the first twentieth of the counted octets. The search
+/// largest lead over the pace in the first twentieth of the counted bytes. The search
 /// is short because a sender slower than the link would be measured too low otherwise:
 /// its largest lead is random. Without a pace, the window starts at the first point at
 /// or after the pre-roll. It ends at the last point, so a stall at the end counts.
@@ -37,23 +37,23 @@ pub struct GoodputWindow {
     earliest: Option<Point>,
     /// The first settled point at or after the pre-roll.
     first: Option<Point>,
-    /// The best start of each search so far, and its lead over the pace in octets.
+    /// The best start of each search so far, and its lead over the pace in bytes.
     starts: [Option<(Point, i128)>; 2],
     last: Option<Point>,
 }
 
-/// The total number of octets that had arrived by an instant.
+/// The total number of bytes that had arrived by an instant.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     total: Bytes,
     stamp: Time,
 }
 
-/// The octets that arrived within a window, and their rate.
+/// The bytes that arrived within a window, and their rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Goodput {
-    /// Octets that arrived after `first`, up to `last`.
+    /// Bytes that arrived after `first`, up to `last`.
     pub bytes: Bytes,
     /// Time from `first` to `last`; never zero.
     pub span: Span,
@@ -69,7 +69,7 @@ pub struct Goodput {
 }
 
 impl GoodputWindow {
-    /// A transfer of `preroll` octets that do not count and `counted` octets that do,
+    /// A transfer of `preroll` bytes that do not count and `counted` bytes that do,
     /// over a path with a goodput of at most `pace`.
     pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
         Self {
@@ -83,8 +83,8 @@ impl GoodputWindow {
         }
     }
 
-    /// Whether the window may start where `total` octets had arrived by `stamp`, so that
-    /// [`Self::record`] needs their exact number there. Of a stream, octets behind a
+    /// Whether the window may start where `total` bytes had arrived by `stamp`, so that
+    /// [`Self::record`] needs their exact number there. Of a stream, bytes behind a
     /// missing segment have arrived, too, although they cannot be read yet. A window that
     /// starts without them would count them although they arrived before it.
     pub fn may_start(&self, total: Bytes, stamp: Time) -> bool {
@@ -98,9 +98,9 @@ impl GoodputWindow {
         searches.any(|(start, latest)| total <= latest && leads(start))
     }
 
-    /// Records that `total` octets, pre-roll included, had arrived by `stamp`.
-    /// `settled` means that no more octets were waiting, so the timestamp is that of
-    /// the last octet. The window starts at a point that is not settled only if there
+    /// Records that `total` bytes, pre-roll included, had arrived by `stamp`.
+    /// `settled` means that no more bytes were waiting, so the timestamp is that of
+    /// the last byte. The window starts at a point that is not settled only if there
     /// is no other.
     pub fn record(&mut self, total: Bytes, stamp: Time, settled: bool) {
         let point = Point { total, stamp };
@@ -121,7 +121,7 @@ impl GoodputWindow {
         }
     }
 
-    /// The lead of `point` over the pace in octets, counted from `first`.
+    /// The lead of `point` over the pace in bytes, counted from `first`.
     fn lead(&self, point: Point, first: Point) -> i128 {
         let Some(pace) = self.pace else { return 0 };
         // A clock that stepped back counts as no time.
@@ -164,7 +164,7 @@ impl GoodputWindow {
     }
 }
 
-/// The octets and the time between two points, if both increased.
+/// The bytes and the time between two points, if both increased.
 fn between(first: Point, last: Point) -> Option<(Bytes, Span)> {
     let span = last.stamp.since(first.stamp)?;
     let bytes = last.total.checked_sub(first.total)?;

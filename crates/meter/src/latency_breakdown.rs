@@ -52,7 +52,7 @@ pub struct Came {
     pub arrived: Option<u64>,
     /// The program's, when the waiting system call returned.
     pub ready: u64,
-    /// The program's, when it had read the last octet.
+    /// The program's, when it had read the last byte.
     pub had: u64,
 }
 

@@ -4,41 +4,41 @@ use units::Bytes;
 use wire::message::HEADER_LEN;
 
 /// The messages of one transfer: first the pre-roll, which does not count, then the
-/// counted octets. Both ends derive the plan from the same numbers.
+/// counted bytes. Both ends derive the plan from the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagePlan {
     preroll: Part,
     counted: Part,
 }
 
-/// A number of messages with a total number of octets.
+/// A number of messages with a total number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     messages: u64,
-    octets: u64,
-    /// Octets of every message but the last.
+    bytes: u64,
+    /// Bytes of every message but the last.
     message: u64,
 }
 
 impl MessagePlan {
-    /// A transfer of `size` counted octets in messages of `message` octets, after a
-    /// pre-roll of `preroll` octets in messages of `preroll_message` octets. The last
+    /// A transfer of `size` counted bytes in messages of `message` bytes, after a
+    /// pre-roll of `preroll` bytes in messages of `preroll_message` bytes. The last
     /// message of a part may be shorter.
     ///
     /// Messages of less than two headers are raised to that, and a `size` of zero to
-    /// one octet.
+    /// one byte.
     pub fn new(preroll: Bytes, preroll_message: Bytes, size: Bytes, message: Bytes) -> Self {
-        let part = |octets: u64, message: Bytes| {
+        let part = |bytes: u64, message: Bytes| {
             let message = message.get().max(2 * header());
             Part {
-                messages: octets.div_ceil(message),
-                octets,
+                messages: bytes.div_ceil(message),
+                bytes,
                 message,
             }
         };
         let before = match preroll.get() {
             0 => 0,
-            octets => octets.max(header()),
+            bytes => bytes.max(header()),
         };
         Self {
             preroll: part(before, preroll_message),
@@ -75,22 +75,22 @@ impl MessagePlan {
         self.counted.messages
     }
 
-    /// Octets of the pre-roll.
+    /// Bytes of the pre-roll.
     pub const fn preroll(&self) -> Bytes {
-        Bytes::new(self.preroll.octets)
+        Bytes::new(self.preroll.bytes)
     }
 
-    /// Total number of octets.
-    pub const fn octets(&self) -> Bytes {
-        Bytes::new(self.preroll.octets + self.counted.octets)
+    /// Total number of bytes.
+    pub const fn bytes(&self) -> Bytes {
+        Bytes::new(self.preroll.bytes + self.counted.bytes)
     }
 }
 
 impl Part {
-    /// Full messages, then the rest. A rest too short for a header takes octets from
+    /// Full messages, then the rest. A rest too short for a header takes bytes from
     /// the message before.
     fn length(self, position: u64) -> u64 {
-        let rest = self.octets - (self.messages - 1) * self.message;
+        let rest = self.bytes - (self.messages - 1) * self.message;
         let missing = header().saturating_sub(rest);
         match self.messages - 1 - position.min(self.messages - 1) {
             0 => rest + missing,
@@ -100,7 +100,7 @@ impl Part {
     }
 }
 
-/// Octets of the header that every message holds.
+/// Bytes of the header that every message holds.
 const fn header() -> u64 {
     HEADER_LEN as u64
 }
@@ -137,7 +137,7 @@ mod tests {
                 length >= header() && (length <= message || message_plan.is_preroll(n))
             };
             prop_assert!((0..).zip(&lengths).all(fits));
-            prop_assert_eq!(lengths.iter().sum::<u64>(), message_plan.octets().get());
+            prop_assert_eq!(lengths.iter().sum::<u64>(), message_plan.bytes().get());
             let before: u64 = (0..message_plan.messages())
                 .filter(|&n| message_plan.is_preroll(n))
                 .map(|n| message_plan.length(n).get())

@@ -13,7 +13,7 @@ pub enum Answer {
     /// Its header, once the whole message has arrived, as in the listing of the study
     /// [Egan s4].
     Acknowledgement,
-    /// All its octets, once the whole message has arrived, as in the text of the study
+    /// All its bytes, once the whole message has arrived, as in the text of the study
     /// [Egan s4].
     Whole,
     /// Each piece as soon as it is read, like a simple echo server; over UDP the same
@@ -47,19 +47,19 @@ pub enum WriteMode {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stall {
-    /// Octets of the message.
+    /// Bytes of the message.
     pub size: u32,
     /// Number of the message in its size, from 1.
     pub message: u64,
-    /// Octets of it that the kernel had accepted.
+    /// Bytes of it that the kernel had accepted.
     pub written: u64,
-    /// Octets of its response that had been read.
+    /// Bytes of its response that had been read.
     pub read: u64,
     /// The activity of the asking end.
     pub at: String,
-    /// Unacknowledged octets in the send queue.
+    /// Unacknowledged bytes in the send queue.
     pub send_queue: u64,
-    /// Unread octets in the receive queue.
+    /// Unread bytes in the receive queue.
     pub receive_queue: u64,
     /// Statistics of TCP; `None` over UDP.
     pub tcp: Option<TcpStats>,
@@ -95,11 +95,11 @@ pub struct TcpStats {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Broken {
-    /// Octets of the message, if its header had arrived.
+    /// Bytes of the message, if its header had arrived.
     pub size: u32,
-    /// Octets of it that had been read.
+    /// Bytes of it that had been read.
     pub read: u64,
-    /// Octets of the response that the kernel had accepted.
+    /// Bytes of the response that the kernel had accepted.
     pub written: u64,
 }
 
@@ -108,7 +108,7 @@ pub struct Broken {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OfSize {
-    /// Octets of a message.
+    /// Bytes of a message.
     pub size: u32,
     /// Number of answered messages.
     pub messages: u64,
@@ -118,7 +118,7 @@ pub struct OfSize {
     pub deviation: f64,
     /// Minimum time.
     pub least: u64,
-    /// Time from before the first message until the last response, of all octets.
+    /// Time from before the first message until the last response, of all bytes.
     pub whole: u64,
     /// Processor time per message, by the process's clock.
     pub processor: f64,

@@ -7,9 +7,9 @@ use wire::message::{HEADER_LEN, Message};
 #[derive(Clone, Debug)]
 pub struct MessageStream {
     header: [u8; HEADER_LEN],
-    /// Octets of the current header that have arrived.
+    /// Bytes of the current header that have arrived.
     filled: usize,
-    /// The message whose body is arriving, and the octets missing.
+    /// The message whose body is arriving, and the bytes missing.
     body: Option<(Message, u64)>,
 }
 
@@ -24,7 +24,7 @@ impl Default for MessageStream {
 }
 
 impl MessageStream {
-    /// A stream without any octets yet.
+    /// A stream without any bytes yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -44,7 +44,7 @@ impl MessageStream {
         Ok(())
     }
 
-    /// The next message that `piece` completes, whose octets are taken off its front;
+    /// The next message that `piece` completes, whose bytes are taken off its front;
     /// `None` once all of it is taken.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl MessageStream {
         }
     }
 
-    /// The next header, once all its octets have arrived.
+    /// The next header, once all its bytes have arrived.
     #[inline]
     fn next_header(&mut self, piece: &mut &[u8]) -> Result<Option<Message>, Error> {
         if self.filled == 0
@@ -100,7 +100,7 @@ mod tests {
     use wire::message::Echo;
 
     fn stream_of(lengths: &[u32]) -> Vec<u8> {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         for (sequence, &length) in (0u64..).zip(lengths) {
             let message = Message {
                 echo: Echo::Unwanted,
@@ -110,11 +110,11 @@ mod tests {
                 sequence,
                 sent: Time::from_nanos(sequence),
             };
-            let start = octets.len();
-            octets.resize(start + length as usize, 0);
-            message.emit(&mut octets[start..]).unwrap();
+            let start = bytes.len();
+            bytes.resize(start + length as usize, 0);
+            message.emit(&mut bytes[start..]).unwrap();
         }
-        octets
+        bytes
     }
 
     proptest! {
@@ -123,10 +123,10 @@ mod tests {
             lengths in prop::collection::vec(28u32..400, 1..20),
             cuts in prop::collection::vec(1usize..300, 1..60),
         ) {
-            let octets = stream_of(&lengths);
+            let bytes = stream_of(&lengths);
             let mut stream = MessageStream::new();
             let mut seen = Vec::new();
-            let mut rest = octets.as_slice();
+            let mut rest = bytes.as_slice();
             for &cut in cuts.iter().cycle() {
                 if rest.is_empty() {
                     break;
@@ -151,15 +151,15 @@ mod tests {
                 extreme in prop::option::of(prop::sample::select(vec![0, 27, 28, u32::MAX])),
                 cuts in prop::collection::vec(1usize..90, 1..9),
             ) {
-                let mut octets = stream_of(&lengths);
+                let mut bytes = stream_of(&lengths);
                 for (place, value) in damages {
-                    let place = usize::from(place) % octets.len();
-                    octets[place] = value;
+                    let place = usize::from(place) % bytes.len();
+                    bytes[place] = value;
                 }
                 if let Some(length) = extreme {
-                    octets[8..12].copy_from_slice(&length.to_be_bytes());
+                    bytes[8..12].copy_from_slice(&length.to_be_bytes());
                 }
-                let (mut stream, mut read, mut rest) = (MessageStream::new(), 0, octets.as_slice());
+                let (mut stream, mut read, mut rest) = (MessageStream::new(), 0, bytes.as_slice());
                 for &cut in cuts.iter().cycle() {
                     if rest.is_empty() {
                         break;
@@ -168,7 +168,7 @@ mod tests {
                     rest = after;
                     let taken = stream.receive(piece, |message| read += u64::from(message.length));
                     // No more than came is taken for read.
-                    prop_assert!(read <= octets.len() as u64);
+                    prop_assert!(read <= bytes.len() as u64);
                     if taken.is_err() {
                         break;
                     }

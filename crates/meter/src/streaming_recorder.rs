@@ -22,9 +22,9 @@ pub struct StreamingFlowRecorder {
     order: OrderRecorder,
     delays: DelayRecorder,
     unstamped: u64,
-    octets: u64,
-    /// Octets of the first packet, which the goodput excludes.
-    first_octets: u64,
+    bytes: u64,
+    /// Bytes of the first packet, which the goodput excludes.
+    first_bytes: u64,
     /// The first and the last arrival, in nanoseconds.
     span: Option<(u64, u64)>,
 }
@@ -39,7 +39,7 @@ pub struct Arrival {
     /// Delay in nanoseconds, negative if the clocks differ; `None` if an instant is
     /// missing.
     pub delay: Option<i64>,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub size: u32,
 }
 
@@ -51,8 +51,8 @@ impl StreamingFlowRecorder {
             order: OrderRecorder::new(expected),
             delays: DelayRecorder::default(),
             unstamped: 0,
-            octets: 0,
-            first_octets: 0,
+            bytes: 0,
+            first_bytes: 0,
             span: None,
         }
     }
@@ -62,10 +62,10 @@ impl StreamingFlowRecorder {
     pub fn record(&mut self, arrival: Arrival) -> ArrivalClass {
         let place = self.order.record(arrival.sequence);
         if place.counts() {
-            self.octets = self.octets.saturating_add(arrival.size.into());
+            self.bytes = self.bytes.saturating_add(arrival.size.into());
             match &mut self.span {
                 None => {
-                    self.first_octets = arrival.size.into();
+                    self.first_bytes = arrival.size.into();
                     self.span = Some((arrival.at, arrival.at));
                 }
                 Some((first, last)) => {
@@ -86,10 +86,10 @@ impl StreamingFlowRecorder {
     pub fn summary(&self, expected: Option<u64>) -> FlowSummary {
         let order = self.order.summary(expected);
         let seconds = self.span.map_or(0.0, |(first, last)| seconds(last - first));
-        let timed = self.octets - self.first_octets;
+        let timed = self.bytes - self.first_bytes;
         FlowSummary {
             received: order.distinct + order.duplicates,
-            octets: self.octets,
+            bytes: self.bytes,
             seconds,
             goodput: (seconds > 0.0).then(|| float(timed) * 8.0 / seconds),
             unstamped: self.unstamped,
@@ -114,9 +114,9 @@ impl StreamingFlowRecorder {
         self.span
     }
 
-    /// Octets of the first arrival, which no rate counts.
-    pub fn first_octets(&self) -> u64 {
-        self.first_octets
+    /// Bytes of the first arrival, which no rate counts.
+    pub fn first_bytes(&self) -> u64 {
+        self.first_bytes
     }
 
     /// The delays, for sums over flows.

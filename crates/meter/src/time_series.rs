@@ -1,4 +1,4 @@
-//! The octets of a flow over time, by interval and in bounded memory.
+//! The bytes of a flow over time, by interval and in bounded memory.
 
 use units::{Bytes, Span, Time};
 
@@ -7,7 +7,7 @@ use units::{Bytes, Span, Time};
 const SHORTEST: Span = Span::from_millis(10);
 const MOST: usize = 128;
 
-/// Octets and times of a flow by interval. All intervals are equally long; the first
+/// Bytes and times of a flow by interval. All intervals are equally long; the first
 /// begins at time zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -52,8 +52,8 @@ impl TryFrom<Stated> for TimeSeries {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interval {
-    /// Octets of payload that arrived.
-    pub octets: u64,
+    /// Bytes of payload that arrived.
+    pub bytes: u64,
     /// The number of times: delays or round trips.
     pub times: u64,
     /// Their sum in nanoseconds.
@@ -81,17 +81,17 @@ impl TimeSeries {
         }
     }
 
-    /// Adds octets that arrived at `at`.
-    pub fn carried(&mut self, at: Time, octets: Bytes) {
+    /// Adds bytes that arrived at `at`.
+    pub fn carried(&mut self, at: Time, bytes: Bytes) {
         let interval = self.at(at);
-        interval.octets = interval.octets.saturating_add(octets.get());
+        interval.bytes = interval.bytes.saturating_add(bytes.get());
     }
 
     /// Adds a time that was known at `at`.
     pub fn took(&mut self, at: Time, time: Span) {
         let nanos = time.as_nanos();
         self.at(at).add(Interval {
-            octets: 0,
+            bytes: 0,
             times: 1,
             sum: nanos,
             longest: nanos,
@@ -165,7 +165,7 @@ impl Interval {
     }
 
     fn add(&mut self, other: Self) {
-        self.octets = self.octets.saturating_add(other.octets);
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.times = self.times.saturating_add(other.times);
         self.sum = self.sum.saturating_add(other.sum);
         self.longest = self.longest.max(other.longest);
@@ -181,9 +181,9 @@ mod tests {
 
     fn series(observed: &[(u64, u32, u32)], most: usize) -> TimeSeries {
         let mut series = TimeSeries::new(Span::from_millis(1), most);
-        for &(at, octets, nanos) in observed {
+        for &(at, bytes, nanos) in observed {
             let at = Time::from_picos(at);
-            series.carried(at, Bytes::new(octets.into()));
+            series.carried(at, Bytes::new(bytes.into()));
             series.took(at, Span::from_nanos(nanos.into()));
         }
         series
@@ -196,19 +196,19 @@ mod tests {
         let [first, second, third] = series.intervals() else {
             panic!("{series:?}");
         };
-        assert_eq!((first.octets, first.times), (150, 2));
+        assert_eq!((first.bytes, first.times), (150, 2));
         assert_eq!(first.mean_ms(), Some(20e-6));
         assert_eq!(first.longest_ms(), Some(30e-6));
-        assert_eq!((second.octets, second.mean_ms()), (0, None));
-        assert_eq!((third.octets, third.longest_ms()), (7, Some(5e-6)));
+        assert_eq!((second.bytes, second.mean_ms()), (0, None));
+        assert_eq!((third.bytes, third.longest_ms()), (7, Some(5e-6)));
     }
 
     #[test]
     fn the_interval_doubles_until_the_bound_holds() {
         let series = series(&[(0, 1, 1), (3 * MILLI, 2, 1), (9 * MILLI, 4, 1)], 4);
         assert_eq!(series.interval(), Span::from_millis(4));
-        let octets: Vec<u64> = series.intervals().iter().map(|one| one.octets).collect();
-        assert_eq!(octets, [3, 0, 4]);
+        let bytes: Vec<u64> = series.intervals().iter().map(|one| one.bytes).collect();
+        assert_eq!(bytes, [3, 0, 4]);
     }
 
     proptest! {
@@ -223,9 +223,9 @@ mod tests {
             prop_assert!(both.intervals().len() <= most);
             let all = || observed.iter().chain(&others);
             let sum = |of: fn(&Interval) -> u64| both.intervals().iter().map(of).sum::<u64>();
-            let octets: u64 = all().map(|one| u64::from(one.1)).sum();
+            let bytes: u64 = all().map(|one| u64::from(one.1)).sum();
             let nanos: u64 = all().map(|one| u64::from(one.2)).sum();
-            prop_assert_eq!(sum(|one| one.octets), octets);
+            prop_assert_eq!(sum(|one| one.bytes), bytes);
             prop_assert_eq!(sum(|one| one.sum), nanos);
             prop_assert_eq!(sum(|one| one.times), all().count() as u64);
             let longest = both.intervals().iter().map(|one| one.longest).max();

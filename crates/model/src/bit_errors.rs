@@ -3,10 +3,10 @@
 
 use units::Bytes;
 
-/// The probability that an independent error hits one of these octets:
+/// The probability that an independent error hits one of these bytes:
 /// 1 - (1 - rate)^(8 n).
-pub fn frame_error_rate(bit_error_rate: f64, octets: Bytes) -> f64 {
-    crate::path_loss([(0.0, bit_error_rate)], octets)
+pub fn frame_error_rate(bit_error_rate: f64, bytes: Bytes) -> f64 {
+    crate::path_loss([(0.0, bit_error_rate)], bytes)
 }
 
 /// The share of a link's rate that is payload where each frame with an error is
@@ -17,18 +17,18 @@ pub fn share_after_errors(payload: Bytes, wire: Bytes, frame: Bytes, bit_error_r
     share * (1.0 - frame_error_rate(bit_error_rate, frame))
 }
 
-/// The payload in octets, not rounded, with which [`share_after_errors`] is largest
-/// where `overhead` octets of wire are beside it: -h/2 + sqrt(h^2/4 + h/l) with
+/// The payload in bytes, not rounded, with which [`share_after_errors`] is largest
+/// where `overhead` bytes of wire are beside it: -h/2 + sqrt(h^2/4 + h/l) with
 /// l = -8 ln(1 - rate) [Chu1974]. `None` without errors: the larger the better.
 ///
 /// Follows from the derivative of ln x - ln(x + h) - l x, whose zero is
-/// x (x + h) = h/l; octets of the overhead that errors hit change the share by a
+/// x (x + h) = h/l; bytes of the overhead that errors hit change the share by a
 /// constant factor only.
 pub fn best_payload(overhead: Bytes, bit_error_rate: f64) -> Option<f64> {
-    let per_octet = -8.0 * (-bit_error_rate).ln_1p();
+    let per_byte = -8.0 * (-bit_error_rate).ln_1p();
     let half = overhead.get() as f64 / 2.0;
-    (per_octet > 0.0).then(|| {
-        let square = 2.0 * half / per_octet;
+    (per_byte > 0.0).then(|| {
+        let square = 2.0 * half / per_byte;
         // The difference of two large numbers, without losing digits.
         square / (half + (half * half + square).sqrt())
     })
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    /// 110 octets beside the payload of TCP over IPv6 and Ethernet.
+    /// 110 bytes beside the payload of TCP over IPv6 and Ethernet.
     const OVERHEAD: Bytes = Bytes::new(110);
 
     #[test]
@@ -55,9 +55,9 @@ mod tests {
 
     #[test]
     fn a_standard_frame_and_a_jumbo_frame_are_hit_as_their_bits_are_many() {
-        for (octets, lost) in [(1518, 0.012_071), (9018, 0.069_603)] {
-            let found = frame_error_rate(1e-6, Bytes::new(octets));
-            assert!((found - lost).abs() < 1e-6, "{octets}: {found}");
+        for (bytes, lost) in [(1518, 0.012_071), (9018, 0.069_603)] {
+            let found = frame_error_rate(1e-6, Bytes::new(bytes));
+            assert!((found - lost).abs() < 1e-6, "{bytes}: {found}");
         }
     }
 
@@ -68,8 +68,8 @@ mod tests {
         ) {
             let rate = 10f64.powf(exponent);
             let of = |payload: f64| {
-                let per_octet = (-rate).ln_1p() * 8.0;
-                payload / (payload + overhead as f64) * (per_octet * payload).exp()
+                let per_byte = (-rate).ln_1p() * 8.0;
+                payload / (payload + overhead as f64) * (per_byte * payload).exp()
             };
             let best = best_payload(Bytes::new(overhead), rate).unwrap();
             prop_assert!(best > 0.0);
@@ -79,12 +79,12 @@ mod tests {
         }
 
         #[test]
-        fn the_share_is_that_of_whole_frames(octets in 64u64..9_100, exponent in -12.0f64..-3.0) {
+        fn the_share_is_that_of_whole_frames(bytes in 64u64..9_100, exponent in -12.0f64..-3.0) {
             let rate = 10f64.powf(exponent);
-            let (payload, frame) = (Bytes::new(octets), Bytes::new(octets + 18));
-            let share = share_after_errors(payload, Bytes::new(octets + 38), frame, rate);
+            let (payload, frame) = (Bytes::new(bytes), Bytes::new(bytes + 18));
+            let share = share_after_errors(payload, Bytes::new(bytes + 38), frame, rate);
             prop_assert!((0.0..1.0).contains(&share));
-            let clean = share_after_errors(payload, Bytes::new(octets + 38), frame, 0.0);
+            let clean = share_after_errors(payload, Bytes::new(bytes + 38), frame, 0.0);
             prop_assert!(share <= clean);
         }
     }

@@ -2,33 +2,33 @@
 
 use units::{Bytes, Span};
 
-/// Octets of a bundle's header, and of each packet's entry [Salyers2007].
+/// Bytes of a bundle's header, and of each packet's entry [Salyers2007].
 const HEADER: i64 = 6;
 const ENTRY: i64 = 4;
 
-/// The octets that a bundle of `packets` adds to the wire: an IP header, the
-/// bundle's header with its entries, and `framing` octets fewer for each packet but
+/// The bytes that a bundle of `packets` adds to the wire: an IP header, the
+/// bundle's header with its entries, and `framing` bytes fewer for each packet but
 /// one. Negative where it saves [Mulahuwaish eq 1].
 ///
 /// The paper prints (N - 4) for the entries, with which its own example is -14; with
-/// four octets for each packet, 4 N, it is the -4 of its text.
+/// four bytes for each packet, 4 N, it is the -4 of its text.
 pub fn bundle_cost(ip_header: Bytes, packets: u32, framing: Bytes) -> i64 {
     let entries = ENTRY * i64::from(packets);
     cost_with(entries, ip_header, packets, framing)
 }
 
-/// The octets of [`bundle_cost`] by the equation as the paper prints it, with N - 4 for
+/// The bytes of [`bundle_cost`] by the equation as the paper prints it, with N - 4 for
 /// the entries [Mulahuwaish eq 1].
 pub fn bundle_cost_as_printed(ip_header: Bytes, packets: u32, framing: Bytes) -> i64 {
     let entries = i64::from(packets) - ENTRY;
     cost_with(entries, ip_header, packets, framing)
 }
 
-/// The octets that a bundle adds with this many octets of entries.
+/// The bytes that a bundle adds with this many bytes of entries.
 fn cost_with(entries: i64, ip_header: Bytes, packets: u32, framing: Bytes) -> i64 {
-    let octets = |size: Bytes| i64::try_from(size.get()).unwrap_or(i64::MAX);
-    let added = octets(ip_header).saturating_add(HEADER + entries);
-    added.saturating_sub(octets(framing).saturating_mul(i64::from(packets) - 1))
+    let bytes = |size: Bytes| i64::try_from(size.get()).unwrap_or(i64::MAX);
+    let added = bytes(ip_header).saturating_add(HEADER + entries);
+    added.saturating_sub(bytes(framing).saturating_mul(i64::from(packets) - 1))
 }
 
 /// The mean number of packets in bundles that leave `timer` after their first packet
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_of_equation_1_saves_four_octets() {
+    fn the_example_of_equation_1_saves_four_bytes() {
         let cost = |ip, packets| bundle_cost(Bytes::new(ip), packets, Bytes::new(38));
         assert_eq!(cost(20, 2), -4);
         assert_eq!(cost(20, 6), -140);

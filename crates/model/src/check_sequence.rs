@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_mtu_1500_and_9000_have_one_distance_and_12_000_octets_less() {
+    fn frames_of_mtu_1500_and_9000_have_one_distance_and_12_000_bytes_less() {
         for (frame, distance) in [
             (64, 5),
             (375, 5),
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_octets_and_more_wrong_bits_are_missed_more_often(
+        fn more_bytes_and_more_wrong_bits_are_missed_more_often(
             frame in 64u64..20_000, more in 1u64..10_000, exponent in -12.0f64..-1.0,
         ) {
             let rate = 10f64.powf(exponent);

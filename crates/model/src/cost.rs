@@ -1,7 +1,7 @@
-//! Costs of octets that travel in packets.
+//! Costs of bytes that travel in packets.
 
 /// The time that a stage spends on a transfer: a host, a router, a link, or all of
-/// them in a row. It is linear in packets and octets, as a host that copies octets
+/// them in a row. It is linear in packets and bytes, as a host that copies bytes
 /// and handles headers works [Clark1989] [Kay1993].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
@@ -9,38 +9,38 @@ pub struct Cost {
     pub per_transfer: f64,
     /// Seconds for each packet, its headers included.
     pub per_packet: f64,
-    /// Seconds for each octet of payload.
-    pub per_octet: f64,
+    /// Seconds for each byte of payload.
+    pub per_byte: f64,
 }
 
 impl Cost {
-    /// Seconds for each octet of a long transfer in packets that carry `segment`
-    /// octets of payload each.
-    pub fn per_payload_octet(&self, segment: f64) -> f64 {
-        self.per_octet + self.per_packet / segment
+    /// Seconds for each byte of a long transfer in packets that carry `segment`
+    /// bytes of payload each.
+    pub fn per_payload_byte(&self, segment: f64) -> f64 {
+        self.per_byte + self.per_packet / segment
     }
 
-    /// Seconds for `size` octets of payload.
+    /// Seconds for `size` bytes of payload.
     pub fn seconds(&self, size: f64, segment: f64) -> f64 {
-        self.per_transfer + size * self.per_payload_octet(segment)
+        self.per_transfer + size * self.per_payload_byte(segment)
     }
 
     /// The goodput of a long transfer in bits per second; `None` if it costs nothing.
     pub fn goodput(&self, segment: f64) -> Option<f64> {
-        let seconds = self.per_payload_octet(segment);
+        let seconds = self.per_payload_byte(segment);
         (seconds > 0.0).then(|| 8.0 / seconds)
     }
 
     /// The cost of a host that hands over each segment to a link of `rate` bits per
     /// second and waits for it: the link's time for the payload is added to the
     /// host's time for a packet. The one figure `goodput`, in bits per second, at
-    /// segments of `segment` octets decides the latter, in which the time of headers on
+    /// segments of `segment` bytes decides the latter, in which the time of headers on
     /// the link is included. `None` if the link alone would be slower.
     pub fn beside_link(rate: f64, segment: f64, goodput: f64) -> Option<Self> {
-        let per_octet = 8.0 / rate;
-        let per_packet = segment * (8.0 / goodput - per_octet);
+        let per_byte = 8.0 / rate;
+        let per_packet = segment * (8.0 / goodput - per_byte);
         (per_packet >= 0.0).then_some(Self {
-            per_octet,
+            per_byte,
             per_packet,
             per_transfer: 0.0,
         })
@@ -74,11 +74,11 @@ mod tests {
     proptest! {
         #[test]
         fn larger_segments_never_cost_more(
-            packet in 0.0f64..1e-4, octet in 1e-12f64..1e-7, segment in 1.0f64..65_000.0, size in 1.0f64..1e9,
+            packet in 0.0f64..1e-4, byte in 1e-12f64..1e-7, segment in 1.0f64..65_000.0, size in 1.0f64..1e9,
         ) {
-            let cost = Cost { per_transfer: 1e-3, per_packet: packet, per_octet: octet };
+            let cost = Cost { per_transfer: 1e-3, per_packet: packet, per_byte: byte };
             prop_assert!(cost.seconds(size, segment + 1.0) <= cost.seconds(size, segment));
-            prop_assert!(cost.goodput(segment).unwrap() <= 8.0 / octet);
+            prop_assert!(cost.goodput(segment).unwrap() <= 8.0 / byte);
         }
 
         #[test]

@@ -9,7 +9,7 @@ const FRAGMENT_UNIT: u64 = 8;
 /// The largest value of a 16-bit length field.
 const LARGEST_LENGTH: Bytes = Bytes::new(65_535);
 
-/// The fragment header: 8 octets [RFC8200 s4.5]; IPv4 has the fields in its
+/// The fragment header: 8 bytes [RFC8200 s4.5]; IPv4 has the fields in its
 /// own header [RFC791 s3.1].
 const fn fragment_header(ip: IpVersion) -> Bytes {
     match ip {
@@ -18,7 +18,7 @@ const fn fragment_header(ip: IpVersion) -> Bytes {
     }
 }
 
-/// Octets for the application in a packet that fills the MTU, or `None` if the
+/// Bytes for the application in a packet that fills the MTU, or `None` if the
 /// headers leave no room.
 pub fn payload_per_packet(mtu: IpMtu, ip: IpVersion, transport: Transport) -> Option<Bytes> {
     mtu.bytes()
@@ -26,7 +26,7 @@ pub fn payload_per_packet(mtu: IpMtu, ip: IpVersion, transport: Transport) -> Op
         .filter(|payload| *payload > Bytes::ZERO)
 }
 
-/// Packets that `size` octets fill, the last one perhaps in part. A payload of
+/// Packets that `size` bytes fill, the last one perhaps in part. A payload of
 /// zero, which [`payload_per_packet`] never gives, is taken for one.
 pub fn frames(size: Bytes, payload_per_packet: Bytes) -> u64 {
     size.get().div_ceil(payload_per_packet.get().max(1))
@@ -59,7 +59,7 @@ pub fn datagram_goodput_limit(
         .then(|| share(rate, message, message_wire_size(message, mtu, ip, framing)))
 }
 
-/// The largest UDP message: 65,507 octets on IPv4, whose length field counts
+/// The largest UDP message: 65,507 bytes on IPv4, whose length field counts
 /// its own header [RFC791 s3.1], 65,527 on IPv6, whose does not [RFC8200 s3].
 pub fn largest_message(ip: IpVersion) -> Bytes {
     let packet = match ip {
@@ -72,14 +72,14 @@ pub fn largest_message(ip: IpVersion) -> Bytes {
 /// Packets in which a UDP message travels: one if it fits the MTU, otherwise
 /// as few fragments as the standards allow [RFC8200 s4.5] [RFC791 s3.2].
 ///
-/// The last fragment may fill the MTU to the octet. Linux rounds it down to
-/// eight octets too on IPv6, and then sends one fragment more for the few
-/// sizes that need those octets.
+/// The last fragment may fill the MTU to the byte. Linux rounds it down to
+/// eight bytes too on IPv6, and then sends one fragment more for the few
+/// sizes that need those bytes.
 pub fn fragments(message: Bytes, mtu: IpMtu, ip: IpVersion) -> u64 {
     Fragmentation::of(message, mtu, ip).map_or(1, |parts| parts.full + 1)
 }
 
-/// Octets of wire that a UDP message takes, all its fragments together.
+/// Bytes of wire that a UDP message takes, all its fragments together.
 pub fn message_wire_size(message: Bytes, mtu: IpMtu, ip: IpVersion, framing: Framing) -> Bytes {
     let datagram = message + Transport::Udp.header();
     match Fragmentation::of(message, mtu, ip) {
@@ -92,7 +92,7 @@ pub fn message_wire_size(message: Bytes, mtu: IpMtu, ip: IpVersion, framing: Fra
     }
 }
 
-/// Octets of the IP packets that carry a message, in their order: the segments
+/// Bytes of the IP packets that carry a message, in their order: the segments
 /// of TCP, all but the last full, or a datagram, in fragments where it must be.
 /// None where the headers leave no room.
 pub fn packets(message: Bytes, mtu: IpMtu, ip: IpVersion, transport: Transport) -> Vec<Bytes> {
@@ -113,7 +113,7 @@ pub fn packets(message: Bytes, mtu: IpMtu, ip: IpVersion, transport: Transport) 
     };
     let mut left = all;
     let mut packets = Vec::new();
-    // The last fragment may hold some octets more than the others.
+    // The last fragment may hold some bytes more than the others.
     while headers + left > mtu.bytes() {
         packets.push(headers + each);
         left = left - each;
@@ -122,7 +122,7 @@ pub fn packets(message: Bytes, mtu: IpMtu, ip: IpVersion, transport: Transport) 
     packets
 }
 
-/// How long a packet of `packet` octets of IP keeps the wire busy.
+/// How long a packet of `packet` bytes of IP keeps the wire busy.
 pub fn serialisation(rate: Rate, packet: Bytes, framing: Framing) -> Span {
     rate.serialise(framing.wire_size(packet))
 }
@@ -141,7 +141,7 @@ impl Fragmentation {
         if ip.header() + datagram <= mtu.bytes() {
             return None;
         }
-        // The smallest MTU, 68 octets, leaves room even for both headers of IPv6.
+        // The smallest MTU, 68 bytes, leaves room even for both headers of IPv6.
         let room = mtu.bytes() - (ip.header() + fragment_header(ip));
         let each = Bytes::new((room.get() / FRAGMENT_UNIT * FRAGMENT_UNIT).max(FRAGMENT_UNIT));
         let full = (datagram - room).get().div_ceil(each.get());

@@ -56,7 +56,7 @@ pub fn cubic_window(loss: f64, round_trip: Span) -> Option<f64> {
     Some(cubic.max(reno))
 }
 
-/// The rate of `window` segments of `segment` octets of payload a round trip,
+/// The rate of `window` segments of `segment` bytes of payload a round trip,
 /// in bits per second. `None` for a round trip that takes no time.
 pub fn window_rate(window: f64, segment: Bytes, round_trip: Span) -> Option<f64> {
     let seconds = round_trip.as_secs_f64();
@@ -65,7 +65,7 @@ pub fn window_rate(window: f64, segment: Bytes, round_trip: Span) -> Option<f64>
 
 /// The share of frames that a path loses: of each link, in turn, `losses` gives
 /// the probability of losing a frame and that of a bit being wrong, and a frame
-/// of n octets is whole with (1 - rate)^(8n), errors being independent.
+/// of n bytes is whole with (1 - rate)^(8n), errors being independent.
 pub fn path_loss(losses: impl IntoIterator<Item = (f64, f64)>, frame: Bytes) -> f64 {
     let kept = |(loss, bit_error_rate): (f64, f64)| {
         (-loss).ln_1p() + (-bit_error_rate).ln_1p() * frame.bits() as f64
@@ -174,9 +174,9 @@ mod tests {
 
         #[test]
         fn a_path_loses_no_less_than_its_worst_link(
-            losses in prop::collection::vec((0.0f64..1.0, 0.0f64..1e-4), 1..5), octets in 64u64..9_100,
+            losses in prop::collection::vec((0.0f64..1.0, 0.0f64..1e-4), 1..5), bytes in 64u64..9_100,
         ) {
-            let frame = Bytes::new(octets);
+            let frame = Bytes::new(bytes);
             let whole = path_loss(losses.iter().copied(), frame);
             prop_assert!((0.0..=1.0).contains(&whole));
             for &link in &losses {

@@ -61,7 +61,7 @@ pub struct Prospect<'a> {
     stack: &'a Stack,
     path: Path,
     messages: &'a [Message],
-    /// The expected octets of wire of a frame with so many octets of payload in each
+    /// The expected bytes of wire of a frame with so many bytes of payload in each
     /// of its packets, until it has arrived: wire/(1 - loss).
     costs: Vec<f64>,
     largest: Bytes,
@@ -189,7 +189,7 @@ mod tests {
         for rate in [1e-6, 1e-5, 1e-4] {
             let prospect = Prospect::new(&stack, path(0.0, rate, None), &[], Bytes::new(9216));
             let (mtu, _) = prospect.unwrap().best().unwrap();
-            // 52 octets of headers in the packet and 38 of framing.
+            // 52 bytes of headers in the packet and 38 of framing.
             let exact = best_payload(Bytes::new(90), rate).unwrap() + 52.0;
             let found = mtu.get() as f64;
             // Goodput is flat at its best, and a millionth is not told apart.
@@ -232,7 +232,7 @@ mod tests {
             let bound = |mtu| prospect.at(Bytes::new(mtu)).unwrap().response.unwrap();
             assert!((bound(9000) / bound(1500) - 8948.0 / 1448.0).abs() < 1e-9);
         }
-        // sqrt(1.5/0.001) segments of 1448 octets in 20 ms.
+        // sqrt(1.5/0.001) segments of 1448 bytes in 20 ms.
         let lossy = path(0.001, 0.0, Some((trip, Response::Reno)));
         let prospect = Prospect::new(&stack, lossy, &[], Bytes::new(9000)).unwrap();
         let found = prospect.at(Bytes::new(1500)).unwrap().goodput();

@@ -1,4 +1,4 @@
-//! Stacks of protocols, and the octets that their layers add to a packet and to
+//! Stacks of protocols, and the bytes that their layers add to a packet and to
 //! its frame.
 
 mod layer;
@@ -20,7 +20,7 @@ pub use protocols::PROTOCOLS;
 pub use text::BadStack;
 
 /// The layers of a packet, outermost first. Ethernet and its tags in front of it
-/// are the framing, whose octets the MTU does not count.
+/// are the framing, whose bytes the MTU does not count.
 #[derive(Clone, Debug)]
 pub struct Stack {
     layers: Vec<Layer>,
@@ -28,7 +28,7 @@ pub struct Stack {
     framing: usize,
 }
 
-/// The octets of one packet, layer by layer.
+/// The bytes of one packet, layer by layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// The unit of each layer: its headers with all that they carry. That of the
@@ -43,21 +43,21 @@ pub struct Sizes {
     /// The frame, from destination address to check sequence; the packet where
     /// there is no Ethernet.
     pub frame: Bytes,
-    /// The octets of wire, with preamble and gap.
+    /// The bytes of wire, with preamble and gap.
     pub wire: Bytes,
 }
 
 /// An MTU that a stack does not work with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DoesNotFit {
-    /// The headers leave no octet.
+    /// The headers leave no byte.
     #[error(
-        "the headers of {stack} take {headers} octets and leave no room for payload; write at least {least}"
+        "the headers of {stack} take {headers} bytes and leave no room for payload; write at least {least}"
     )]
     NoRoom {
         /// The stack as it was written.
         stack: String,
-        /// The octets of its headers in a packet.
+        /// The bytes of its headers in a packet.
         headers: u64,
         /// The smallest MTU with room.
         least: u64,
@@ -76,7 +76,7 @@ pub enum DoesNotFit {
         least: u64,
     },
     /// The length fields do not count as much.
-    #[error("no length field of {stack} counts so many octets; write at most {most}{jumbograms}")]
+    #[error("no length field of {stack} counts so many bytes; write at most {most}{jumbograms}")]
     TooLarge {
         /// The stack as it was written.
         stack: String,
@@ -112,14 +112,14 @@ impl Stack {
         &self.layers
     }
 
-    /// The number of layers at the front whose octets the MTU does not count:
+    /// The number of layers at the front whose bytes the MTU does not count:
     /// Ethernet and its tags.
     pub const fn framing(&self) -> usize {
         self.framing
     }
 
-    /// The largest MTU: 65 535 octets, and with the Jumbo Payload option in the
-    /// outermost header 2^32 - 1 octets behind the header [RFC2675 s2].
+    /// The largest MTU: 65 535 bytes, and with the Jumbo Payload option in the
+    /// outermost header 2^32 - 1 bytes behind the header [RFC2675 s2].
     pub fn largest_mtu(&self) -> Bytes {
         let outermost = self.layers.get(self.framing);
         match outermost.is_some_and(|layer| layer.word.contains("+jumbo")) {
@@ -161,7 +161,7 @@ impl Stack {
         }
     }
 
-    /// A packet with `payload` octets behind the innermost header, or with as many
+    /// A packet with `payload` bytes behind the innermost header, or with as many
     /// as the MTU leaves.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl Stack {
         for (place, layer) in self.layers.iter().enumerate() {
             limits.push(room);
             if place >= self.framing {
-                room = layer.octets.room(room)?;
+                room = layer.bytes.room(room)?;
             }
         }
         Some((limits, room))
@@ -192,8 +192,8 @@ impl Stack {
         let mut packets = 1_u64;
         let mut packet = payload;
         for (place, layer) in self.layers.iter().enumerate().rev() {
-            unit = layer.octets.around(unit, limits[place]);
-            packets = packets.saturating_mul(layer.octets.units);
+            unit = layer.bytes.around(unit, limits[place]);
+            packets = packets.saturating_mul(layer.bytes.units);
             if place >= self.framing {
                 packet = unit;
             }
@@ -242,7 +242,7 @@ impl Stack {
         let least = self.least_mtu();
         let one = self.layers.iter().skip(self.framing).rev();
         let headers = one.fold(Bytes::ZERO, |inner, layer| {
-            layer.octets.around(inner, Bytes::ZERO)
+            layer.bytes.around(inner, Bytes::ZERO)
         });
         DoesNotFit::NoRoom {
             stack: self.to_string(),
@@ -256,7 +256,7 @@ impl Stack {
         let inner = self.layers.iter().skip(self.framing).rev();
         let least = inner.fold(Bytes::new(1), |inner, layer| {
             let needed = layer.ip().map_or(0, |ip| ip.smallest_mtu().into());
-            let unit = layer.octets.around(inner, Bytes::ZERO);
+            let unit = layer.bytes.around(inner, Bytes::ZERO);
             unit.max(Bytes::new(needed))
         });
         least.get()

@@ -58,17 +58,17 @@ mod tests {
     proptest! {
         #[test]
         fn links_of_one_rate_store_the_largest_packet_once_each(
-            octets in prop::collection::vec(84u64..9_100, 1..20), links in 1usize..6,
+            bytes in prop::collection::vec(84u64..9_100, 1..20), links in 1usize..6,
         ) {
             let rate = Rate::from_bits_per_second(1_000_000_000).unwrap();
-            let busy = |octets: &u64| {
-                let each = rate.serialise(Bytes::new(*octets));
+            let busy = |bytes: &u64| {
+                let each = rate.serialise(Bytes::new(*bytes));
                 (Span::ZERO, vec![each; links])
             };
-            let largest = Bytes::new(octets.iter().copied().max().unwrap());
-            let all = Bytes::new(octets.iter().sum());
+            let largest = Bytes::new(bytes.iter().copied().max().unwrap());
+            let all = Bytes::new(bytes.iter().sum());
             let time = store_and_forward(all, largest, rate, links as u64);
-            prop_assert_eq!(tandem(octets.iter().map(busy)), time);
+            prop_assert_eq!(tandem(bytes.iter().map(busy)), time);
         }
 
         #[test]

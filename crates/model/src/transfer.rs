@@ -1,4 +1,4 @@
-//! Transfers over Ethernet: frames, octets of wire, and times.
+//! Transfers over Ethernet: frames, bytes of wire, and times.
 
 use units::{Bytes, Rate, Span};
 
@@ -34,7 +34,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// The transfer of `size` octets. The last bundle of a transfer in bundles has
+    /// The transfer of `size` bytes. The last bundle of a transfer in bundles has
     /// packets of equal size, rounded up.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Transfer {
         })
     }
 
-    /// The octets of wire of all frames.
+    /// The bytes of wire of all frames.
     pub fn wire(&self) -> Bytes {
         self.full.wire * (self.frames - 1) + self.last.wire
     }
@@ -71,7 +71,7 @@ impl Transfer {
     }
 }
 
-/// The time of frames that take `wire` octets together, the largest of them
+/// The time of frames that take `wire` bytes together, the largest of them
 /// `largest`, over `stages` links of one rate in a row. All links but the first
 /// wait for the largest frame: the sum, and the largest once more for each further
 /// link.
@@ -79,7 +79,7 @@ pub fn store_and_forward(wire: Bytes, largest: Bytes, rate: Rate, stages: u64) -
     rate.serialise(wire + largest * stages.saturating_sub(1))
 }
 
-/// Frames of `wire` octets per second that fill a link.
+/// Frames of `wire` bytes per second that fill a link.
 pub fn frames_per_second(rate: Rate, wire: Bytes) -> f64 {
     rate.bits_per_second() as f64 / wire.bits() as f64
 }
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(found.map(f64::round), [81_274.0, 13_830.0]);
     }
 
-    /// 11 000 octets over UDP and IPv4 at 1 Gbit/s: small frames are under way on
+    /// 11 000 bytes over UDP and IPv4 at 1 Gbit/s: small frames are under way on
     /// several links at once [Egan].
     #[test]
     fn small_frames_pass_stages_while_large_ones_are_stored() {
@@ -152,8 +152,8 @@ mod tests {
         let mut arrivals = vec![0; frames.len()];
         for _ in 0..stages {
             let mut free = 0;
-            for (arrival, octets) in arrivals.iter_mut().zip(frames) {
-                free = free.max(*arrival) + octets;
+            for (arrival, bytes) in arrivals.iter_mut().zip(frames) {
+                free = free.max(*arrival) + bytes;
                 *arrival = free;
             }
         }

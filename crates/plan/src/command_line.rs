@@ -41,7 +41,7 @@ pub const ROUTER: &str = "{router}";
 /// The placeholder for the path of this program.
 const PROGRAM: &str = "{jumbolab}";
 
-/// The placeholder for `traffic.size` in octets.
+/// The placeholder for `traffic.size` in bytes.
 pub const SIZE: &str = "{size}";
 
 /// The placeholder for a folder of the trial.

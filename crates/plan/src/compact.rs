@@ -1,4 +1,4 @@
-//! Texts and lists in few octets: a run may hold a million trials.
+//! Texts and lists in few bytes: a run may hold a million trials.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The longest text that [`TrialName`] keeps in place.
 const IN_PLACE: usize = 14;
 
-/// The name of a trial. Names of up to 14 octets take no memory of their own.
+/// The name of a trial. Names of up to 14 bytes take no memory of their own.
 #[derive(Clone)]
 pub struct TrialName(Name);
 
@@ -17,7 +17,7 @@ pub struct TrialName(Name);
 enum Name {
     Short(u8, [u8; IN_PLACE]),
     // A thin pointer: the name is no larger than a short one.
-    #[expect(clippy::box_collection, reason = "a pointer of 8 octets instead of 24")]
+    #[expect(clippy::box_collection, reason = "a pointer of 8 bytes instead of 24")]
     Long(Box<String>),
 }
 
@@ -25,9 +25,9 @@ impl TrialName {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Name::Short(length, octets) => octets
+            Name::Short(length, bytes) => bytes
                 .get(..usize::from(*length))
-                .and_then(|octets| std::str::from_utf8(octets).ok())
+                .and_then(|bytes| std::str::from_utf8(bytes).ok())
                 .unwrap_or_default(),
             Name::Long(text) => text,
         }
@@ -36,12 +36,12 @@ impl TrialName {
 
 impl From<&str> for TrialName {
     fn from(text: &str) -> Self {
-        let mut octets = [0; IN_PLACE];
-        let place = octets.get_mut(..text.len());
+        let mut bytes = [0; IN_PLACE];
+        let place = bytes.get_mut(..text.len());
         Self(match (place, u8::try_from(text.len())) {
             (Some(place), Ok(length)) => {
                 place.copy_from_slice(text.as_bytes());
-                Name::Short(length, octets)
+                Name::Short(length, bytes)
             }
             _ => Name::Long(Box::new(text.to_owned())),
         })
@@ -134,9 +134,9 @@ impl<'de> Deserialize<'de> for TrialName {
     }
 }
 
-/// A list that is empty in most trials. An empty one takes the octets of a pointer.
+/// A list that is empty in most trials. An empty one takes the bytes of a pointer.
 #[derive(Clone)]
-#[expect(clippy::box_collection, reason = "a pointer of 8 octets instead of 24")]
+#[expect(clippy::box_collection, reason = "a pointer of 8 bytes instead of 24")]
 pub struct Rare<T>(Option<Box<Vec<T>>>);
 
 impl<T: 'static> Rare<T> {

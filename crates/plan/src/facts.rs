@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HostRole, Plan, Trial, World};
+use crate::{Backend, HostRole, Plan, Trial};
 
-/// The program, the world and, if results depend on it, the machine of a run.
+/// The program, the backend and, if results depend on it, the machine of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFacts {
     /// The program's version.
     pub version: String,
     /// A build id or a hash that identifies this build.
     pub binary: String,
-    /// The world of the run.
+    /// The backend of the run.
     #[serde(default)]
-    pub world: World,
+    pub backend: Backend,
     /// The machine, if results depend on it; simulated results do not.
     #[serde(flatten)]
     pub host: Option<HostFacts>,
@@ -80,7 +80,7 @@ pub struct RoleFacts {
     pub host: HostFacts,
 }
 
-/// A cell that could not be measured in a run, although its world could have.
+/// A cell that could not be measured in a run, although its backend could have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// The factors of the cell, as text.

@@ -89,7 +89,7 @@ impl Flag {
         }
     }
 
-    /// Whether one trial with this flag fails the certificate; other flags are
+    /// Whether one trial with this flag fails the quality check; other flags are
     /// notes.
     pub const fn fails(self) -> bool {
         match self {

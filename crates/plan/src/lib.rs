@@ -7,6 +7,7 @@
 //! from trials.
 
 pub mod attempts;
+mod backend;
 pub mod command_line;
 mod compact;
 pub mod evidence;
@@ -32,8 +33,8 @@ pub mod synthetic;
 mod trial;
 mod until;
 mod values;
-mod world;
 
+pub use backend::{Backend, BackendProfile, Hosts};
 pub use compact::{Rare, TrialName};
 pub use factors::{COPY, Factors, Level};
 pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
@@ -52,7 +53,6 @@ pub use side_effect::{Action, SideEffect};
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
 pub use values::{Evidence, EvidenceStore, Metrics, Shared, TrialReader};
-pub use world::{Hosts, World, WorldProfile};
 
 /// The placeholder in a time series for an interval without arrivals.
 pub const UNKNOWN: &str = "-";

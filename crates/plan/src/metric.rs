@@ -77,7 +77,7 @@ pub enum Resolution {
     Percent(f64),
     /// An absolute difference in the metric's unit.
     Absolute(f64),
-    /// One tick of the machine's CPU accounting, divided by the metered octets.
+    /// One tick of the machine's CPU accounting, divided by the metered bytes.
     CpuTick,
 }
 

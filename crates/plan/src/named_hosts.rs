@@ -1,4 +1,4 @@
-//! The machines between which a world without a network of its own measures.
+//! The machines between which a backend without a network of its own measures.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;

@@ -7,7 +7,9 @@ use serde::{Serialize, Serializer};
 use units::Seed;
 
 use crate::metric::Metric;
-use crate::{Factors, LawFile, Level, Patience, Report, Setting, SideEffect, Trial, Until, World};
+use crate::{
+    Backend, Factors, LawFile, Level, Patience, Report, Setting, SideEffect, Trial, Until,
+};
 
 /// A resolved experiment: the trials to run and the values to compare them
 /// with.
@@ -19,8 +21,8 @@ pub struct Plan {
     pub title: String,
     /// The key of the experiment's source in docs/sources.md, if any.
     pub source: Option<String>,
-    /// The world that runs the plan.
-    pub world: World,
+    /// The backend that runs the plan.
+    pub backend: Backend,
     /// The cells in sweep order.
     pub cells: Vec<Cell>,
     /// The number of trials of each cell.
@@ -50,7 +52,7 @@ pub struct Plan {
     pub report: Report,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
-    /// Eight hexadecimal digits of a hash over experiment, seeds, world and
+    /// Eight hexadecimal digits of a hash over experiment, seeds, backend and
     /// format.
     pub hash: String,
     /// Files of values that the text names; a run keeps copies of them.
@@ -60,7 +62,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The maximum number of trials: all repeats of all cells that the world
+    /// The maximum number of trials: all repeats of all cells that the backend
     /// can measure.
     pub fn expected_trials(&self) -> usize {
         let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
@@ -110,7 +112,7 @@ impl Plan {
 pub struct Cell {
     /// The factors that identify the cell.
     pub factors: Factors,
-    /// The setting, or the reason why this world cannot measure the cell, such
+    /// The setting, or the reason why this backend cannot measure the cell, such
     /// as "needs a Windows host". Reports then still show the cell's row with
     /// the published values.
     pub setting: Result<Setting, String>,
@@ -298,9 +300,9 @@ pub enum Over {
 pub struct Unstated {
     /// The setting's name, used as a factor name.
     pub name: String,
-    /// The admissible values; a run uses the first.
+    /// The plausible values; a run uses the first.
     pub values: Vec<Level>,
-    /// The reason why each value is admissible.
+    /// The reason why each value is plausible.
     pub because: String,
 }
 
@@ -320,9 +322,9 @@ pub struct StepClaim {
     pub alternatives: Alternatives,
     /// The quantity that jumps.
     pub of: OfStep,
-    /// The message size of the jump, in octets.
+    /// The message size of the jump, in bytes.
     pub at: u32,
-    /// The admissible distance from `at`, in octets.
+    /// The allowed distance from `at`, in bytes.
     pub within: u32,
     /// The direction of the jump.
     #[serde(rename = "is")]

@@ -33,7 +33,7 @@ pub enum Shows {
         /// An instant to mark, in seconds, and what happens then.
         event: Option<(f64, String)>,
     },
-    /// Times of messages by size, between two sizes in octets.
+    /// Times of messages by size, between two sizes in bytes.
     Sizes {
         /// The smallest size.
         from: u32,

@@ -71,9 +71,9 @@ pub struct Network {
     /// The part of the network at whose edges packets are gathered into
     /// bundles.
     pub domain: Option<Domain>,
-    /// The admissible 99th percentile of the emulator's lateness per frame;
+    /// The allowed 99th percentile of the emulator's timing error per frame;
     /// `None` derives it from the path.
-    pub lateness: Option<Span>,
+    pub timing_error: Option<Span>,
     /// Whether every trial gets a new test bed, whose hosts have no cached path
     /// MTU.
     pub fresh: bool,
@@ -322,15 +322,15 @@ pub struct Host {
 pub struct Costs {
     /// Time to send a packet, whatever its size.
     pub send_per_packet: Span,
-    /// Additional time to send each octet of an IP packet.
-    pub send_per_octet: Span,
+    /// Additional time to send each byte of an IP packet.
+    pub send_per_byte: Span,
     /// Time to receive a packet, whatever its size.
     pub receive_per_packet: Span,
-    /// Additional time to receive each octet of an IP packet.
-    pub receive_per_octet: Span,
+    /// Additional time to receive each byte of an IP packet.
+    pub receive_per_byte: Span,
     /// The study to whose figures they are fitted, as a key of docs/sources.md.
     pub fitted_to: Option<String>,
-    /// Capacity for frames that wait to be received, in octets; `None`:
+    /// Capacity for frames that wait to be received, in bytes; `None`:
     /// unlimited.
     pub receive_buffer: Option<Bytes>,
 }
@@ -370,17 +370,17 @@ pub enum Traffic {
     Probe(Probe),
 }
 
-/// A transfer of a number of octets from sender to receiver.
+/// A transfer of a number of bytes from sender to receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
     pub protocol: Transport,
-    /// Application octets counted in one transfer.
+    /// Application bytes counted in one transfer.
     pub size: Bytes,
-    /// Octets of one message (one write); the last one may be shorter.
+    /// Bytes of one message (one write); the last one may be shorter.
     pub message: Bytes,
-    /// Octets sent before counting starts, to empty token buckets.
+    /// Bytes sent before counting starts, to empty token buckets.
     pub preroll: Bytes,
-    /// Octets of the transfer over which CPU time is metered; 0: none.
+    /// Bytes of the transfer over which CPU time is metered; 0: none.
     pub cpu_size: Bytes,
     /// SO_SNDBUF; `None` leaves the kernel's autotuning.
     pub send_buffer: Option<Bytes>,
@@ -444,7 +444,7 @@ impl Traffic {
             Self::Flows(flows) => flows
                 .flows
                 .iter()
-                .any(|flow| matches!(flow.sends, Sends::Octets { .. })),
+                .any(|flow| matches!(flow.sends, Sends::Bytes { .. })),
         }
     }
 }

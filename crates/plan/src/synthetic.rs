@@ -12,8 +12,8 @@ use crate::setting::{
     Scenario, Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare, Report,
-    RunFacts, Setting, Trial, World,
+    Backend, Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare,
+    Report, RunFacts, Setting, Trial,
 };
 
 /// Normal deviates by the Box-Muller method.
@@ -103,7 +103,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             links: vec![link("sender-router"), link("router-receiver")],
             domain: None,
             graph: None,
-            lateness: None,
+            timing_error: None,
             fresh: false,
             mtu_by: crate::setting::MtuBy::Interface,
         },
@@ -142,7 +142,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         name: "synthetic".into(),
         title: "What a test needs".into(),
         source: None,
-        world: World::Netns,
+        backend: Backend::Netns,
         cells,
         repeat,
         until: None,
@@ -183,7 +183,7 @@ pub fn facts() -> RunFacts {
     RunFacts {
         version: "0.1.0".into(),
         binary: "b1".into(),
-        world: World::Netns,
+        backend: Backend::Netns,
         host: Some(HostFacts {
             kernel: "Linux 6.18.0".into(),
             cpu_model: "Test CPU".into(),

@@ -39,7 +39,7 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Box<str>>,
     /// The flags of a finished trial. A flagged trial is kept and averaged, and
-    /// the certificate lists the flag. See [`crate::Flag`] for the names.
+    /// the quality check lists the flag. See [`crate::Flag`] for the names.
     #[serde(default, skip_serializing_if = "none")]
     pub flags: Rare<String>,
     /// The passes of the trial that other work on the machine disturbed.

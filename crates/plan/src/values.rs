@@ -1,4 +1,4 @@
-//! The values of a trial by name, in few octets: a run may hold a million trials.
+//! The values of a trial by name, in few bytes: a run may hold a million trials.
 
 mod evidence;
 mod reader;

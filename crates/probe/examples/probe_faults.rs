@@ -392,7 +392,7 @@ fn main() {
                 fault.name,
                 wrong.len(),
                 of(|report| report.probes as f64),
-                of(|report| report.octets.get() as f64 / 1e3),
+                of(|report| report.bytes.get() as f64 / 1e3),
                 of(|report| report.took.as_millis_f64()),
                 &wrong[..wrong.len().min(4)],
             );

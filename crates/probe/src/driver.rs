@@ -2,7 +2,7 @@
 //!
 //! An ordinary user's sockets suffice for most of it: ICMP echoes (if the user's group
 //! is in `net.ipv4.ping_group_range`), datagrams, and connections. The kernel keeps the
-//! errors that routers and the far end report with the octets that they quote. Raw
+//! errors that routers and the far end report with the bytes that they quote. Raw
 //! sockets, which need CAP_NET_RAW, add large SYNs and fragments of a chosen size.
 
 mod capture;

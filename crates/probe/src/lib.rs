@@ -2,7 +2,7 @@
 //! larger packets, and what to set.
 //!
 //! The [`machine`] investigates and has no I/O. The [`driver`] gives it sockets, and
-//! [`virtual_path`] a path of octets in virtual time. [`text`] describes the result.
+//! [`virtual_path`] a path of bytes in virtual time. [`text`] describes the result.
 
 #[cfg(target_os = "linux")]
 pub mod driver;

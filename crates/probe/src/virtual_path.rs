@@ -1,14 +1,14 @@
-//! A path of octets in virtual time, on which a prober investigates what the path
+//! A path of bytes in virtual time, on which a prober investigates what the path
 //! carries: the prober's host, routers, and a far end that answers.
 //!
 //! Hosts and routers handle IP packets as Linux does: hop limits, messages that a
 //! packet was too big, fragmentation, echoes, closed and open ports. Links are those of
 //! the emulator ([`link`]), each with the rules of a middlebox in front
-//! ([`link::middlebox`]). The same seed gives the same octets.
+//! ([`link::middlebox`]). The same seed gives the same bytes.
 
+mod bytes;
 mod network;
 mod node;
-mod octets;
 mod prober;
 mod reassembly;
 
@@ -53,7 +53,7 @@ pub struct PathLink {
 /// Cross traffic: packets that enter a link at one end and leave at the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cross {
-    /// Octets of each IP packet.
+    /// Bytes of each IP packet.
     pub packet: Bytes,
     /// The law of the gaps between arrivals, in picoseconds.
     pub gaps: Law,

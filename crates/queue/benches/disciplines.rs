@@ -9,7 +9,7 @@ use units::{Bytes, Rate, Seed, Span, Time};
 
 /// Packets of a sample.
 const PACKETS: u64 = 10_000;
-/// Octets of each.
+/// Bytes of each.
 const SIZE: Bytes = Bytes::new(1500);
 /// Packets that wait all the time: RED's average is between its thresholds.
 const WAITING: u64 = 8;

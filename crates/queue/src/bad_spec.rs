@@ -44,9 +44,9 @@ pub enum BadSpec {
     /// Classes of classes.
     #[error("a class of a priority queue cannot have classes itself; name another queue for it")]
     Nested,
-    /// Thresholds in octets, and another unit.
-    #[error("octets are a threshold only where unit = \"bytes\"")]
-    Octets,
+    /// Thresholds in bytes, and another unit.
+    #[error("bytes are a threshold only where unit = \"bytes\"")]
+    Bytes,
     /// Bounds that are not kept.
     #[error(
         "only reading = \"letter\" keeps a share within bounds; write it too, or leave them out"
@@ -65,7 +65,7 @@ impl BadSpec {
     pub const fn key(self) -> Option<&'static str> {
         Some(match self {
             Self::Empty | Self::Small | Self::NoRate(_) => return None,
-            Self::Thresholds | Self::Octets => "max",
+            Self::Thresholds | Self::Bytes => "max",
             Self::Weight => "weight",
             Self::Bounds | Self::IdleBounds => "bounds",
             Self::IdleShare => "share",
@@ -131,7 +131,7 @@ mod tests {
             (BadSpec::Small, None),
             (BadSpec::NoRate("RED"), None),
             (BadSpec::Thresholds, Some("max")),
-            (BadSpec::Octets, Some("max")),
+            (BadSpec::Bytes, Some("max")),
             (BadSpec::Weight, Some("weight")),
             (BadSpec::Bounds, Some("bounds")),
             (BadSpec::IdleBounds, Some("bounds")),

@@ -10,30 +10,30 @@ use crate::{Advertised, InnerDrop, Packet, View};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Carriage {
-    /// Octets of IP of an empty bundle: the outer header and the 6 of the jumbo
+    /// Bytes of IP of an empty bundle: the outer header and the 6 of the jumbo
     /// frame's header [Mulahuwaish s2.A].
     pub header: Bytes,
-    /// Octets of IP that each packet adds besides its own: 4
+    /// Bytes of IP that each packet adds besides its own: 4
     /// [Mulahuwaish s2.A].
     pub entry: Bytes,
-    /// Octets of link framing around each IP packet, part of the sizes that
+    /// Bytes of link framing around each IP packet, part of the sizes that
     /// queues see. A packet in a bundle loses its own.
     pub framing: Bytes,
 }
 
 impl Carriage {
-    /// The octets that a bundle of `packets` adds to their sum:
+    /// The bytes that a bundle of `packets` adds to their sum:
     /// HIP + 6 + 4 N - Hp (N - 1). The paper prints N - 4 in place of 4 N, which
     /// contradicts its own example
     /// [Mulahuwaish Equation 1].
     pub fn cost(&self, packets: u32) -> i128 {
         let packets = i128::from(packets);
         let [header, entry, framing] =
-            [self.header, self.entry, self.framing].map(|octets| i128::from(octets.get()));
+            [self.header, self.entry, self.framing].map(|bytes| i128::from(bytes.get()));
         header + entry * packets - framing * (packets - 1)
     }
 
-    /// The octets of IP of a packet whose frame takes `view` in a queue.
+    /// The bytes of IP of a packet whose frame takes `view` in a queue.
     fn inside<P: Packet>(&self, packet: &P) -> Bytes {
         packet.view().size - self.framing - packet.tags()
     }
@@ -71,7 +71,7 @@ impl Tick {
 pub struct Entry<P> {
     /// `None` once it is dead.
     packet: Option<P>,
-    /// Its octets of IP as it was packed.
+    /// Its bytes of IP as it was packed.
     size: Bytes,
     /// How many ticks it waited for the others.
     waited: u16,
@@ -91,7 +91,7 @@ impl<P> Entry<P> {
         }
     }
 
-    /// Its octets of IP as it was packed, dead or not.
+    /// Its bytes of IP as it was packed, dead or not.
     pub const fn packed(&self) -> Bytes {
         self.size
     }
@@ -116,7 +116,7 @@ pub struct Bundle<P> {
     view: View,
     tags: Bytes,
     live: u32,
-    /// Octets of IP of its packets on average, as they were packed.
+    /// Bytes of IP of its packets on average, as they were packed.
     average: Bytes,
 }
 
@@ -164,17 +164,17 @@ impl<P: Packet> Bundle<P> {
             })
             .collect();
         let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
-        let octets: Bytes = entries.iter().map(|entry| entry.size).sum();
+        let bytes: Bytes = entries.iter().map(|entry| entry.size).sum();
         let around = carriage.framing + carriage.header + carriage.entry * count;
         Some(Self {
             view: View {
-                size: around + octets + tags,
+                size: around + bytes + tags,
                 flow: flow.unwrap_or(view.flow),
                 ..view
             },
             tags,
             live: u32::try_from(count).unwrap_or(u32::MAX),
-            average: Bytes::new(octets.get() / count),
+            average: Bytes::new(bytes.get() / count),
             carriage: Some(carriage),
             tick,
             entries,

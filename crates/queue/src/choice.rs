@@ -53,7 +53,7 @@ impl Choice {
     }
 
     /// The discipline where `limit` may wait and the largest frame has
-    /// `largest` octets, after its keys were shown to `visitor`: those of the
+    /// `largest` bytes, after its keys were shown to `visitor`: those of the
     /// queue of each class too, where it has classes.
     pub fn configure(&self, limit: Limit, largest: Bytes, visitor: &mut Visitor<'_>) -> Configured {
         (self.configure)(limit, largest, visitor)

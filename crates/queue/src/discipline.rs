@@ -30,7 +30,7 @@ pub trait Discipline<P: Packet> {
     /// depends on the packets in the queue only.
     fn ready_at(&self) -> Option<Time>;
 
-    /// The packets and octets in the queue.
+    /// The packets and bytes in the queue.
     fn backlog(&self) -> Backlog;
 
     /// Reports that the link behind the queue has been idle since `since`, when
@@ -66,7 +66,7 @@ pub struct AverageQueue {
 pub struct Backlog {
     /// Packets, bundles counted once.
     pub packets: u32,
-    /// The octets of their frames.
+    /// The bytes of their frames.
     pub bytes: Bytes,
 }
 

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use crate::{Backlog, Packet};
 use units::Bytes;
 
-/// Packets in the order of their arrival, with their number and octets.
+/// Packets in the order of their arrival, with their number and bytes.
 #[derive(Debug)]
 pub struct Fifo<P> {
     packets: VecDeque<P>,
@@ -70,7 +70,7 @@ impl<P: Packet> Fifo<P> {
         self.live
     }
 
-    /// The packets and octets that it holds.
+    /// The packets and bytes that it holds.
     pub fn backlog(&self) -> Backlog {
         Backlog {
             packets: u32::try_from(self.packets.len()).unwrap_or(u32::MAX),

@@ -20,7 +20,7 @@ pub struct FqCodelSettings {
     pub codel: CodelSettings,
     /// The number of queues over which a hash spreads the flows.
     pub queues: u16,
-    /// The octets that a flow may send in one round.
+    /// The bytes that a flow may send in one round.
     pub quantum: Bytes,
 }
 
@@ -86,7 +86,7 @@ impl Keyed for FqCodelSettings {
         );
         keys.key(
             "quantum",
-            "Octets that a queue may send in a round.",
+            "Bytes that a queue may send in a round.",
             Field::Size(&mut self.quantum),
         );
     }
@@ -133,7 +133,7 @@ pub struct FqCodel<P> {
 #[derive(Debug)]
 struct Queue<P> {
     flow: Flow<P>,
-    /// The octets that it may still send in this round; negative after an overdraft.
+    /// The bytes that it may still send in this round; negative after an overdraft.
     credits: i64,
     /// Whether it is in one of the lists.
     active: bool,

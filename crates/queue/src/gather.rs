@@ -29,11 +29,11 @@ pub enum Trigger {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GatherSettings {
-    /// The octets of IP that a bundle may have.
+    /// The bytes of IP that a bundle may have.
     pub mtu: Bytes,
     /// When a bundle goes.
     pub trigger: Trigger,
-    /// The octets that the format of bundles adds.
+    /// The bytes that the format of bundles adds.
     pub carriage: Carriage,
     /// The unit in which a bundle states the waiting time of its packets.
     pub tick: Tick,
@@ -52,9 +52,9 @@ pub enum BadGather {
          give it {least} B at least"
     )]
     Mtu {
-        /// The MTU asked for, in octets.
+        /// The MTU asked for, in bytes.
         mtu: u64,
-        /// The octets of a bundle of two packets of the smallest size.
+        /// The bytes of a bundle of two packets of the smallest size.
         least: u64,
     },
     /// A share that there cannot be.
@@ -100,8 +100,8 @@ pub struct Gather<P> {
     settings: GatherSettings,
     /// In the order in which they came, each with the instant.
     waiting: Vec<(P, Time)>,
-    /// The octets of IP of a bundle of them.
-    octets: Bytes,
+    /// The bytes of IP of a bundle of them.
+    bytes: Bytes,
     /// Nothing that comes can fit any more, or is to.
     full: bool,
     /// The part of the next bundle that is due by [`GatherSettings::share`].
@@ -118,7 +118,7 @@ impl<P: Packet> Gather<P> {
         Ok(Self {
             settings,
             waiting: Vec::new(),
-            octets: settings.carriage.header,
+            bytes: settings.carriage.header,
             full: false,
             credit: 0.0,
         })
@@ -134,15 +134,15 @@ impl<P: Packet> Gather<P> {
     pub fn push_late(&mut self, now: Time, packet: P, came: Time) -> Option<Bundle<P>> {
         let carriage = self.settings.carriage;
         let size = packet.view().size - carriage.framing - packet.tags();
-        let room = self.settings.mtu - self.octets;
+        let room = self.settings.mtu - self.bytes;
         let gone = if carriage.entry + size > room || size > LARGEST || self.full {
             self.flush(now)
         } else {
             None
         };
-        self.octets += carriage.entry + size;
+        self.bytes += carriage.entry + size;
         let opens = !self.waiting.is_empty() || self.may_open();
-        let room = self.octets + carriage.entry + SMALLEST <= self.settings.mtu;
+        let room = self.bytes + carriage.entry + SMALLEST <= self.settings.mtu;
         self.full = size > LARGEST || !room || !opens;
         self.waiting.push((packet, came));
         gone
@@ -182,7 +182,7 @@ impl<P: Packet> Gather<P> {
     /// Releases the waiting packets at `now`, a single packet without a bundle;
     /// `None` if no packet waits.
     pub fn flush(&mut self, now: Time) -> Option<Bundle<P>> {
-        self.octets = self.settings.carriage.header;
+        self.bytes = self.settings.carriage.header;
         self.full = false;
         let packets = self.waiting.drain(..).map(|(packet, came)| {
             let waited = now.since(came).unwrap_or_default();

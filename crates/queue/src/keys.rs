@@ -58,7 +58,7 @@ pub enum Field<'a> {
     Span(&'a mut Span),
     /// A time, or none.
     SpanOrNone(&'a mut Option<Span>),
-    /// A size in octets.
+    /// A size in bytes.
     Size(&'a mut Bytes),
     /// A length of the queue in frames.
     Frames(&'a mut f64),
@@ -66,8 +66,8 @@ pub enum Field<'a> {
     Threshold {
         /// The length.
         length: &'a mut f64,
-        /// Becomes true where it was written in octets.
-        octets: &'a mut bool,
+        /// Becomes true where it was written in bytes.
+        bytes: &'a mut bool,
     },
     /// A number from 0 on.
     Number(&'a mut f64),
@@ -172,7 +172,7 @@ pub(crate) trait Keyed: Sized {
     const ABOUT: &'static str;
 
     /// The usual settings where `limit` may wait and the largest frame has
-    /// `largest` octets.
+    /// `largest` bytes.
     fn usual(limit: Limit, largest: Bytes) -> Self;
 
     /// Shows every key in the order of the documents, with its field.

@@ -9,7 +9,7 @@ use crate::{Backlog, View};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Limit {
-    /// So many octets.
+    /// So many bytes.
     Bytes(Bytes),
     /// So many packets, whatever their size.
     Packets(u32),

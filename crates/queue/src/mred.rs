@@ -155,7 +155,7 @@ impl<P: Packet> Mred<P> {
             Unit::Bytes => {
                 let waiting = self.frames.backlog().bytes;
                 self.law
-                    .judge_octets(waiting, size, self.settings.mean_size, chance)
+                    .judge_bytes(waiting, size, self.settings.mean_size, chance)
             }
             Unit::Frames | Unit::Inner => self.law.judge(self.frames.backlog().packets, chance),
         }
@@ -304,7 +304,7 @@ impl<P: Packet> Mred<P> {
     fn has_room(&self, arrival: &P) -> bool {
         let backlog = self.frames.backlog();
         match (self.settings.profile, self.settings.limit) {
-            // An arrival may reach over the last octet [Ns2].
+            // An arrival may reach over the last byte [Ns2].
             (Profile::Ns2, Limit::Bytes(most)) => backlog.bytes < most,
             (_, limit) => limit.admits(backlog, arrival.view()),
         }

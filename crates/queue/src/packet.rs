@@ -7,7 +7,7 @@ use crate::Victims;
 /// The properties of a packet that a queue may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// The octets of its frame, which count in the queue.
+    /// The bytes of its frame, which count in the queue.
     pub size: Bytes,
     /// Which flow it belongs to; packets of one flow have the same number.
     pub flow: u64,
@@ -45,7 +45,7 @@ pub trait Packet {
     /// Its size, flow and class.
     fn view(&self) -> View;
 
-    /// The octets of its VLAN tags, which count on the link but not in the MTU.
+    /// The bytes of its VLAN tags, which count on the link but not in the MTU.
     fn tags(&self) -> Bytes {
         Bytes::ZERO
     }

@@ -20,7 +20,7 @@ use crate::{AverageQueue, Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Pack
 pub enum Unit {
     /// Frames, a bundle counted once.
     Frames,
-    /// Octets of frames.
+    /// Bytes of frames.
     Bytes,
     /// Packets of senders, those in bundles counted each.
     Inner,

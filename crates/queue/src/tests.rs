@@ -18,7 +18,7 @@ impl Packet for Numbered {
     }
 }
 
-/// An operation on a queue: an arrival of this many octets, or a departure.
+/// An operation on a queue: an arrival of this many bytes, or a departure.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Arrive(u64),
@@ -49,9 +49,9 @@ struct Naive {
 
 impl Naive {
     fn room(&self, size: u64) -> bool {
-        let octets: u64 = self.waiting.iter().map(|packet| packet.1).sum();
+        let bytes: u64 = self.waiting.iter().map(|packet| packet.1).sum();
         match self.limit {
-            Limit::Bytes(most) => octets + size <= most.get(),
+            Limit::Bytes(most) => bytes + size <= most.get(),
             Limit::Packets(most) => self.waiting.len() < most as usize,
         }
     }

@@ -1,4 +1,4 @@
-//! The short report of a run for a terminal: the answer and the doubts about it, verdicts
+//! The short report of a run for a terminal: the answer and the warnings about it, verdicts
 //! counted, one table, and where the whole report is.
 
 mod rows;
@@ -10,7 +10,7 @@ use document::terminal;
 use document::{Block, Document, Style};
 
 use crate::section::auto_rate::auto_rate;
-use crate::section::{self, certificate, head, headline};
+use crate::section::{self, head, headline, quality_check};
 use rows::Rows;
 
 /// The maximum number of lines of a short report.
@@ -43,12 +43,12 @@ pub fn brief(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
         .unwrap_or(bare)
 }
 
-/// The facts of the certificate, below a short report.
+/// The facts of the quality check, below a short report.
 pub fn facts(found: &Findings<'_>, width: u16) -> String {
     let document = Document {
         title: String::new(),
         head: Vec::new(),
-        sections: certificate::section(found).into_iter().collect(),
+        sections: quality_check::section(found).into_iter().collect(),
     };
     terminal::text(&document, width)
 }
@@ -56,7 +56,7 @@ pub fn facts(found: &Findings<'_>, width: u16) -> String {
 /// The answer alone, with the warnings about it and the paths.
 pub fn answer(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
     let mut lines = headline::answer(found);
-    lines.extend(doubts(found));
+    lines.extend(warnings(found));
     lines.extend(found.facts.auto_rate.as_ref().map(auto_rate));
     lines.extend(head::unmeasured(found));
     let table = match section::rows::are_declared(found.plan) {
@@ -96,7 +96,7 @@ pub fn shortened(document: &Document, files: Places<'_>, width: u16) -> String {
 /// The sentences at the head of any other report, with the paths.
 pub fn answer_of(document: &Document, files: Places<'_>, width: u16) -> String {
     let answers = document.head.iter().filter_map(|block| match block {
-        Block::Paragraphs(Style::Answer | Style::Alarm | Style::Doubt, lines) => Some(lines),
+        Block::Paragraphs(Style::Answer | Style::Alarm | Style::Warning, lines) => Some(lines),
         _ => None,
     });
     let lines: Vec<String> = answers.flatten().cloned().collect();
@@ -122,16 +122,16 @@ fn document(
     count: usize,
     width: u16,
 ) -> Document {
-    let doubts = doubts(found);
+    let warnings = warnings(found);
     if section::rows::are_declared(found.plan) {
-        return of(with_rows(found, answer, doubts, files, width));
+        return of(with_rows(found, answer, warnings, files, width));
     }
-    let first = answer.first().map(|first| match doubts.is_empty() {
+    let first = answer.first().map(|first| match warnings.is_empty() {
         true => first.clone(),
-        false => format!("{first} Doubtful: see above."),
+        false => format!("{first} Warning: see above."),
     });
     let mut lines = answer.to_vec();
-    lines.extend(doubts);
+    lines.extend(warnings);
     lines.extend(headline::counted(found));
     lines.extend(headline::not_measured(found));
     lines.extend(found.facts.auto_rate.as_ref().map(auto_rate));
@@ -153,11 +153,11 @@ fn document(
 fn with_rows(
     found: &Findings<'_>,
     answer: &[String],
-    doubts: Vec<String>,
+    warnings: Vec<String>,
     files: Places<'_>,
     width: u16,
 ) -> Vec<Block> {
-    let answer = [answer, &doubts].concat();
+    let answer = [answer, &warnings].concat();
     let notes = section::rows::notes(found);
     let ends = [head::finished(found)];
     let notes = notes.into_iter().chain(ends).chain(head::unmeasured(found));
@@ -189,8 +189,8 @@ fn of(head: Vec<Block>) -> Document {
 }
 
 /// The reasons not to rely on the answer, a line each.
-fn doubts(found: &Findings<'_>) -> Vec<String> {
-    let lines = [head::faults(found), head::doubtful(found)];
+fn warnings(found: &Findings<'_>) -> Vec<String> {
+    let lines = [head::faults(found), head::warned(found)];
     lines.into_iter().flatten().collect()
 }
 

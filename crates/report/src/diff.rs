@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analysis::Findings;
-use analysis::certificate::word;
 use analysis::compare::{Comparison, Difference, Shift, diff};
+use analysis::quality_check::word;
 use document::{Block, Cell, Column, Document, Remark, Section, Style, Table, Tone};
 use plan::Plan;
 use plan::metric::Metric;
@@ -14,8 +14,8 @@ use crate::figure;
 use crate::plots::Frame;
 use crate::plots::changes::between_runs;
 use crate::rows::{aligned, factor_cells, factor_names};
-use crate::section::certificate;
 use crate::section::metrics::no_script;
+use crate::section::quality_check;
 
 /// A run to compare with another one.
 pub struct Run<'a> {
@@ -26,13 +26,13 @@ pub struct Run<'a> {
 }
 
 /// The changes from `first` to `second`: a summary sentence, the metrics of the
-/// study, other differences between the runs, and both certificates.
+/// study, other differences between the runs, and both quality checks.
 pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
     let shifts = shifts(&first.found, &second.found);
     let named = [("A", first), ("B", second)];
     let folders = named.map(|(name, run)| format!("{name}: {}", run.folder.display()));
     let badges = named.map(|(name, run)| {
-        certificate::named_badge(&format!("{name}:"), run.found.certificate.state())
+        quality_check::named_badge(&format!("{name}:"), run.found.quality_check.state())
     });
     Document {
         title: format!(
@@ -58,7 +58,7 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
                     Block::paragraph(Style::Note, READ),
                 ],
             },
-            certificates(named),
+            quality_checks(named),
         ],
     }
 }
@@ -118,7 +118,7 @@ fn others(first: &Run<'_>, second: &Run<'_>) -> Section {
                 Block::paragraph(Style::Plain, same),
             ]
         }
-        false => vec![heading, certificate::whole(differing)],
+        false => vec![heading, quality_check::whole(differing)],
     };
     Section {
         id: "differences",
@@ -126,18 +126,18 @@ fn others(first: &Run<'_>, second: &Run<'_>) -> Section {
     }
 }
 
-fn certificates(named: [(&str, &Run<'_>); 2]) -> Section {
-    let mut blocks = vec![Block::Page(vec![Block::heading("Certificates")])];
+fn quality_checks(named: [(&str, &Run<'_>); 2]) -> Section {
+    let mut blocks = vec![Block::Page(vec![Block::heading("Quality checks")])];
     for (name, run) in named {
-        let certificate = &run.found.certificate;
+        let quality_check = &run.found.quality_check;
         blocks.push(Block::Subheading(
-            format!("Certificate of {name}"),
-            Some(certificate::badge(certificate.state())),
+            format!("Quality check of {name}"),
+            Some(quality_check::badge(quality_check.state())),
         ));
-        blocks.push(certificate::conditions(certificate));
+        blocks.push(quality_check::conditions(quality_check));
     }
     Section {
-        id: "certificate",
+        id: "quality-check",
         blocks,
     }
 }
@@ -146,21 +146,21 @@ pub(super) fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> 
     diff((first.plan, first.trials), (second.plan, second.trials))
 }
 
-/// The summary with the doubts about both runs.
+/// The summary with the warnings about both runs.
 fn headline(shifts: &[Shift], runs: [&Run<'_>; 2]) -> String {
     let named = ["A", "B"].into_iter().zip(runs);
-    let doubts = named.flat_map(|(name, run)| {
-        let doubts = run.found.certificate.doubts.iter();
-        doubts.map(move |doubt| format!("{name}: {doubt}"))
+    let warnings = named.flat_map(|(name, run)| {
+        let warnings = run.found.quality_check.warnings.iter();
+        warnings.map(move |warning| format!("{name}: {warning}"))
     });
-    let doubts: Vec<String> = doubts.collect();
+    let warnings: Vec<String> = warnings.collect();
     let sentence = sentence(runs[1].found.plan, shifts);
-    match doubts.as_slice() {
+    match warnings.as_slice() {
         [] => sentence,
-        doubts => format!(
-            "{} (doubtful: {}).",
+        warnings => format!(
+            "{} (warning: {}).",
             sentence.trim_end_matches('.'),
-            doubts.join("; ")
+            warnings.join("; ")
         ),
     }
 }
@@ -292,7 +292,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
     let mut described = BTreeMap::from([
         ("program version".to_owned(), facts.version.clone()),
         ("program build".to_owned(), facts.binary.clone()),
-        ("world".to_owned(), facts.world.to_string()),
+        ("backend".to_owned(), facts.backend.to_string()),
     ]);
     for (named, host) in facts.machines() {
         let key = |name: &str| match named.as_str() {

@@ -359,7 +359,7 @@ pub(super) fn published(values: &[Option<f64>]) -> Vec<String> {
 /// A number with its sign; values that round to 0 have none.
 pub(super) fn signed(number: f64, places: usize) -> String {
     let text = format!("{number:+.places$}");
-    if text.bytes().any(|octet| (b'1'..=b'9').contains(&octet)) {
+    if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
         text
     } else {
         text[1..].into()

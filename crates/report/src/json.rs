@@ -1,6 +1,7 @@
 //! The report as JSON Lines; docs/reference/json.md is its schema.
 
 mod answer_rows;
+mod backends;
 mod cells;
 mod claims;
 mod comparisons;
@@ -10,13 +11,12 @@ mod over_time;
 mod paired;
 mod run;
 mod shifts;
-mod worlds;
 
 use analysis::Findings;
 
+pub use backends::backends_json;
 pub use run::{Paths, run_json};
 pub use shifts::changes_json;
-pub use worlds::worlds_json;
 
 /// One object a metric and cell, then one a cell, then those of claims, curves, flows and
 /// links over time, and differences run by run, without line ends.

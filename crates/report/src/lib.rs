@@ -3,6 +3,7 @@
 //! [`section`] describes a run as blocks of a [`document::Document`], which
 //! [`page`] renders. All functions return strings or documents; none writes files.
 
+mod backends;
 mod brief;
 mod diff;
 mod figure;
@@ -13,18 +14,18 @@ mod plots;
 mod predict;
 mod replayed_gateway;
 mod replayed_link;
-mod robustness;
 mod rows;
 mod run;
 mod running_means;
 mod section;
+mod sensitivity;
 mod series;
 mod topology;
-mod worlds;
 
+pub use backends::of_backends;
 pub use brief::{MOST_LINES, Places, answer, answer_of, brief, facts, shortened};
 pub use diff::{Run, of_changes};
-pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
+pub use json::{Paths, backends_json, changes_json, json_lines, run_json};
 pub use page::html;
 pub use predict::{
     Bundles, Chosen, CostPredictions, PredictedSeries, Prediction, Sent, Waits, of_bundles,
@@ -32,12 +33,11 @@ pub use predict::{
 };
 pub use replayed_gateway::of_gateway_replay;
 pub use replayed_link::of_replay;
-pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;
 pub use running_means::running_means;
 pub use section::auto_rate::auto_rate;
+pub use sensitivity::{of_sensitivity, sensitivity_json};
 pub use topology::{topology_lines, topology_text};
-pub use worlds::of_worlds;
 
 /// The file name of the page in a results folder.
 pub const PAGE: &str = "report.html";
@@ -47,7 +47,7 @@ pub const PAGE: &str = "report.html";
 pub const CHANGES_PAGE: &str = "changes.html";
 
 /// The file name of the page of several runs, in the folder of the first.
-pub const WORLDS_PAGE: &str = "worlds.html";
+pub const BACKENDS_PAGE: &str = "backends.html";
 
 /// The file name of the page of a replayed recording.
 pub const REPLAY_PAGE: &str = "replay.html";

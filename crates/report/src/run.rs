@@ -6,8 +6,8 @@ use analysis::Findings;
 use document::{Block, Document, Section};
 
 use crate::section::{
-    certificate, citation, claims, delays, head, latency_breakdown, metrics, other_metrics,
-    outliers, paired, reading, redrawn, scores, sizes, study, test_bed, time_series, verdicts,
+    citation, claims, delays, head, latency_breakdown, metrics, other_metrics, outliers, paired,
+    quality_check, reading, redrawn, scores, sizes, study, test_bed, time_series, verdicts,
 };
 
 /// A function that describes a section; `None` if it has no content.
@@ -35,13 +35,13 @@ const SECTIONS: [Describe; 19] = [
     // How it was done.
     reading::section,
     test_bed::section,
-    certificate::section,
+    quality_check::section,
     citation::section,
-    certificate::plan,
+    quality_check::plan,
 ];
 
 /// The report of a run: answer, plots of all metrics with every trial, tables,
-/// certificate, plan, and the folder's path.
+/// quality check, plan, and the folder's path.
 pub fn of_run(found: &Findings<'_>, folder: Option<&Path>) -> Document {
     let folder = folder.map(|folder| Section {
         id: "",

@@ -3,7 +3,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod auto_rate;
-pub(crate) mod certificate;
 pub(crate) mod citation;
 pub(crate) mod claims;
 pub(crate) mod crosstab;
@@ -15,6 +14,7 @@ pub(crate) mod metrics;
 pub(crate) mod other_metrics;
 pub(crate) mod outliers;
 pub(crate) mod paired;
+pub(crate) mod quality_check;
 pub(crate) mod reading;
 pub(crate) mod redrawn;
 pub(crate) mod rows;

@@ -96,7 +96,7 @@ impl Node {
 }
 
 /// The test beds of `plan` in the order of its cells, one for each arrangement
-/// of nodes and links. Cells that the world cannot measure are left out, and
+/// of nodes and links. Cells that the backend cannot measure are left out, and
 /// arrangements after the sixth.
 pub(crate) fn of(plan: &Plan) -> Vec<Topology> {
     let measured = plan.cells.iter().filter_map(|cell| {
@@ -136,12 +136,12 @@ pub(crate) fn of(plan: &Plan) -> Vec<Topology> {
 }
 
 fn of_cell(plan: &Plan, setting: &Setting) -> Topology {
-    let (nodes, links) = collapse::network(plan.world, setting);
+    let (nodes, links) = collapse::network(plan.backend, setting);
     Topology {
         cells: String::new(),
         nodes,
         links,
-        hosts: hosts::properties(plan.world, setting),
+        hosts: hosts::properties(plan.backend, setting),
         flows: flows::lines(setting),
     }
 }

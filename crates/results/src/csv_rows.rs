@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
-/// The most octets of a file, rows and columns.
+/// The most bytes of a file, rows and columns.
 const LARGEST_FILE: u64 = 16 << 20;
 const MOST_ROWS: usize = 100_000;
 const MOST_COLUMNS: usize = 1_000;

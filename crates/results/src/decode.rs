@@ -67,7 +67,7 @@ pub struct Decoded {
     pub has_changed: bool,
 }
 
-/// Decodes the log in a file. `watch` receives the octets read so far and the
+/// Decodes the log in a file. `watch` receives the bytes read so far and the
 /// total, both counted over both passes.
 ///
 /// # Errors
@@ -151,7 +151,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
 fn complaint(name: &str, tear: Option<Tear>, length: u64, closed: bool) -> Option<String> {
     match tear {
         Some(Tear { position, why }) => Some(format!(
-            "{name}: torn or damaged after {position} octets ({why}); the last {} are left out",
+            "{name}: torn or damaged after {position} bytes ({why}); the last {} are left out",
             length.saturating_sub(position)
         )),
         None if !closed => Some(format!(

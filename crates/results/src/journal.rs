@@ -35,10 +35,10 @@ pub trait Store: Write {
     /// Flushes written data to disk.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Truncates the file to its first `length` octets.
+    /// Truncates the file to its first `length` bytes.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 
-    /// What somebody else did to the file, which should have `length` octets: its lines are
+    /// What somebody else did to the file, which should have `length` bytes: its lines are
     /// not where they were written, or are gone.
     fn harm(&self, length: u64) -> Option<String>;
 }
@@ -52,8 +52,8 @@ pub struct JournalFile {
 }
 
 impl Write for JournalFile {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        self.file.write(octets)
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -105,7 +105,7 @@ impl std::error::Error for Lost {}
 pub struct Journal<S = JournalFile> {
     store: S,
     path: PathBuf,
-    /// The number of octets in complete lines.
+    /// The number of bytes in complete lines.
     whole: u64,
     /// The number of trials in these lines.
     kept: usize,
@@ -136,14 +136,14 @@ impl Journal {
         })?;
         let lines = Complete::of(folder, name, |_, _| ())?;
         if lines.is_torn {
-            file.cut(lines.octets).with_context(|| {
+            file.cut(lines.bytes).with_context(|| {
                 format!(
                     "cannot cut off the incomplete last line of {}; make room or make it writable",
                     path.display()
                 )
             })?;
         }
-        Ok(Self::at_end(file, &path, lines.octets, lines.trials))
+        Ok(Self::at_end(file, &path, lines.bytes, lines.trials))
     }
 
     /// Reads the complete lines of the journal `name` without changing it, and
@@ -155,7 +155,7 @@ impl Journal {
 }
 
 impl<S: Store> Journal<S> {
-    /// A journal on `store`, which holds `kept` trials in `whole` octets.
+    /// A journal on `store`, which holds `kept` trials in `whole` bytes.
     fn at_end(store: S, path: &Path, whole: u64, kept: usize) -> Self {
         Self {
             store,
@@ -317,7 +317,7 @@ mod tests {
             let path = folder.path().join(NAME);
             fs::write(&path, &text[..cut]).unwrap();
             let folder = Folder::open(folder.path()).unwrap();
-            let whole = text[..cut].iter().filter(|&&octet| octet == b'\n').count();
+            let whole = text[..cut].iter().filter(|&&byte| byte == b'\n').count();
 
             prop_assert_eq!(read(&folder, NAME).unwrap().len(), whole);
             prop_assert_eq!(fs::read(&path).unwrap().len(), cut, "reading cuts nothing");
@@ -352,7 +352,7 @@ mod tests {
         assert!(refused(&text).contains("trials.jsonl:3: "));
         text.extend(written(1));
         assert!(refused(&text).contains("trials.jsonl:3: "));
-        // One octet of the last line.
+        // One byte of the last line.
         let mut text = written(2);
         let last = text.len() - 2;
         text[last] ^= 1;
@@ -399,19 +399,19 @@ mod tests {
         assert!(error.contains("rtt = NaN"), "{error}");
     }
 
-    /// A disk with limited space, in octets.
+    /// A disk with limited space, in bytes.
     #[derive(Default)]
     struct Disk {
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
         room: usize,
         /// The size at each sync.
         synced: Vec<usize>,
     }
 
     impl Write for Disk {
-        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-            let fits = octets.len().min(self.room - self.octets.len());
-            self.octets.extend(&octets[..fits]);
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let fits = bytes.len().min(self.room - self.bytes.len());
+            self.bytes.extend(&bytes[..fits]);
             if fits == 0 {
                 return Err(ErrorKind::StorageFull.into());
             }
@@ -425,17 +425,17 @@ mod tests {
 
     impl Store for Disk {
         fn sync(&mut self) -> io::Result<()> {
-            self.synced.push(self.octets.len());
+            self.synced.push(self.bytes.len());
             Ok(())
         }
 
         fn cut(&mut self, length: u64) -> io::Result<()> {
-            self.octets.truncate(usize::try_from(length).unwrap());
+            self.bytes.truncate(usize::try_from(length).unwrap());
             Ok(())
         }
 
         fn harm(&self, length: u64) -> Option<String> {
-            (self.octets.len() as u64 != length).then(|| "it was changed".to_owned())
+            (self.bytes.len() as u64 != length).then(|| "it was changed".to_owned())
         }
     }
 
@@ -452,11 +452,7 @@ mod tests {
         }
         // The syncs at 200 and 450 ms; later trials are not synced yet.
         assert_eq!(journal.store.synced, [written(4).len(), written(7).len()]);
-        assert_eq!(
-            journal.store.octets,
-            written(8),
-            "all survives this program"
-        );
+        assert_eq!(journal.store.bytes, written(8), "all survives this program");
         journal.sync().unwrap();
         journal.sync().unwrap();
         assert_eq!(journal.store.synced.len(), 3, "once");
@@ -482,10 +478,10 @@ mod tests {
             assert!(error.contains(part), "{error}");
         }
         assert!(!error.contains('\n'));
-        assert_eq!(journal.store.octets, written(2));
+        assert_eq!(journal.store.bytes, written(2));
         // Appending works again once there is room.
         journal.store.room = usize::MAX;
         journal.append(&example(3)).unwrap();
-        assert_eq!(journal.store.octets, written(3));
+        assert_eq!(journal.store.bytes, written(3));
     }
 }

@@ -9,34 +9,34 @@ use zeroize::Zeroizing;
 
 type Keyed = Hmac<Sha256>;
 
-/// A secret of any length. It is never printed, and its octets become zeros when the last
+/// A secret of any length. It is never printed, and its bytes become zeros when the last
 /// clone is dropped. The comparison is for secrets of one's own configuration: proofs of
 /// others are verified in constant time.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<Zeroizing<Vec<u8>>>);
 
 impl Secret {
-    /// A secret from these octets.
-    pub fn new(octets: Vec<u8>) -> Self {
-        Self(Arc::new(Zeroizing::new(octets)))
+    /// A secret from these bytes.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(Arc::new(Zeroizing::new(bytes)))
     }
 
-    /// The fewest octets of a secret in a file.
+    /// The fewest bytes of a secret in a file.
     pub const SHORTEST: usize = 8;
-    /// The most octets of a file with a secret.
+    /// The most bytes of a file with a secret.
     pub const LONGEST: usize = 4096;
 
-    /// The secret in a file with these octets: all but the final line break. `None` if it
-    /// has fewer than [`Secret::SHORTEST`] octets.
-    pub fn of_file(mut octets: Zeroizing<Vec<u8>>) -> Option<Self> {
-        while octets.last().is_some_and(|octet| b"\r\n".contains(octet)) {
-            octets.pop();
+    /// The secret in a file with these bytes: all but the final line break. `None` if it
+    /// has fewer than [`Secret::SHORTEST`] bytes.
+    pub fn of_file(mut bytes: Zeroizing<Vec<u8>>) -> Option<Self> {
+        while bytes.last().is_some_and(|byte| b"\r\n".contains(byte)) {
+            bytes.pop();
         }
-        (octets.len() >= Self::SHORTEST).then(|| Self(Arc::new(octets)))
+        (bytes.len() >= Self::SHORTEST).then(|| Self(Arc::new(bytes)))
     }
 
-    /// Its octets.
-    pub fn octets(&self) -> &[u8] {
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 

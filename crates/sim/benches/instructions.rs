@@ -41,7 +41,7 @@ const RUNS: [(&str, f64); 7] = [
     ("b", 0.2),
     ("b9000", 0.3),
 ];
-/// The admissible deviation, in percent. The same program deviates by less than 0.1 %
+/// The allowed deviation, in percent. The same program deviates by less than 0.1 %
 /// between runs; the rest is for other machines.
 const TOLERANCE: f64 = 3.0;
 /// The recorded counts: a name and a number per line.

@@ -216,7 +216,7 @@ impl Scenario {
             Traffic::Datagrams(_) => false,
             Traffic::Tcp(other) => other.messages.is_some() && other.answers().is_none(),
         };
-        if sound && answered.from == flow.to && answered.to == flow.from && tcp.octets.is_none() {
+        if sound && answered.from == flow.to && answered.to == flow.from && tcp.bytes.is_none() {
             return Ok(());
         }
         Err(BadScenario::Tcp {
@@ -353,17 +353,17 @@ fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u3
     } else {
         payloads.mean()
     };
-    let packet = octets(payload.min(largest)) + UDP_HEADER;
+    let packet = bytes(payload.min(largest)) + UDP_HEADER;
     Ok(packet.saturating_add(header(flow.ip, packet)))
 }
 
-/// A non-negative number of octets.
+/// A non-negative number of bytes.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "saturates, as it should"
 )]
-const fn octets(number: f64) -> u32 {
+const fn bytes(number: f64) -> u32 {
     number as u32
 }
 

@@ -25,12 +25,12 @@ pub(crate) struct Connection {
     /// The common header fields of packets to the receiver, and of packets back.
     forth: Header,
     back: Header,
-    /// Octets of a segment besides its payload.
+    /// Bytes of a segment besides its payload.
     header: u32,
     path_mtu: Option<u32>,
-    /// Octets per sequence number, and the limit of octets.
+    /// Bytes per sequence number, and the limit of bytes.
     grain: u64,
-    octets: u64,
+    bytes: u64,
     /// In a box, because most connections have none.
     pub(crate) messages: Option<Box<Messages>>,
     pub(crate) packets: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// The connection of `flow`. Its packets are made from `template`, and its first
-    /// link carries packets of `first_mtu` octets. `exact`: every arrival of a message
+    /// link carries packets of `first_mtu` bytes. `exact`: every arrival of a message
     /// is kept.
     pub(crate) fn new(
         flow: &Flow,
@@ -64,10 +64,10 @@ impl Connection {
             let size = u32::try_from(answers.size).unwrap_or(u32::MAX);
             settings.segment = settings.segment.min(size).max(1);
         }
-        let handed = tcp.handed.filter(|_| tcp.octets.is_some());
-        let octets = match tcp.answers().is_some() || handed.is_some() {
+        let handed = tcp.handed.filter(|_| tcp.bytes.is_some());
+        let bytes = match tcp.answers().is_some() || handed.is_some() {
             true => Some(0),
-            false => tcp.octets,
+            false => tcp.bytes,
         };
         let mut connection = Self {
             planned: None,
@@ -75,11 +75,11 @@ impl Connection {
                 Profile::Standard => 1,
                 Profile::Ns2 => settings.segment.into(),
             },
-            octets: tcp.octets.unwrap_or(u64::MAX),
+            bytes: tcp.bytes.unwrap_or(u64::MAX),
             messages: tcp
                 .messages
-                .map(|one| Box::new(Messages::new(one.size, one.preroll, tcp.octets, exact))),
-            sender: Sender::new(&settings, octets),
+                .map(|one| Box::new(Messages::new(one.size, one.preroll, tcp.bytes, exact))),
+            sender: Sender::new(&settings, bytes),
             receiver: Receiver::new(&settings),
             opens: (flow.start < end).then_some(flow.start),
             handed,
@@ -132,7 +132,7 @@ impl Connection {
         }
         if self.handed.is_some_and(|at| at <= now) {
             self.handed = None;
-            self.sender.supply(now, self.octets.div_ceil(self.grain));
+            self.sender.supply(now, self.bytes.div_ceil(self.grain));
         }
         if self.stops.is_some_and(|at| at <= now) {
             self.stops = None;
@@ -155,15 +155,15 @@ impl Connection {
         for _ in 0..messages {
             desk.release(now);
         }
-        let octets = desk.octets(messages);
-        self.sender.supply(now, octets.div_ceil(self.grain));
+        let bytes = desk.bytes(messages);
+        self.sender.supply(now, bytes.div_ceil(self.grain));
     }
 
     /// Takes data at the receiver. Returns whether they were new, and the number of
     /// messages that they complete.
     pub(crate) fn receive(&mut self, now: Time, data: &Data) -> (bool, u64) {
         let new = self.store(now, data);
-        let (there, arrived) = (self.there(), self.receiver.octets());
+        let (there, arrived) = (self.there(), self.receiver.bytes());
         let messages = match &mut self.messages {
             Some(messages) if new => messages.receive(now, there, arrived),
             _ => 0,
@@ -207,7 +207,7 @@ impl Connection {
         if new {
             self.last = Some(now);
             if self.first.is_none() {
-                self.first = Some((now, self.receiver.octets()));
+                self.first = Some((now, self.receiver.bytes()));
             }
         }
         new
@@ -251,30 +251,30 @@ impl Connection {
         self.sender.counts()
     }
 
-    /// Octets received without a gap.
+    /// Bytes received without a gap.
     fn there(&self) -> u64 {
         let numbers = self.receiver.next().saturating_sub(1);
-        numbers.saturating_mul(self.grain).min(self.octets)
+        numbers.saturating_mul(self.grain).min(self.bytes)
     }
 
     /// The outcome of the connection.
     pub(crate) fn outcome(&self) -> TcpOutcome {
         let goodput = || {
-            let (first, octets) = self.first?;
+            let (first, bytes) = self.first?;
             let span = self.last?.since(first)?;
-            let bits = u128::from(self.receiver.octets() - octets) * 8;
+            let bits = u128::from(self.receiver.bytes() - bytes) * 8;
             let rate = (bits * 1_000_000_000_000).checked_div(span.as_picos().into())?;
             Rate::from_bits_per_second(u64::try_from(rate).ok()?)
         };
         TcpOutcome {
             sender: self.sender.counts(),
             segments: self.receiver.segments(),
-            octets: self.receiver.octets(),
+            bytes: self.receiver.bytes(),
             path_mtu: self.path_mtu,
             round_trip: self.sender.state().round_trip,
             began: self.lasts[0],
             ended: match self.last {
-                Some(last) if self.there() >= self.octets => last,
+                Some(last) if self.there() >= self.bytes => last,
                 last => self.lasts[1].max(last.unwrap_or(Time::ZERO)),
             },
             counted: self.messages.as_deref().and_then(Messages::counted),

@@ -13,13 +13,13 @@ pub(crate) struct Direction {
     pub(crate) machine: Machine,
     /// The node at the far end.
     pub(crate) to: u32,
-    /// Octets of a frame around a packet, and of the smallest frame.
+    /// Bytes of a frame around a packet, and of the smallest frame.
     around: u32,
     smallest: u32,
     /// Whether packets can enter it ahead of time.
     pub(crate) ahead: bool,
     /// Whether each arrival at the far end is known on entry, later than that, and at
-    /// an instant of its own: an octet takes time below 8 Tbit/s.
+    /// an instant of its own: a byte takes time below 8 Tbit/s.
     pub(crate) is_known: bool,
     pub(crate) beyond: Beyond,
     /// The row of `Arrivals` for its packets.
@@ -45,7 +45,7 @@ pub(crate) enum Machine {
     Full(Box<Link<Packet, LinkStats>>),
 }
 
-/// The rate up to which an octet takes a picosecond, in bits per second.
+/// The rate up to which a byte takes a picosecond, in bits per second.
 const FASTEST: u64 = 8_000_000_000_000;
 
 /// The largest packet of a link; `u32::MAX` if it carries any.
@@ -88,7 +88,7 @@ impl Direction {
             Framing::None => (Bytes::ZERO, Bytes::ZERO),
         };
         let [around, smallest] =
-            [around, smallest].map(|octets| u32::try_from(octets.get()).unwrap_or(u32::MAX));
+            [around, smallest].map(|bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX));
         let rate = settings.rate.filter(|_| fast_link.is_some());
         Self {
             machine: fast_link.map_or_else(|| Machine::Full(full()), Machine::Fast),
@@ -107,7 +107,7 @@ impl Direction {
         }
     }
 
-    /// Octets of the frame around a packet, as [`Framing::frame_size`] has it.
+    /// Bytes of the frame around a packet, as [`Framing::frame_size`] has it.
     #[inline]
     pub(crate) fn frame(&self, packet: u32) -> u32 {
         packet.saturating_add(self.around).max(self.smallest)

@@ -42,13 +42,13 @@ pub struct Edge {
 /// The settings of an ingress.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ingress {
-    /// The largest bundle, in octets of IP.
+    /// The largest bundle, in bytes of IP.
     pub mtu: Bytes,
     /// The condition under which a bundle is sent.
     pub trigger: Trigger,
-    /// Octets of IP that each bundle adds; see [`Carriage::header`].
+    /// Bytes of IP that each bundle adds; see [`Carriage::header`].
     pub header: Bytes,
-    /// Octets of IP that each packet in a bundle adds.
+    /// Bytes of IP that each packet in a bundle adds.
     pub entry: Bytes,
     /// The unit of waiting times.
     pub tick: Tick,

@@ -2,24 +2,24 @@
 
 use units::IpVersion;
 
-/// Octets of the fragment header of IPv6 [RFC8200 s4.5].
+/// Bytes of the fragment header of IPv6 [RFC8200 s4.5].
 const FRAGMENT_HEADER: u32 = 8;
-/// Octets of a Hop-by-Hop Options header with the Jumbo Payload option [RFC2675 s2].
+/// Bytes of a Hop-by-Hop Options header with the Jumbo Payload option [RFC2675 s2].
 const JUMBO_OPTION: u32 = 8;
 /// The largest length that an IP header states without that option [RFC791 s3.1]
 /// [RFC8200 s3].
 const LARGEST_LENGTH: u32 = 65_535;
-/// Octets of a UDP header [RFC768].
+/// Bytes of a UDP header [RFC768].
 pub(crate) const UDP_HEADER: u32 = 8;
 
-/// Octets of IP headers in front of an unfragmented datagram; more than
+/// Bytes of IP headers in front of an unfragmented datagram; more than
 /// [`IpVersion::header`] for a jumbogram.
 pub(crate) fn header(ip: IpVersion, whole: u32) -> u32 {
     let jumbo = ip == IpVersion::V6 && whole > LARGEST_LENGTH;
     ip_header(ip) + if jumbo { JUMBO_OPTION } else { 0 }
 }
 
-/// Octets of IP headers in front of a fragment.
+/// Bytes of IP headers in front of a fragment.
 pub(crate) fn fragment_header(ip: IpVersion) -> u32 {
     match ip {
         IpVersion::V4 => ip_header(ip),
@@ -39,15 +39,15 @@ pub(crate) fn largest_payload(ip: IpVersion, mtu: u32) -> u32 {
     }
 }
 
-/// Whether a datagram of `whole` octets may be fragmented: jumbograms may not
+/// Whether a datagram of `whole` bytes may be fragmented: jumbograms may not
 /// [RFC2675 s2].
 pub(crate) fn may_be_cut(whole: u32) -> bool {
     whole <= LARGEST_LENGTH
 }
 
-/// Fragments `data` octets that begin at `offset` of their datagram. Returns offset and
+/// Fragments `data` bytes that begin at `offset` of their datagram. Returns offset and
 /// length of each piece. Each piece fits `mtu` behind a fragment's header; there are as
-/// few as possible, and all but the last have a multiple of eight octets [RFC791 s3.2]
+/// few as possible, and all but the last have a multiple of eight bytes [RFC791 s3.2]
 /// [RFC8200 s4.5].
 pub(crate) fn pieces(
     ip: IpVersion,
@@ -68,7 +68,7 @@ pub(crate) fn pieces(
     })
 }
 
-/// Octets of an IP header without options [RFC791 s3.1] [RFC8200 s3].
+/// Bytes of an IP header without options [RFC791 s3.1] [RFC8200 s3].
 pub(crate) fn ip_header(ip: IpVersion) -> u32 {
     match ip {
         IpVersion::V4 => 20,

@@ -8,7 +8,7 @@
 //! A scenario may contain a [`Domain`], whose edges gather packets into bundles and
 //! unpack them.
 //!
-//! A scenario always has the same outcome, octet by octet, regardless of the order of
+//! A scenario always has the same outcome, byte by byte, regardless of the order of
 //! its tables and of tracers: random streams are named after links and flows, and
 //! simultaneous events are ordered by name.
 #![warn(missing_docs)]

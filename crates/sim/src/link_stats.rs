@@ -35,9 +35,9 @@ pub(crate) struct Averages {
 /// The waiting time of packets.
 #[derive(Clone, Copy, Default)]
 struct Waits {
-    /// Picoseconds times waiting packets, and times their octets.
+    /// Picoseconds times waiting packets, and times their bytes.
     packets: u128,
-    octets: u128,
+    bytes: u128,
 }
 
 /// The detail in which a tracer sees a direction.
@@ -79,7 +79,7 @@ pub(crate) struct Opening {
     pub(crate) ingress: usize,
     pub(crate) egress: usize,
     pub(crate) tick: Tick,
-    /// For each packet, its header if it was not dropped, its octets of IP, and its
+    /// For each packet, its header if it was not dropped, its bytes of IP, and its
     /// waiting time.
     pub(crate) inside: Vec<(Option<Header>, Bytes, u16)>,
 }
@@ -242,7 +242,7 @@ impl Averages {
             counters,
             utilisation: share(self.busy.into()),
             mean_queue: share(waits.packets),
-            mean_queue_bytes: share(waits.octets),
+            mean_queue_bytes: share(waits.bytes),
         }
     }
 
@@ -261,7 +261,7 @@ impl Averages {
         let waited = u128::from(self.counted(arrival, until));
         let waits = self.waits.get_or_insert_default();
         waits.packets += waited;
-        waits.octets += waited * u128::from(size.get());
+        waits.bytes += waited * u128::from(size.get());
     }
 }
 

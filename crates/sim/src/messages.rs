@@ -11,9 +11,9 @@ use crate::sink::Sink;
 /// The messages of a connection, between its ends.
 pub(crate) struct Messages {
     size: u64,
-    /// Octets before the first message.
+    /// Bytes before the first message.
     preroll: u64,
-    /// Total octets; `None`: messages are added when they are released.
+    /// Total bytes; `None`: messages are added when they are released.
     all: Option<u64>,
     /// Departures of the messages that have not arrived.
     in_flight: VecDeque<Time>,
@@ -24,8 +24,8 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Messages of `size` octets behind a pre-roll of `preroll` octets, of a connection
-    /// of `all` octets; `exact`: every arrival is kept.
+    /// Messages of `size` bytes behind a pre-roll of `preroll` bytes, of a connection
+    /// of `all` bytes; `exact`: every arrival is kept.
     pub(crate) fn new(size: u64, preroll: u64, all: Option<u64>, exact: bool) -> Self {
         let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(preroll));
         Self {
@@ -42,7 +42,7 @@ impl Messages {
         }
     }
 
-    /// Records that octets up to number `to` were sent for the first time by `now`.
+    /// Records that bytes up to number `to` were sent for the first time by `now`.
     pub(crate) fn send(&mut self, now: Time, to: u64) {
         // Released messages were recorded at their release.
         let all = self.all.unwrap_or(0);
@@ -57,19 +57,19 @@ impl Messages {
         self.sent += 1;
     }
 
-    /// Records that `octets` octets have arrived without a gap, and `arrived` in all: those
+    /// Records that `bytes` bytes have arrived without a gap, and `arrived` in all: those
     /// behind a missing segment have arrived, too, although nobody can read them yet.
     /// Returns the number of messages that are complete by them.
-    pub(crate) fn receive(&mut self, now: Time, octets: u64, arrived: u64) -> u64 {
+    pub(crate) fn receive(&mut self, now: Time, bytes: u64, arrived: u64) -> u64 {
         let all = self.all.unwrap_or(u64::MAX);
-        let octets = octets.min(all);
+        let bytes = bytes.min(all);
         let arrived = Bytes::new(arrived.min(all));
         self.goodput_window.record(arrived, now, true);
         let before = self.arrived;
         while let Some(&sent) = self.in_flight.front() {
             let begins = self.begins(self.arrived);
             let ends = (begins + self.size).min(self.all.unwrap_or(u64::MAX));
-            if octets < ends {
+            if bytes < ends {
                 break;
             }
             self.in_flight.pop_front();
@@ -80,8 +80,8 @@ impl Messages {
         self.arrived - before
     }
 
-    /// Octets of `messages` messages.
-    pub(crate) const fn octets(&self, messages: u64) -> u64 {
+    /// Bytes of `messages` messages.
+    pub(crate) const fn bytes(&self, messages: u64) -> u64 {
         messages.saturating_mul(self.size)
     }
 
@@ -90,7 +90,7 @@ impl Messages {
         (self.sent, self.arrived)
     }
 
-    /// Goodput of the octets behind the pre-roll, from its end on.
+    /// Goodput of the bytes behind the pre-roll, from its end on.
     pub(crate) fn goodput(&self) -> Option<Rate> {
         let goodput = self.goodput_window.goodput()?;
         let bits = u128::from(goodput.bytes.get()) * 8;
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_there_with_its_last_octet_and_the_pre_roll_is_none() {
+    fn a_message_is_there_with_its_last_byte_and_the_pre_roll_is_none() {
         let mut messages = Messages::new(100, 50, Some(320), true);
         messages.send(at(1), 50);
         assert_eq!(messages.counts(), (0, 0));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_behind_a_missing_segment_count_when_they_arrive() {
+    fn bytes_behind_a_missing_segment_count_when_they_arrive() {
         let mut messages = Messages::new(100, 100, Some(500), true);
         messages.send(at(1), 500);
         // The first segment of the pre-roll is lost, and repaired last but one.
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(messages.receive(at(40), 400, 400), 3);
         assert_eq!(messages.receive(at(50), 500, 500), 1);
         assert_eq!(messages.counted(), Some((at(10), at(50))));
-        // 400 octets in 40 ns, as they arrived.
+        // 400 bytes in 40 ns, as they arrived.
         assert_eq!(
             messages.goodput().unwrap().bits_per_second(),
             80_000_000_000
@@ -169,7 +169,7 @@ mod tests {
         messages.release(at(1));
         messages.release(at(3));
         messages.send(at(4), 56);
-        assert_eq!(messages.octets(2), 56);
+        assert_eq!(messages.bytes(2), 56);
         assert_eq!(messages.receive(at(5), 56, 56), 2);
         assert_eq!(messages.counts(), (2, 2));
     }

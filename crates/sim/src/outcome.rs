@@ -101,7 +101,7 @@ pub struct FlowOutcome {
     pub name: String,
     /// Messages sent.
     pub sent: u64,
-    /// Octets of payload sent.
+    /// Bytes of payload sent.
     pub sent_bytes: Bytes,
     /// Messages not sent, because they needed fragments that the flow forbids, or
     /// exceed the largest packet.
@@ -110,7 +110,7 @@ pub struct FlowOutcome {
     pub packets: u64,
     /// Messages that arrived, without duplicates.
     pub received: u64,
-    /// Octets of payload that arrived.
+    /// Bytes of payload that arrived.
     pub received_bytes: Bytes,
     /// Duplicates that arrived.
     pub copies: u64,
@@ -118,7 +118,7 @@ pub struct FlowOutcome {
     pub lost: u64,
     /// Messages of which only some fragments arrived.
     pub unassembled: u64,
-    /// Path MTU that the source learnt from Packet Too Big, in octets.
+    /// Path MTU that the source learnt from Packet Too Big, in bytes.
     pub path_mtu: Option<u32>,
     /// The instant at which the first datagram was due, whether or not it was sent and
     /// arrived; for TCP see [`TcpOutcome::began`].
@@ -127,7 +127,7 @@ pub struct FlowOutcome {
     pub first_arrival: Option<Time>,
     /// Arrival of the last message.
     pub last_arrival: Option<Time>,
-    /// Octets of payload that arrived after the first message, divided by the time from
+    /// Bytes of payload that arrived after the first message, divided by the time from
     /// its arrival to the last one.
     pub goodput: Option<Rate>,
     /// One-way delay of the messages that arrived, computed in bounded memory.
@@ -156,9 +156,9 @@ pub struct TcpOutcome {
     pub sender: Counts,
     /// Data segments that arrived, repetitions excluded.
     pub segments: u64,
-    /// Octets of payload in those segments.
-    pub octets: u64,
-    /// Path MTU that the sender learnt from Packet Too Big, in octets.
+    /// Bytes of payload in those segments.
+    pub bytes: u64,
+    /// Path MTU that the sender learnt from Packet Too Big, in bytes.
     pub path_mtu: Option<u32>,
     /// Smoothed round-trip time at the end, if one was measured.
     pub round_trip: Option<Span>,
@@ -173,13 +173,13 @@ pub struct TcpOutcome {
     pub first_arrival: Option<Time>,
     /// Last arrival of new data.
     pub last_arrival: Option<Time>,
-    /// Octets of payload that arrived after the first segment, divided by the time from
+    /// Bytes of payload that arrived after the first segment, divided by the time from
     /// its arrival to the last one.
     pub goodput: Option<Rate>,
 }
 
 /// One-way delays in seconds, from the instant at which a message was sent until its
-/// last octet was received and processed.
+/// last byte was received and processed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Delays {
@@ -218,7 +218,7 @@ pub struct DirectionOutcome {
     pub utilisation: f64,
     /// Mean number of waiting packets over time, without the packet being transmitted.
     pub mean_queue: f64,
-    /// Mean octets of waiting frames over time.
+    /// Mean bytes of waiting frames over time.
     pub mean_queue_bytes: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Packets: headers without octets.
+//! Packets: headers without bytes.
 
 use queue::{Advertised, Bundle, InnerDrop, View};
 use tcp::{Ack, Data, Range};
@@ -25,9 +25,9 @@ pub(crate) struct Header {
     pub(crate) flow: u32,
     /// Number of the destination host in the engine.
     pub(crate) to: u32,
-    /// Octets of the IP packet.
+    /// Bytes of the IP packet.
     pub(crate) size: u32,
-    /// Octets of its frame on the current link.
+    /// Bytes of its frame on the current link.
     pub(crate) frame: u32,
     /// Index of its content in [`Contents`].
     pub(crate) content: u32,
@@ -210,11 +210,11 @@ pub enum Segment {
 /// The place of a packet's data, all behind the IP header, in their datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// Octets of the datagram in front of it.
+    /// Bytes of the datagram in front of it.
     pub(crate) offset: u32,
-    /// Octets of the datagram in it.
+    /// Bytes of the datagram in it.
     pub(crate) length: u32,
-    /// Octets of the whole datagram, its UDP header included.
+    /// Bytes of the whole datagram, its UDP header included.
     pub(crate) whole: u32,
     /// Whether routers must not fragment the packet.
     pub(crate) dont_fragment: bool,
@@ -235,14 +235,14 @@ impl Header {
             Body::Datagram(piece) => Some(piece),
             Body::TooBig { .. } | Body::Segment(_) | Body::Notice { .. } | Body::Bundle => None,
         };
-        let octets = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
+        let bytes = |of: fn(Piece) -> u32| Bytes::new(piece.map_or(0, of).into());
         Seen {
             flow,
             sequence: content.sequence,
             size: Bytes::new(self.size.into()),
-            offset: octets(|piece| piece.offset),
-            length: octets(|piece| piece.length),
-            whole: octets(|piece| piece.whole),
+            offset: bytes(|piece| piece.offset),
+            length: bytes(|piece| piece.length),
+            whole: bytes(|piece| piece.whole),
             answer: matches!(content.body, Body::TooBig { .. } | Body::Notice { .. }),
             segment: match content.body {
                 Body::Segment(Segment::Data(data)) => Some(Segment::Data(self.arrived(data))),
@@ -282,7 +282,7 @@ impl Packet {
 
 /// The properties of a packet, not a bundle, that the queue of a fast link reads.
 pub(crate) struct Frame {
-    octets: u32,
+    bytes: u32,
     markable: bool,
     pub(crate) marked: bool,
 }
@@ -291,7 +291,7 @@ impl Frame {
     #[inline]
     pub(crate) const fn of(packet: &Header) -> Self {
         Self {
-            octets: packet.frame,
+            bytes: packet.frame,
             markable: !matches!(packet.congestion, Congestion::Unable),
             marked: false,
         }
@@ -302,7 +302,7 @@ impl queue::Packet for Frame {
     #[inline]
     fn view(&self) -> View {
         View {
-            size: Bytes::new(self.octets.into()),
+            size: Bytes::new(self.bytes.into()),
             ..View::default()
         }
     }

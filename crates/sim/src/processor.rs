@@ -10,13 +10,13 @@ use crate::packet::Packet;
 /// A serial processor with a queue of packets.
 pub(crate) struct Processor {
     work: Work,
-    /// The most octets of frames in the buffer.
+    /// The most bytes of frames in the buffer.
     buffer: Option<u64>,
     free_at: Time,
     /// Packets in order, each with the instant of its completion.
     waiting: VecDeque<(Time, Packet)>,
-    /// Octets of their frames.
-    octets: u64,
+    /// Bytes of their frames.
+    bytes: u64,
 }
 
 impl Processor {
@@ -27,7 +27,7 @@ impl Processor {
             buffer: buffer.map(Bytes::get),
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
-            octets: 0,
+            bytes: 0,
         };
         (!work.is_free()).then(|| Box::new(processor))
     }
@@ -35,11 +35,11 @@ impl Processor {
     /// Adds a packet at `now`; packets finished by then must have been removed. Returns
     /// the packet if there is no room.
     pub(crate) fn push(&mut self, now: Time, packet: Packet) -> Option<Packet> {
-        let octets = self.octets + u64::from(packet.header.frame);
-        if self.buffer.is_some_and(|most| octets > most) {
+        let bytes = self.bytes + u64::from(packet.header.frame);
+        if self.buffer.is_some_and(|most| bytes > most) {
             return Some(packet);
         }
-        self.octets = octets;
+        self.bytes = bytes;
         let work = self.work.on(Bytes::new(packet.header.size.into()));
         self.free_at = self.free_at.max(now) + work;
         self.waiting.push_back((self.free_at, packet));
@@ -52,7 +52,7 @@ impl Processor {
             return None;
         }
         let (_, packet) = self.waiting.pop_front()?;
-        self.octets -= u64::from(packet.header.frame);
+        self.bytes -= u64::from(packet.header.frame);
         Some(packet)
     }
 

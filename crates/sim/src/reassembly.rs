@@ -18,13 +18,13 @@ pub(crate) struct Reassembly {
 #[derive(Default)]
 struct Datagram {
     complete: bool,
-    /// Ranges of octets received, sorted, none adjacent to another.
+    /// Ranges of bytes received, sorted, none adjacent to another.
     there: Vec<(u32, u32)>,
 }
 
 impl Reassembly {
     /// Takes a fragment of datagram `sequence`. Returns whether it completes the
-    /// datagram. Repeated octets have no effect.
+    /// datagram. Repeated bytes have no effect.
     pub(crate) fn accept(&mut self, sequence: u64, offset: u32, length: u32, whole: u32) -> bool {
         let Some(datagram) = self.datagram(sequence) else {
             return false;
@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_datagram_is_complete_with_its_last_octet_in_any_order_and_once(
+        fn a_datagram_is_complete_with_its_last_byte_in_any_order_and_once(
             lengths in prop::collection::vec(1u32..100, 1..8),
             order in prop::collection::vec(any::<prop::sample::Index>(), 0..60),
         ) {
@@ -109,7 +109,7 @@ mod tests {
             for index in order {
                 let (offset, length) = *index.get(&pieces);
                 let before = missing.len();
-                missing.retain(|octet| !(offset..offset + length).contains(octet));
+                missing.retain(|byte| !(offset..offset + length).contains(byte));
                 let complete = reassembly.accept(7, offset, length, whole);
                 prop_assert_eq!(complete, missing.is_empty() && before > 0);
                 let partial = !missing.is_empty();

@@ -66,46 +66,46 @@ pub enum BadScenario {
     },
     /// A link whose MTU is too small for a protocol on its path.
     #[error(
-        "link `{link}` carries packets of {mtu} octets at most, {ip} of flow `{flow}` needs {smallest}; raise its MTU"
+        "link `{link}` carries packets of {mtu} bytes at most, {ip} of flow `{flow}` needs {smallest}; raise its MTU"
     )]
     SmallMtu {
         /// Name of the link.
         link: String,
-        /// MTU of the link, in octets.
+        /// MTU of the link, in bytes.
         mtu: u64,
         /// Name of the flow.
         flow: String,
         /// The flow's version of IP.
         ip: IpVersion,
-        /// The smallest MTU that this version allows, in octets.
+        /// The smallest MTU that this version allows, in bytes.
         smallest: u32,
     },
     /// A queue smaller than the largest packet that its link carries.
     #[error(
-        "link `{link}`: its queue holds {room} octets and a packet of flow `{flow}` takes {frame}; give it room for one"
+        "link `{link}`: its queue holds {room} bytes and a packet of flow `{flow}` takes {frame}; give it room for one"
     )]
     SmallQueue {
         /// Name of the link.
         link: String,
         /// Name of the flow.
         flow: String,
-        /// Size of the queue, in octets.
+        /// Size of the queue, in bytes.
         room: u64,
-        /// Size of the packet's frame, in octets.
+        /// Size of the packet's frame, in bytes.
         frame: u64,
     },
     /// A host whose receive buffer is smaller than the largest packet sent to it.
     #[error(
-        "node `{node}`: its receive buffer holds {room} octets and a packet of flow `{flow}` takes {frame}; give it room for one"
+        "node `{node}`: its receive buffer holds {room} bytes and a packet of flow `{flow}` takes {frame}; give it room for one"
     )]
     SmallBuffer {
         /// Name of the host.
         node: String,
         /// Name of the flow.
         flow: String,
-        /// Size of the buffer, in octets.
+        /// Size of the buffer, in bytes.
         room: u64,
-        /// Size of the packet's frame, in octets.
+        /// Size of the packet's frame, in bytes.
         frame: u64,
     },
     /// A flow that begins or ends at a router or switch.
@@ -169,7 +169,7 @@ pub enum BadScenario {
         most: u64,
     },
     /// A run that needs more memory than allowed.
-    #[error("the run would need about {needed} octets of memory, mostly for {what}, and may use {budget}; reduce that, or raise the budget", needed = .needed.get(), budget = .budget.get())]
+    #[error("the run would need about {needed} bytes of memory, mostly for {what}, and may use {budget}; reduce that, or raise the budget", needed = .needed.get(), budget = .budget.get())]
     Memory {
         /// Memory needed.
         needed: Bytes,

@@ -54,7 +54,7 @@ impl Routes {
         routes
     }
 
-    /// Octets of memory of the table.
+    /// Bytes of memory of the table.
     pub(crate) fn memory(scenario: &Scenario) -> u64 {
         let mut ends: Vec<usize> = scenario
             .flows

@@ -66,7 +66,7 @@ pub struct Host {
     pub send: Work,
     /// The time to receive a packet; packets are processed one by one.
     pub receive: Work,
-    /// Limit of the octets of frames that wait for processing, including the packet
+    /// Limit of the bytes of frames that wait for processing, including the packet
     /// being processed; `None`: no limit.
     pub receive_buffer: Option<Bytes>,
 }
@@ -76,14 +76,14 @@ pub struct Host {
 pub struct Work {
     /// Time per packet, regardless of its size.
     pub per_packet: Span,
-    /// Time per octet of the IP packet.
-    pub per_octet: Span,
+    /// Time per byte of the IP packet.
+    pub per_byte: Span,
 }
 
 impl Work {
     /// The time for an IP packet of `size`.
     pub fn on(self, size: Bytes) -> Span {
-        self.per_packet + self.per_octet * size.get()
+        self.per_packet + self.per_byte * size.get()
     }
 
     /// Whether the time is zero.
@@ -137,12 +137,12 @@ pub enum Traffic {
 pub struct Tcp {
     /// The settings of both ends.
     pub settings: tcp::Settings,
-    /// Octets to send; `None`: without limit.
-    pub octets: Option<u64>,
-    /// The instant at which the octets are handed to the connection; `None`: at its
+    /// Bytes to send; `None`: without limit.
+    pub bytes: Option<u64>,
+    /// The instant at which the bytes are handed to the connection; `None`: at its
     /// start, so that they follow the handshake.
     pub handed: Option<Time>,
-    /// The division of the octets into messages, if any.
+    /// The division of the bytes into messages, if any.
     pub messages: Option<Messages>,
     /// Class, for disciplines with classes; 0 is the default.
     pub class: u8,
@@ -151,11 +151,11 @@ pub struct Tcp {
 }
 
 impl Tcp {
-    /// A connection without a limit of octets, of the default class.
+    /// A connection without a limit of bytes, of the default class.
     pub const fn new(settings: tcp::Settings) -> Self {
         Self {
             settings,
-            octets: None,
+            bytes: None,
             handed: None,
             messages: None,
             class: 0,
@@ -168,8 +168,8 @@ impl Tcp {
         self.messages.filter(|messages| messages.answers.is_some())
     }
 
-    /// Octets of payload per segment, if the first link carries packets of `mtu`
-    /// octets.
+    /// Bytes of payload per segment, if the first link carries packets of `mtu`
+    /// bytes.
     pub(crate) fn segment(&self, ip: IpVersion, mtu: u32) -> u32 {
         let headers = ip_header(ip) + tcp::HEADER + self.settings.options;
         self.settings
@@ -183,13 +183,13 @@ impl Tcp {
 /// writer is ahead of it, so segments are full and may span messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Messages {
-    /// Octets of a message; the last one may be shorter.
+    /// Bytes of a message; the last one may be shorter.
     pub size: u64,
-    /// Octets in front of the first message, which belong to no message.
+    /// Bytes in front of the first message, which belong to no message.
     pub preroll: u64,
     /// The flow to whose messages these respond, by its index in the scenario. The
     /// receiver of that flow sends this one, a message for each that has arrived
-    /// completely; [`Tcp::octets`] is then `None`.
+    /// completely; [`Tcp::bytes`] is then `None`.
     pub answers: Option<usize>,
 }
 
@@ -198,15 +198,15 @@ pub struct Messages {
 pub struct Datagrams {
     /// Gaps between datagrams, in picoseconds.
     pub gaps: Law,
-    /// Octets of payload, without headers. Sizes above the largest message are not
+    /// Bytes of payload, without headers. Sizes above the largest message are not
     /// sent, and count as refused.
     pub payloads: Law,
     /// The sending periods; `None`: always.
     pub bursts: Option<Bursts>,
     /// The most datagrams to send.
     pub limit: Option<u64>,
-    /// The total octets of payload after which the flow ends; `None`: no such limit.
-    pub octets: Option<u64>,
+    /// The total bytes of payload after which the flow ends; `None`: no such limit.
+    pub bytes: Option<u64>,
     /// Whether datagrams that need fragments are not sent at all, and routers must not
     /// fragment them.
     pub dont_fragment: bool,
@@ -227,7 +227,7 @@ impl Datagrams {
             payloads,
             bursts: None,
             limit: None,
-            octets: None,
+            bytes: None,
             dont_fragment: false,
             discovers: false,
             class: 0,

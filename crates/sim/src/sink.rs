@@ -29,8 +29,8 @@ pub(crate) struct Sink {
     max: Span,
     pub(crate) received: u64,
     pub(crate) copies: u64,
-    pub(crate) octets: Bytes,
-    first_octets: Bytes,
+    pub(crate) bytes: Bytes,
+    first_bytes: Bytes,
     pub(crate) first: Option<Time>,
     pub(crate) last: Option<Time>,
 }
@@ -53,8 +53,8 @@ impl Sink {
             max: Span::ZERO,
             received: 0,
             copies: 0,
-            octets: Bytes::ZERO,
-            first_octets: Bytes::ZERO,
+            bytes: Bytes::ZERO,
+            first_bytes: Bytes::ZERO,
             first: None,
             last: None,
         }
@@ -90,7 +90,7 @@ impl Sink {
     /// See [`FlowOutcome::goodput`](crate::FlowOutcome::goodput).
     pub(crate) fn goodput(&self) -> Option<Rate> {
         let span = self.last?.since(self.first?)?;
-        let bits = u128::from((self.octets - self.first_octets).get()) * 8;
+        let bits = u128::from((self.bytes - self.first_bytes).get()) * 8;
         let rate = (bits * 1_000_000_000_000).checked_div(span.as_picos().into())?;
         Rate::from_bits_per_second(u64::try_from(rate).ok()?)
     }
@@ -146,10 +146,10 @@ impl Sink {
         self.min = self.min.min(delay);
         self.max = self.max.max(delay);
         self.received += 1;
-        self.octets += payload;
+        self.bytes += payload;
         if self.first.is_none() {
             self.first = Some(now);
-            self.first_octets = payload;
+            self.first_bytes = payload;
         }
         self.last = Some(now);
     }

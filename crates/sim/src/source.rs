@@ -30,7 +30,7 @@ pub(crate) struct Source {
 pub(crate) struct Counts {
     /// Messages sent; also the number of the next one.
     pub(crate) sent: u64,
-    pub(crate) octets: u64,
+    pub(crate) bytes: u64,
     pub(crate) refused: u64,
     pub(crate) packets: u64,
     /// The instant at which the first message was due.
@@ -39,7 +39,7 @@ pub(crate) struct Counts {
 
 impl Source {
     /// The source of `flow`, which sends `datagrams`. Its packets are made from
-    /// `template`; the first link carries packets of `first_mtu` octets.
+    /// `template`; the first link carries packets of `first_mtu` bytes.
     pub(crate) fn new(
         flow: &Flow,
         datagrams: &Datagrams,
@@ -100,7 +100,7 @@ impl Source {
             }
         }
         self.counts.sent += 1;
-        self.counts.octets += u64::from(payload);
+        self.counts.bytes += u64::from(payload);
     }
 
     /// Takes a router's notification that packets above `mtu` do not pass. The path MTU
@@ -161,8 +161,8 @@ fn schedule(
     if let Some(packets) = datagrams.limit {
         schedule = schedule.packets(packets);
     }
-    if let Some(octets) = datagrams.octets {
-        schedule = schedule.octets(octets);
+    if let Some(bytes) = datagrams.bytes {
+        schedule = schedule.bytes(bytes);
     }
     match datagrams.bursts.clone() {
         Some(bursts) => schedule.bursts(bursts),

@@ -15,13 +15,13 @@ pub struct Seen {
     /// Number of its message in the flow, from 0; for TCP the sequence number of a data
     /// segment, or the number that an acknowledgement expects next.
     pub sequence: u64,
-    /// Octets of the IP packet.
+    /// Bytes of the IP packet.
     pub size: Bytes,
-    /// Octets of the datagram in front of this packet's, if it is a fragment.
+    /// Bytes of the datagram in front of this packet's, if it is a fragment.
     pub offset: Bytes,
-    /// Octets of the datagram in this packet.
+    /// Bytes of the datagram in this packet.
     pub length: Bytes,
-    /// Octets of the whole datagram, its UDP header included.
+    /// Bytes of the whole datagram, its UDP header included.
     pub whole: Bytes,
     /// Whether it is a router's ICMP error to the flow's source.
     pub answer: bool,
@@ -61,7 +61,7 @@ pub struct Opened {
 pub struct Inside {
     /// The packet, unless it was dropped.
     pub packet: Option<Seen>,
-    /// Octets of its IP packet when it was packed.
+    /// Bytes of its IP packet when it was packed.
     pub size: Bytes,
     /// Waiting time before it was packed, in units of [`Opened::tick`].
     pub waited: u16,

@@ -62,7 +62,7 @@ impl Law {
             Counting::Acknowledgements => return window + acked.min(1.0),
             // As many as are acknowledged; those above the threshold count as
             // congestion avoidance [RFC3465 s2].
-            Counting::Octets => acked.min(threshold - window),
+            Counting::Bytes => acked.min(threshold - window),
         };
         let (window, left) = (window + slow, acked - slow);
         if left <= 0.0 {
@@ -76,7 +76,7 @@ impl Law {
         match (&self.kind, self.counting) {
             (Kind::Reno, Counting::Acknowledgements) => window + growth,
             (Kind::Cubic(_), Counting::Acknowledgements) => window + growth * left,
-            (_, Counting::Octets) => window + self.whole(growth, left),
+            (_, Counting::Bytes) => window + self.whole(growth, left),
         }
     }
 
@@ -108,7 +108,7 @@ impl Law {
         };
         let threshold = match self.counting {
             Counting::Acknowledgements => threshold,
-            Counting::Octets => libm::floor(threshold),
+            Counting::Bytes => libm::floor(threshold),
         };
         threshold.max(2.0)
     }
@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[test]
-    fn where_octets_count_half_as_many_acknowledgements_do_the_same() {
-        let mut law = law(Counting::Octets);
+    fn where_bytes_count_half_as_many_acknowledgements_do_the_same() {
+        let mut law = law(Counting::Bytes);
         let mut window = 10.0;
         for _ in 0..5 {
             window = law.grow(Time::ZERO, Trips::default(), window, 100.0, 2.0);

@@ -1,7 +1,7 @@
-//! Both ends of a one-way TCP connection, without I/O and without payload octets.
+//! Both ends of a one-way TCP connection, without I/O and without payload bytes.
 //!
 //! A driver hands each end the arriving segments and the expiries of its timers, and
-//! sends the segments that it returns. Sequence numbers count octets; in the profile
+//! sends the segments that it returns. Sequence numbers count bytes; in the profile
 //! ns-2 they count segments.
 
 mod congestion;

@@ -215,7 +215,7 @@ impl Agent {
         self.timer
     }
 
-    /// Makes segments smaller, to fit packets with room for `payload` octets. ns-2 has
+    /// Makes segments smaller, to fit packets with room for `payload` bytes. ns-2 has
     /// no such function; numbers still count segments.
     pub(crate) fn shrink(&mut self, payload: u32) {
         self.payload = self.payload.min(payload);

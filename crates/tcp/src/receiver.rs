@@ -27,7 +27,7 @@ pub struct Receiver {
     /// Whether to echo congestion marks.
     echo: bool,
     segments: u64,
-    octets: u64,
+    bytes: u64,
 }
 
 impl Receiver {
@@ -50,7 +50,7 @@ impl Receiver {
             ready: None,
             echo: false,
             segments: 0,
-            octets: 0,
+            bytes: 0,
         }
     }
 
@@ -80,7 +80,7 @@ impl Receiver {
         let in_order = range.from <= self.next && range.to > self.next;
         if new {
             self.segments += u64::from(data.payload > 0);
-            self.octets += u64::from(data.payload);
+            self.bytes += u64::from(data.payload);
         }
         self.store(range);
         // Segments out of order, repetitions, and segments that fill a gap are
@@ -134,9 +134,9 @@ impl Receiver {
         self.segments
     }
 
-    /// Octets of payload in those segments.
-    pub const fn octets(&self) -> u64 {
-        self.octets
+    /// Bytes of payload in those segments.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     #[inline]
@@ -167,7 +167,7 @@ impl Receiver {
                 each = 8 * u32::try_from(self.report(arrived, ack)).unwrap_or_default();
             }
         }
-        // Two octets of kind and length, two of padding [RFC2018 s3]; ns-2 counts only
+        // Two bytes of kind and length, two of padding [RFC2018 s3]; ns-2 counts only
         // the blocks [Ns2].
         let around = match self.profile {
             Profile::Standard if each > 0 => 4,

@@ -1,8 +1,8 @@
-//! Segments: TCP headers as values, without octets.
+//! Segments: TCP headers as values, without bytes.
 
 use crate::Range;
 
-/// Octets of a TCP header without options [RFC9293 s3.1].
+/// Bytes of a TCP header without options [RFC9293 s3.1].
 pub const HEADER: u32 = 20;
 /// The most SACK blocks of an acknowledgement with a timestamp [RFC2018 s3].
 pub const MOST_BLOCKS: usize = 3;
@@ -12,11 +12,11 @@ pub const MOST_BLOCKS: usize = 3;
 pub struct Data {
     /// First sequence number; 0 is the SYN, which takes one number.
     pub sequence: u64,
-    /// Count of sequence numbers: octets, or 1 if numbers count segments.
+    /// Count of sequence numbers: bytes, or 1 if numbers count segments.
     pub length: u32,
-    /// Octets behind the header; 0 for a SYN.
+    /// Bytes behind the header; 0 for a SYN.
     pub payload: u32,
-    /// Octets of the TCP header, options included.
+    /// Bytes of the TCP header, options included.
     pub header: u32,
     /// Whether any of it was sent before.
     pub again: bool,
@@ -38,7 +38,7 @@ pub struct Ack {
     /// The ranges that arrived beyond it (SACK), the latest first: the start of each,
     /// relative to `next`, and its length, which is 0 behind the last one.
     blocks: [(i32, u32); MOST_BLOCKS],
-    /// Octets of the TCP header, options included.
+    /// Bytes of the TCP header, options included.
     pub header: u32,
     /// Whether it echoes a mark that the sender has not answered yet (ECE)
     /// [RFC3168 s6.1.3].

@@ -25,8 +25,8 @@ enum Kind {
 pub struct Counts {
     /// Data segments sent for the first time.
     pub segments: u64,
-    /// Octets of payload in them.
-    pub octets: u64,
+    /// Bytes of payload in them.
+    pub bytes: u64,
     /// Retransmitted segments, the SYN included.
     pub retransmissions: u64,
     /// Expiries of the retransmission timer with data outstanding.
@@ -59,15 +59,15 @@ pub struct State {
 }
 
 impl Sender {
-    /// A sender of `octets` octets of payload; `None`: without limit.
-    pub fn new(settings: &Settings, octets: Option<u64>) -> Self {
-        let octets = octets.unwrap_or(u64::MAX);
+    /// A sender of `bytes` bytes of payload; `None`: without limit.
+    pub fn new(settings: &Settings, bytes: Option<u64>) -> Self {
+        let bytes = bytes.unwrap_or(u64::MAX);
         Self(match settings.profile {
             Profile::Ns2 => {
-                let segments = octets.div_ceil(settings.segment.max(1).into());
+                let segments = bytes.div_ceil(settings.segment.max(1).into());
                 Kind::Ns2(Agent::new(settings, segments))
             }
-            Profile::Standard => Kind::Standard(Standard::new(settings, octets)),
+            Profile::Standard => Kind::Standard(Standard::new(settings, bytes)),
         })
     }
 
@@ -87,7 +87,7 @@ impl Sender {
         }
     }
 
-    /// Adds `numbers` to send: octets, or segments if numbers count segments.
+    /// Adds `numbers` to send: bytes, or segments if numbers count segments.
     pub fn supply(&mut self, now: Time, numbers: u64) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.supply(now, numbers),
@@ -112,7 +112,7 @@ impl Sender {
         }
     }
 
-    /// Limits segments to `payload` octets, after a notification that larger ones do
+    /// Limits segments to `payload` bytes, after a notification that larger ones do
     /// not fit the path.
     pub fn too_big(&mut self, now: Time, payload: u32) {
         match &mut self.0 {
@@ -189,7 +189,7 @@ impl Counts {
             self.retransmissions += 1;
         } else if payload > 0 {
             self.segments += 1;
-            self.octets += u64::from(payload);
+            self.bytes += u64::from(payload);
         }
     }
 }

@@ -41,9 +41,9 @@ pub enum Control {
 pub enum Counting {
     /// The number of acknowledgements, however much each acknowledges [RFC5681 s3.1].
     Acknowledgements,
-    /// The acknowledged octets, without a limit in slow start, in whole segments
+    /// The acknowledged bytes, without a limit in slow start, in whole segments
     /// [RFC3465 s2].
-    Octets,
+    Bytes,
 }
 
 /// The end of slow start.
@@ -71,7 +71,7 @@ pub enum Reduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Profile {
-    /// The standards; sequence numbers count octets.
+    /// The standards; sequence numbers count bytes.
     Standard,
     /// ns-2.35's one-way agents; sequence numbers count segments [Ns2].
     Ns2,
@@ -107,9 +107,9 @@ pub struct Settings {
     /// Whether SACK reports from before a timeout stay valid after it [RFC6675 s5.1],
     /// although a receiver may discard the data [RFC2018 s8].
     pub lasting_reports: bool,
-    /// Maximum payload of a segment, in octets.
+    /// Maximum payload of a segment, in bytes.
     pub segment: u32,
-    /// Octets of options in every segment beside SACK: 12 with timestamps
+    /// Bytes of options in every segment beside SACK: 12 with timestamps
     /// [RFC7323 Appendix A].
     pub options: u32,
     /// Initial window, in segments [RFC6928 s2].
@@ -118,8 +118,8 @@ pub struct Settings {
     pub initial_threshold: Option<u32>,
     /// The receiver's window, in segments.
     pub window: u32,
-    /// The receiver's initial window in octets, if it is smaller: before the window
-    /// scale is known it is at most 65 535 octets [RFC7323 s2.2]. It then grows by
+    /// The receiver's initial window in bytes, if it is smaller: before the window
+    /// scale is known it is at most 65 535 bytes [RFC7323 s2.2]. It then grows by
     /// twice the arriving data [Linux]. `None`: the full window from the start.
     pub first_room: Option<u32>,
     /// Whether each of the first two duplicate acknowledgements allows a new segment
@@ -130,7 +130,7 @@ pub struct Settings {
     /// The number of initial acknowledgements that are not delayed, because a sender in
     /// slow start waits for them [Linux].
     pub quick_acks: u32,
-    /// Octets per write of the sending application: segments that end a write have the
+    /// Bytes per write of the sending application: segments that end a write have the
     /// PSH flag. `None`: the ends of writes are unknown.
     pub write: Option<u32>,
     /// Whether segments with the PSH flag are acknowledged at once, as in Linux after
@@ -191,7 +191,7 @@ impl Settings {
                 Control::Reno => Control::Reno,
                 Control::Cubic | Control::LinuxCubic => Control::LinuxCubic,
             },
-            counting: Counting::Octets,
+            counting: Counting::Bytes,
             slow_start: match control {
                 Control::Reno => SlowStart::Plain,
                 Control::Cubic | Control::LinuxCubic => SlowStart::Hybrid,

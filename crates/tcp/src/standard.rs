@@ -1,4 +1,4 @@
-//! The sender of the standards; sequence numbers count octets, 0 is the SYN.
+//! The sender of the standards; sequence numbers count bytes, 0 is the SYN.
 
 mod departures;
 mod notice;
@@ -31,12 +31,12 @@ pub(crate) struct Standard {
     header: u32,
     first_window: u32,
     write: Option<u64>,
-    /// The receiver's window, in octets.
+    /// The receiver's window, in bytes.
     most: u64,
     first_room: Option<u64>,
     limited_transmit: bool,
     capable: bool,
-    /// The number behind the last octet to send.
+    /// The number behind the last byte to send.
     end: u64,
     /// The first unacknowledged number, the next number to send, and the first number
     /// never sent.
@@ -82,8 +82,8 @@ pub(crate) struct Standard {
 }
 
 impl Standard {
-    /// A sender of `octets` octets.
-    pub(crate) fn new(settings: &Settings, octets: u64) -> Self {
+    /// A sender of `bytes` bytes.
+    pub(crate) fn new(settings: &Settings, bytes: u64) -> Self {
         Self {
             recovery: settings.recovery,
             payload: settings.segment.max(1),
@@ -94,7 +94,7 @@ impl Standard {
             first_room: settings.first_room.map(u64::from),
             limited_transmit: settings.limited_transmit,
             capable: settings.ecn,
-            end: octets.saturating_add(1),
+            end: bytes.saturating_add(1),
             una: 0,
             next: 0,
             fresh: 0,
@@ -132,11 +132,11 @@ impl Standard {
         self.end = self.fresh.max(1);
     }
 
-    /// Adds `octets` octets to send. If the window allows, they leave at once in
+    /// Adds `bytes` bytes to send. If the window allows, they leave at once in
     /// segments of their own, without waiting for more (no Nagle delay)
     /// [RFC9293 s3.7.4].
-    pub(crate) fn supply(&mut self, now: Time, octets: u64) {
-        self.end = self.end.saturating_add(octets);
+    pub(crate) fn supply(&mut self, now: Time, bytes: u64) {
+        self.end = self.end.saturating_add(bytes);
         if self.una > 0 {
             self.send(now);
         }
@@ -207,8 +207,8 @@ impl Standard {
         self.timer
     }
 
-    /// Limits segments to `payload` octets, after a notification that larger ones do
-    /// not fit: the window keeps its octets, and outstanding data are retransmitted
+    /// Limits segments to `payload` bytes, after a notification that larger ones do
+    /// not fit: the window keeps its bytes, and outstanding data are retransmitted
     /// because their packets were larger [RFC1191 s6.4] [RFC8201 s5.4].
     pub(crate) fn shrink(&mut self, now: Time, payload: u32) {
         if payload == 0 || payload >= self.payload {
@@ -289,7 +289,7 @@ impl Standard {
             true => self.duplicates.min(LIMITED),
             false => 0,
         };
-        let room = self.octets(self.window + f64::from(early)).min(self.most());
+        let room = self.bytes(self.window + f64::from(early)).min(self.most());
         loop {
             if let Some(range) = self.sacked.containing(self.next) {
                 self.next = range.to;
@@ -362,8 +362,8 @@ impl Standard {
         self.segments(self.fresh - self.una).min(self.window)
     }
 
-    fn segments(&self, octets: u64) -> f64 {
-        octets as f64 / f64::from(self.payload)
+    fn segments(&self, bytes: u64) -> f64 {
+        bytes as f64 / f64::from(self.payload)
     }
 
     #[expect(
@@ -371,7 +371,7 @@ impl Standard {
         clippy::cast_sign_loss,
         reason = "not negative, and saturates"
     )]
-    fn octets(&self, segments: f64) -> u64 {
+    fn bytes(&self, segments: f64) -> u64 {
         (segments * f64::from(self.payload)) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! Throughput of one flow over loopback: datagrams of 64 octets at full speed, their
+//! Throughput of one flow over loopback: datagrams of 64 bytes at full speed, their
 //! round trips, departures at 10 000 per second, and a stream.
 //!
 //!     cargo bench -p jumbolab-traffic --bench traffic
@@ -17,20 +17,20 @@ use units::{Seed, Span, Time, Transport};
 
 fn main() {
     let datagrams = measure(Transport::Udp, Meter::OneWay, 64.0, 0.0, false);
-    show("64 octets one way", &datagrams);
+    show("64 bytes one way", &datagrams);
     for busy in [false, true] {
         let exchanged = measure(Transport::Udp, Meter::RoundTrip, 64.0, 0.0, busy);
         show(
             if busy {
-                "64 octets there and back, busy"
+                "64 bytes there and back, busy"
             } else {
-                "64 octets there and back"
+                "64 bytes there and back"
             },
             &exchanged,
         );
     }
     let paced = measure(Transport::Udp, Meter::OneWay, 64.0, 100e6, false);
-    show("64 octets at 10 000/s", &paced);
+    show("64 bytes at 10 000/s", &paced);
     let stream = measure(Transport::Tcp, Meter::OneWay, 131_072.0, 0.0, false);
     show("128 KiB over TCP", &stream);
 }
@@ -107,12 +107,12 @@ fn show(what: &str, outcome: &Outcome) {
     println!(
         "{what}: sent {:.0}/s, {:.1} Mbit/s, {} of {} lost",
         sent.messages as f64 / seconds,
-        sent.octets.bits() as f64 / seconds / 1e6,
+        sent.bytes.bits() as f64 / seconds / 1e6,
         sent.messages - report.messages,
         sent.messages
     );
     for (name, delays) in [
-        ("lateness", sent.lateness),
+        ("timing_error", sent.timing_error),
         ("round trip", sent.round_trips),
     ] {
         if let Some(delays) = delays {

@@ -4,7 +4,7 @@
 //!
 //! One flow: gaps are exponential with a mean of 20 us, delays a base of 300 us
 //! and an exponential part with a mean of 20 us, sizes uniform from 64 to 1472
-//! octets. One packet in a thousand is lost, one in a thousand overtaken, one
+//! bytes. One packet in a thousand is lost, one in a thousand overtaken, one
 //! in ten thousand comes twice.
 
 use std::fs::File;
@@ -43,12 +43,12 @@ fn main() -> Result<()> {
     };
     writer.flow(&flow, &mut out);
     let mut chance = ChaCha8Rng::seed_from_u64(1);
-    let (mut sent, mut octets) = (1_000_000_000, 0);
+    let (mut sent, mut bytes) = (1_000_000_000, 0);
     let mut overtaken = None;
     for sequence in 0..packets {
         sent += exponential(&mut chance);
         let size = chance.random_range(64..=1472);
-        octets += u64::from(size);
+        bytes += u64::from(size);
         let record = Record {
             flow: 0,
             sequence,
@@ -80,7 +80,7 @@ fn main() -> Result<()> {
     let sent = Sent {
         flow: 0,
         packets,
-        octets,
+        bytes,
     };
     writer.sent(&sent, &mut out);
     writer.finish(&mut out);

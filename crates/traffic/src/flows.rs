@@ -25,7 +25,7 @@ pub use file::{KEYS, read, read_file};
 /// The default protocol.
 const PROTOCOL: &str = "udp";
 const LENGTH: &str = "10s";
-/// The default datagram size in octets, as in D-ITG [D-ITG].
+/// The default datagram size in bytes, as in D-ITG [D-ITG].
 const DATAGRAM: &str = "512";
 const GAP: &str = "1ms";
 /// The default size of a write, as in iperf3.
@@ -110,7 +110,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     let (gaps, paced) = gaps(keys, &messages, stream)?;
     let start = keys.quantity("start")?.unwrap_or(Span::ZERO);
     let packets = keys.number("packets", 1, u64::MAX)?;
-    let octets = size(keys, "octets")?;
+    let bytes = size(keys, "bytes")?;
     let (stop, length): (Option<Span>, Option<Span>) =
         (keys.quantity("stop")?, keys.quantity("for")?);
     let length = match (stop, length) {
@@ -119,7 +119,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         }
         (Some(stop), _) => Some(stop - start),
         (None, Some(length)) => Some(length),
-        (None, None) if packets.is_some() || octets.is_some() => None,
+        (None, None) if packets.is_some() || bytes.is_some() => None,
         (None, None) => Some(LENGTH.parse().expect("it is written as a time is")),
     };
     let source = Source {
@@ -127,7 +127,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         sizes: messages,
         seed: seed.derive(&format!("flow/{name}")),
         packets,
-        octets: octets.map(Bytes::get),
+        bytes: bytes.map(Bytes::get),
     };
     let mut schedule = source.schedule(transport, to);
     if let Some(bursts) = bursts(keys)? {
@@ -278,8 +278,8 @@ fn gaps(keys: &Section, messages: &Law, stream: bool) -> Result<(Law, bool)> {
 /// The mean gap at which messages reach the payload rate `rate`.
 fn mean_gap_of(messages: &Law, rate: Rate) -> Option<f64> {
     let mean = messages.mean();
-    let octet = mean_gap(Bytes::new(1), rate);
-    (mean.is_finite() && mean > 0.0).then_some(mean * octet)
+    let byte = mean_gap(Bytes::new(1), rate);
+    (mean.is_finite() && mean > 0.0).then_some(mean * byte)
 }
 
 fn bursts(keys: &Section) -> Result<Option<Bursts>> {
@@ -327,7 +327,7 @@ fn check_sizes(
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!(
-            "{what} to {version} must have {} to {} octets, {} of them the header of Jumbolab; sizes are not truncated",
+            "{what} to {version} must have {} to {} bytes, {} of them the header of Jumbolab; sizes are not truncated",
             least.get(),
             most.get(),
             HEADER_LEN
@@ -336,7 +336,7 @@ fn check_sizes(
     }
     if largest * f64::from(options.segmentation) > most_f64 {
         let why = format!(
-            "these messages together exceed the {} octets of a call; write a smaller number",
+            "these messages together exceed the {} bytes of a call; write a smaller number",
             most.get()
         );
         return Err(keys.refuse("segmentation", why));

@@ -1,4 +1,4 @@
-//! Hostile octets: generated with the structure of valid ones, then damaged. They cause
+//! Hostile bytes: generated with the structure of valid ones, then damaged. They cause
 //! no panic and no growth of memory, unauthenticated peers get no answer, and the next
 //! session is served.
 //!
@@ -36,7 +36,7 @@ impl Chance {
         usize::try_from(self.number() % limit).unwrap()
     }
 
-    fn octet(&mut self) -> u8 {
+    fn byte(&mut self) -> u8 {
         self.number().to_le_bytes()[0]
     }
 
@@ -49,15 +49,15 @@ impl Chance {
         }
     }
 
-    /// Changes one octet, or removes or appends one.
-    fn damage(&mut self, octets: &mut Vec<u8>) {
-        let at = self.below(octets.len().max(1));
+    /// Changes one byte, or removes or appends one.
+    fn damage(&mut self, bytes: &mut Vec<u8>) {
+        let at = self.below(bytes.len().max(1));
         match self.below(8) {
-            0 => octets.truncate(at),
-            1 => octets.push(self.octet()),
+            0 => bytes.truncate(at),
+            1 => bytes.push(self.byte()),
             _ => {
-                if let Some(octet) = octets.get_mut(at) {
-                    *octet ^= 1 << self.below(8);
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= 1 << self.below(8);
                 }
             }
         }

@@ -1,5 +1,5 @@
 //! The nouns that every other crate speaks: instants and spans of time, sizes
-//! in octets, rates in bits per second, IP MTUs, Ethernet framing, and seeds.
+//! in bytes, rates in bits per second, IP MTUs, Ethernet framing, and seeds.
 //!
 //! No clock and no socket exist here. Every quantity has one type, conversions
 //! are explicit, and bad text is refused where it is read ([`text`]).

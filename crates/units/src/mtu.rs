@@ -15,7 +15,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// The smallest MTU a link must have to carry this protocol: 68 octets for
+    /// The smallest MTU a link must have to carry this protocol: 68 bytes for
     /// IPv4 [RFC791 s3.2], 1280 for IPv6 [RFC8200 s5].
     pub const fn smallest_mtu(self) -> u32 {
         match self {
@@ -24,7 +24,7 @@ impl IpVersion {
         }
     }
 
-    /// The header without options or extensions: 20 or 40 octets
+    /// The header without options or extensions: 20 or 40 bytes
     /// [RFC791 s3.1] [RFC8200 s3].
     pub const fn header(self) -> Bytes {
         match self {
@@ -48,7 +48,7 @@ impl fmt::Display for IpVersion {
     }
 }
 
-/// The largest IP packet that a link carries, in octets. Ethernet's own
+/// The largest IP packet that a link carries, in bytes. Ethernet's own
 /// headers are not part of it; that layer's sizes are called `frame_size`
 /// and `wire_size`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,15 +71,15 @@ impl IpMtu {
     ///
     /// # Errors
     /// [`BadMtu`] below the protocol's minimum or above [`IpMtu::LARGEST`].
-    pub fn new(octets: u64, version: IpVersion) -> Result<Self, BadMtu> {
-        u32::try_from(octets)
+    pub fn new(bytes: u64, version: IpVersion) -> Result<Self, BadMtu> {
+        u32::try_from(bytes)
             .ok()
-            .filter(|octets| (version.smallest_mtu()..=Self::LARGEST).contains(octets))
+            .filter(|bytes| (version.smallest_mtu()..=Self::LARGEST).contains(bytes))
             .map(Self)
             .ok_or(BadMtu { version })
     }
 
-    /// The MTU in octets, as the kernel takes it.
+    /// The MTU in bytes, as the kernel takes it.
     pub const fn get(self) -> u32 {
         self.0
     }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn each_protocol_has_its_own_smallest_mtu() {
-        for (version, octets, fine) in [
+        for (version, bytes, fine) in [
             (IpVersion::V4, 67, false),
             (IpVersion::V4, 68, true),
             (IpVersion::V6, 68, false),
@@ -108,9 +108,9 @@ mod tests {
             (IpVersion::V4, 0, false),
         ] {
             assert_eq!(
-                IpMtu::new(octets, version).is_ok(),
+                IpMtu::new(bytes, version).is_ok(),
                 fine,
-                "{version} {octets}"
+                "{version} {bytes}"
             );
         }
     }

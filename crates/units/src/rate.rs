@@ -39,7 +39,7 @@ impl Rate {
         self.0
     }
 
-    /// Whole octets per second.
+    /// Whole bytes per second.
     pub const fn bytes_per_second(self) -> u64 {
         self.0 / 8
     }
@@ -56,10 +56,10 @@ impl Rate {
         Span::from_picos(u64::try_from(picos).unwrap_or(u64::MAX))
     }
 
-    /// The octets that pass at this rate within `span`, rounded down.
+    /// The bytes that pass at this rate within `span`, rounded down.
     pub fn carries(self, span: Span) -> Bytes {
-        let octets = u128::from(span.as_picos()) * u128::from(self.0) / 8 / PICOS;
-        Bytes::new(u64::try_from(octets).unwrap_or(u64::MAX))
+        let bytes = u128::from(span.as_picos()) * u128::from(self.0) / 8 / PICOS;
+        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }
 
@@ -84,12 +84,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_serialised_is_carried_to_within_an_octet(
-            bits in 1_000u64..100_000_000_000, octets in 0u64..10_000_000,
+        fn what_was_serialised_is_carried_to_within_an_byte(
+            bits in 1_000u64..100_000_000_000, bytes in 0u64..10_000_000,
         ) {
             let rate = Rate::from_bits_per_second(bits).unwrap();
-            let carried = rate.carries(rate.serialise(Bytes::new(octets))).get();
-            prop_assert!(carried <= octets && octets - carried <= 1);
+            let carried = rate.carries(rate.serialise(Bytes::new(bytes))).get();
+            prop_assert!(carried <= bytes && bytes - carried <= 1);
         }
     }
 }

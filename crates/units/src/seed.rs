@@ -27,8 +27,8 @@ impl Seed {
     pub fn derive(self, name: &str) -> Self {
         let hash = name
             .bytes()
-            .fold(mix(self.0) ^ 0xcbf2_9ce4_8422_2325, |hash, octet| {
-                (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+            .fold(mix(self.0) ^ 0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
             });
         Self(mix(hash))
     }

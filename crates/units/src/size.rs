@@ -1,9 +1,9 @@
-//! Sizes in octets.
+//! Sizes in bytes.
 
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub};
 
-/// A number of octets. Always 64 bits: a jumbogram is longer than a `u16`
+/// A number of bytes. Always 64 bits: a jumbogram is longer than a `u16`
 /// counts, a file longer than a `u32`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
@@ -14,15 +14,15 @@ use core::ops::{Add, AddAssign, Mul, Sub};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// No octets.
+    /// No bytes.
     pub const ZERO: Self = Self(0);
 
-    /// So many octets.
-    pub const fn new(octets: u64) -> Self {
-        Self(octets)
+    /// So many bytes.
+    pub const fn new(bytes: u64) -> Self {
+        Self(bytes)
     }
 
-    /// The number of octets.
+    /// The number of bytes.
     pub const fn get(self) -> u64 {
         self.0
     }
@@ -35,7 +35,7 @@ impl Bytes {
     /// `self - other`, or `None` if `other` is larger.
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {
-            Some(octets) => Some(Self(octets)),
+            Some(bytes) => Some(Self(bytes)),
             None => None,
         }
     }

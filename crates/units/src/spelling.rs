@@ -44,8 +44,8 @@ pub(crate) const SIZES: Kind = Kind {
         ("KB", KILO),
         ("TB", TERA),
         ("TiB", 1 << 40),
-        ("octet", 1),
-        ("octets", 1),
+        ("byte", 1),
+        ("bytes", 1),
         ("byte", 1),
         ("bytes", 1),
     ],
@@ -53,7 +53,7 @@ pub(crate) const SIZES: Kind = Kind {
     example: "5MB, 64KiB or 1428",
     other: |_| None,
     either: size_or_size,
-    shown: |octets| Bytes::new(octets).to_string(),
+    shown: |bytes| Bytes::new(bytes).to_string(),
 };
 
 pub(crate) const RATES: Kind = Kind {
@@ -164,7 +164,7 @@ fn decimal(unit: &str) -> Option<(u64, &str)> {
 
 /// Bits per second: `10g` as iperf3 has it, `Gbit`, `gbit/s`, `Gb/s`, `Gbps`. A
 /// prefix is decimal. Capital `B`, and `bps` behind a small prefix, which tc(8)
-/// reads as octets, are left to [`rate_or_rate`].
+/// reads as bytes, are left to [`rate_or_rate`].
 fn rate(unit: &str) -> Option<u64> {
     let (scale, rest) = decimal(unit)?;
     let is_capital = unit.starts_with(|prefix: char| prefix.is_ascii_uppercase());
@@ -183,7 +183,7 @@ fn rate(unit: &str) -> Option<u64> {
     }
 }
 
-/// Octets per second, and what may be octets or bits.
+/// Bytes per second, and what may be bytes or bits.
 fn rate_or_rate(unit: &str) -> Option<Ambiguous> {
     if unit.is_empty() {
         return Some(Ambiguous {
@@ -194,11 +194,11 @@ fn rate_or_rate(unit: &str) -> Option<Ambiguous> {
     let (scale, rest) = decimal(unit)?;
     match rest {
         "B/s" | "Bps" => Some(Ambiguous {
-            problem: "are octets in a second",
+            problem: "are bytes in a second",
             scales: [Some(8 * scale), None],
         }),
         "b" | "B" | "b/s" | "bps" => Some(Ambiguous {
-            problem: "may be bits or octets",
+            problem: "may be bits or bytes",
             scales: [Some(scale), Some(8 * scale)],
         }),
         _ => None,
@@ -218,7 +218,7 @@ fn size_or_size(unit: &str) -> Option<Ambiguous> {
             scales: [Some(decimal), Some(binary)],
         }),
         "b" | "B" => Some(Ambiguous {
-            problem: "may be bits or octets",
+            problem: "may be bits or bytes",
             scales: [Some(decimal), None],
         }),
         "i" | "ib" | "iB" => Some(Ambiguous {

@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn people_write_quantities_in_many_ways() {
-        for (text, octets) in [
+        for (text, bytes) in [
             ("5MB", 5_000_000),
             ("5 MB", 5_000_000),
             ("1.5kB", 1500),
@@ -192,11 +192,11 @@ mod tests {
             ("64KiB", 65_536),
             ("1 MiB", 1 << 20),
             ("1e6", 1_000_000),
-            ("1.5e3 octets", 1500),
+            ("1.5e3 bytes", 1500),
             ("1500 bytes", 1500),
             ("2TB", 2_000_000_000_000),
         ] {
-            assert_eq!(text.parse(), Ok(Bytes::new(octets)), "{text}");
+            assert_eq!(text.parse(), Ok(Bytes::new(bytes)), "{text}");
         }
         for text in [
             "10gbit",
@@ -250,20 +250,17 @@ mod tests {
                 size("128K"),
                 "128K may count in thousands or in 1024; write 128kB or 131072B",
             ),
-            (size("5Mb"), "5Mb may be bits or octets; write 5MB"),
+            (size("5Mb"), "5Mb may be bits or bytes; write 5MB"),
             (size("64Ki"), "64Ki has no unit of sizes; write 65536B"),
             (
                 rate("10mbps"),
-                "10mbps may be bits or octets; write 10mbit or 80mbit",
+                "10mbps may be bits or bytes; write 10mbit or 80mbit",
             ),
             (
                 rate("1gb"),
-                "1gb may be bits or octets; write 1gbit or 8gbit",
+                "1gb may be bits or bytes; write 1gbit or 8gbit",
             ),
-            (
-                rate("10MB/s"),
-                "10MB/s are octets in a second; write 80mbit",
-            ),
+            (rate("10MB/s"), "10MB/s are bytes in a second; write 80mbit"),
             (rate("1e9"), "1e9 has no unit; write 1gbit"),
             (rate("1000"), "1000 has no unit; write 1kbit or 1gbit"),
             (span("5"), "5 has no unit; write 5s or 5ms"),
@@ -325,7 +322,7 @@ mod tests {
 
         #[test]
         fn every_spelling_of_a_unit_means_a_canonical_one(
-            number in 1u32..1_000_000, unit in "[kKmMgGtT]?(b|B|bit|Bit|BIT|bits|i|iB|byte|octets|s|sec|in)?(/s|ps)?",
+            number in 1u32..1_000_000, unit in "[kKmMgGtT]?(b|B|bit|Bit|BIT|bits|i|iB|byte|bytes|s|sec|in)?(/s|ps)?",
         ) {
             let text = std::format!("{number}{unit}");
             if let Ok(rate) = text.parse::<Rate>() {

@@ -13,7 +13,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Octets of header: 20 [RFC9293 s3.1] and 12 of padded timestamp option
+    /// Bytes of header: 20 [RFC9293 s3.1] and 12 of padded timestamp option
     /// [RFC7323 s3.2] [RFC7323 A], which all common systems send on every
     /// segment of TCP; 8 of UDP [RFC768].
     pub const fn header(self) -> Bytes {

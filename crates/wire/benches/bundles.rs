@@ -1,4 +1,4 @@
-//! Costs of packing, inspecting, dropping from and unpacking a bundle, and the octets
+//! Costs of packing, inspecting, dropping from and unpacking a bundle, and the bytes
 //! moved for each dropped packet.
 //!
 //!     cargo bench -p jumbolab-wire
@@ -14,7 +14,7 @@ use divan::{Bencher, black_box};
 use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
 use jumbolab_wire::protocol::ip::Addresses;
 
-/// Largest size of a bundle, and the size of its packets, in octets of IP.
+/// Largest size of a bundle, and the size of its packets, in bytes of IP.
 const SIZES: [(usize, usize); 4] = [(3_000, 64), (9_000, 64), (9_000, 576), (9_000, 1_460)];
 
 /// Bundles per sample.
@@ -94,9 +94,9 @@ fn packing(carriage: Carriage) -> Packing {
 fn packets((_, carriage, mtu, size): Case) -> Vec<Vec<u8>> {
     let empty = packing(carriage).packet_len(0, 0);
     let each = packing(carriage).packet_len(1, size) - empty;
-    let octets = (0u8..=255).cycle();
+    let bytes = (0u8..=255).cycle();
     (0..(mtu - empty) / each)
-        .map(|number| octets.clone().skip(number % 256).take(size).collect())
+        .map(|number| bytes.clone().skip(number % 256).take(size).collect())
         .collect()
 }
 
@@ -104,16 +104,16 @@ fn pieces(packets: &[Vec<u8>]) -> Vec<Piece<'_>> {
     let waited = 0;
     packets
         .iter()
-        .map(|octets| Piece { octets, waited })
+        .map(|bytes| Piece { bytes, waited })
         .collect()
 }
 
 fn packed(case: Case) -> Vec<u8> {
     let packets = packets(case);
-    let mut octets = vec![0; case.2];
-    let length = packing(case.1).emit(&pieces(&packets), &mut octets);
-    octets.truncate(length.expect("it fits"));
-    octets
+    let mut bytes = vec![0; case.2];
+    let length = packing(case.1).emit(&pieces(&packets), &mut bytes);
+    bytes.truncate(length.expect("it fits"));
+    bytes
 }
 
 /// Every other packet, in random order.
@@ -124,7 +124,7 @@ fn victims(count: u16) -> Vec<u16> {
     victims
 }
 
-/// Drops half of the packets. Returns the number of octets moved.
+/// Drops half of the packets. Returns the number of bytes moved.
 fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, victims: &[u16]) -> usize {
     match method {
         DropMethod::Front => {
@@ -158,11 +158,11 @@ fn pack(bencher: Bencher<'_, '_>, wanted: &str) {
     let case = case(wanted);
     let packets = packets(case);
     let pieces = pieces(&packets);
-    let mut octets = vec![0; case.2];
+    let mut bytes = vec![0; case.2];
     let items = ItemsCount::new(BUNDLES * packets.len());
     bencher.counter(items).bench_local(|| {
         for _ in 0..BUNDLES {
-            let length = packing(case.1).emit(black_box(&pieces), &mut octets);
+            let length = packing(case.1).emit(black_box(&pieces), &mut bytes);
             black_box(length.expect("it fits"));
         }
     });
@@ -170,30 +170,30 @@ fn pack(bencher: Bencher<'_, '_>, wanted: &str) {
 
 #[divan::bench(args = cases())]
 fn inspect(bencher: Bencher<'_, '_>, wanted: &str) {
-    let octets = packed(case(wanted));
-    let bundle = Carried::parse(&octets).expect("it is one");
+    let bytes = packed(case(wanted));
+    let bundle = Carried::parse(&bytes).expect("it is one");
     let items = ItemsCount::new(BUNDLES * usize::from(bundle.header().count));
     bencher.counter(items).bench_local(|| {
         for _ in 0..BUNDLES {
-            let bundle = Carried::parse(black_box(&octets)).expect("it is one");
-            black_box((bundle.live(), bundle.live_octets()));
+            let bundle = Carried::parse(black_box(&bytes)).expect("it is one");
+            black_box((bundle.live(), bundle.live_bytes()));
         }
     });
 }
 
 #[divan::bench(args = cases())]
 fn unpack(bencher: Bencher<'_, '_>, wanted: &str) {
-    let octets = packed(case(wanted));
-    let bundle = Carried::parse(&octets).expect("it is one");
+    let bytes = packed(case(wanted));
+    let bundle = Carried::parse(&bytes).expect("it is one");
     let items = ItemsCount::new(BUNDLES * usize::from(bundle.header().count));
-    let mut out = Vec::with_capacity(octets.len());
+    let mut out = Vec::with_capacity(bytes.len());
     bencher.counter(items).bench_local(|| {
         for _ in 0..BUNDLES {
-            let bundle = Carried::parse(black_box(&octets)).expect("it is one");
+            let bundle = Carried::parse(black_box(&bytes)).expect("it is one");
             assert!(bundle.checksum_holds());
             for inner in bundle.packets() {
                 out.clear();
-                out.extend_from_slice(inner.octets);
+                out.extend_from_slice(inner.bytes);
                 black_box((&out, inner.waited));
             }
         }
@@ -234,10 +234,10 @@ fn drop_inner(bencher: Bencher<'_, '_>, case: Case, method: DropMethod) {
         });
 }
 
-/// Prints the octets that each method moves.
+/// Prints the bytes that each method moves.
 #[expect(clippy::print_stdout, reason = "figures of a benchmark")]
 fn print_moved() {
-    println!("octets moved for each packet dropped, half of a bundle; from the front none:");
+    println!("bytes moved for each packet dropped, half of a bundle; from the front none:");
     for case in all().into_iter().step_by(2) {
         let (_, _, mtu, size) = case;
         let [_, _, once, each] = DROP_METHODS.map(|method| {

@@ -1,19 +1,19 @@
 //! Bundles: packets that cross a domain in one large frame, gathered as in JumboGen
 //! [Salyers2007]. Routers may drop single packets out of a bundle [Mulahuwaish s3].
 //!
-//! The sources give the header's size (six octets, and four for each packet) and its
+//! The sources give the header's size (six bytes, and four for each packet) and its
 //! content, but no offsets; the offsets are ours. All numbers are big-endian:
 //!
-//! | offset | octets | field    | meaning                                                 |
+//! | offset | bytes | field    | meaning                                                 |
 //! |-------:|-------:|----------|---------------------------------------------------------|
 //! |      0 |      2 | count    | packets in the bundle when it was packed, from 1         |
-//! |      2 |      2 | average  | mean length of a packet in octets, rounded down          |
+//! |      2 |      2 | average  | mean length of a packet in bytes, rounded down          |
 //! |      4 |      2 | control  | bits 15 to 13: the version, 1; bit 12: the unit of the times, 0: 1 us, 1: 10 us; bits 11 to 0: a sequence number that grows by one with each bundle to the same egress |
-//! |  6 + 4i |     2 | length   | octets of packet i; 0: a router dropped it              |
+//! |  6 + 4i |     2 | length   | bytes of packet i; 0: a router dropped it              |
 //! |  8 + 4i |     2 | waited   | waiting time of packet i when the bundle left, in units, rounded down; 65535: that or longer |
 //! | 6 + 4 count | | packets  | the remaining packets, one after the other               |
 //!
-//! A router that drops packets sets their lengths to zero and sends fewer octets;
+//! A router that drops packets sets their lengths to zero and sends fewer bytes;
 //! nothing else changes. The egress releases each remaining packet after the previous
 //! one with a gap equal to the difference of their waiting times, which restores their
 //! spacing [Mulahuwaish s2.B].
@@ -43,7 +43,7 @@ pub const RECORDING: &str = "# jumbolab gateway recording ";
 
 use units::Span;
 
-use crate::octets::{demand, demand_mut, u16_at};
+use crate::bytes::{demand, demand_mut, u16_at};
 use crate::{Error, Field};
 pub use arrival::{Arrival, Body, addressed};
 pub use carriage::{Carriage, PORT, PROTOCOL};
@@ -54,13 +54,13 @@ pub use sealed::{
     GREETING_LEN, Greeting, NONCE_LEN, SEALED_HEADER_LEN, Sealed, SealedHeader, TAG_LEN, is_sealed,
 };
 
-/// Octets in front of the entries.
+/// Bytes in front of the entries.
 pub const HEADER_LEN: usize = 6;
-/// Octets of one packet's entry.
+/// Bytes of one packet's entry.
 pub const ENTRY_LEN: usize = 4;
 /// Number of distinct sequence numbers; they wrap to 0 after the last.
 pub const SEQUENCES: u16 = 1 << 12;
-/// The most packets of a bundle. An IP packet has room for 65535 octets at most, and
+/// The most packets of a bundle. An IP packet has room for 65535 bytes at most, and
 /// each packet takes at least five of them; this limit also keeps the first four bits
 /// zero.
 pub const MOST_PACKETS: u16 = (1 << 12) - 1;
@@ -79,11 +79,11 @@ mod control {
     pub(super) const SEQUENCE_MASK: u16 = super::SEQUENCES - 1;
 }
 
-/// The waiting times of the packets in the bundle at the start of `octets`, those that a
-/// router dropped included; none if the octets are no bundle.
-pub fn waits(octets: &[u8]) -> impl Iterator<Item = Span> {
-    let header = Header::parse(octets).ok();
-    let table = header.and_then(|header| octets.get(HEADER_LEN..header.table_len()));
+/// The waiting times of the packets in the bundle at the start of `bytes`, those that a
+/// router dropped included; none if the bytes are no bundle.
+pub fn waits(bytes: &[u8]) -> impl Iterator<Item = Span> {
+    let header = Header::parse(bytes).ok();
+    let table = header.and_then(|header| bytes.get(HEADER_LEN..header.table_len()));
     let unit = header.map_or_else(Unit::default, |header| header.unit);
     let entries = table.unwrap_or_default().as_chunks().0.iter();
     entries.map(move |entry| unit.span(Entry::read(*entry).waited))
@@ -109,12 +109,12 @@ impl Unit {
     }
 }
 
-/// The six octets in front of the entries.
+/// The six bytes in front of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Packets in the bundle when it was packed.
     pub count: u16,
-    /// Mean length of a packet, in octets, rounded down.
+    /// Mean length of a packet, in bytes, rounded down.
     pub average: u16,
     /// Unit of the waiting times.
     pub unit: Unit,
@@ -123,24 +123,24 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header at the start of `octets`.
+    /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets; [`Error::Malformed`]
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] bytes; [`Error::Malformed`]
     /// with another version, no packets, or more than [`MOST_PACKETS`].
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let octets = demand(octets, HEADER_LEN)?;
-        let control = u16_at(octets, field::CONTROL)?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = demand(bytes, HEADER_LEN)?;
+        let control = u16_at(bytes, field::CONTROL)?;
         if control >> control::VERSION_SHIFT != VERSION {
             return Err(Error::Malformed(Field::Version));
         }
-        let count = u16_at(octets, field::COUNT)?;
+        let count = u16_at(bytes, field::COUNT)?;
         if !(1..=MOST_PACKETS).contains(&count) {
             return Err(Error::Malformed(Field::Count));
         }
         Ok(Self {
             count,
-            average: u16_at(octets, field::AVERAGE)?,
+            average: u16_at(bytes, field::AVERAGE)?,
             unit: match control & control::TEN_MICROSECONDS {
                 0 => Unit::Microsecond,
                 _ => Unit::TenMicroseconds,
@@ -149,19 +149,19 @@ impl Header {
         })
     }
 
-    /// Writes the header to the first [`HEADER_LEN`] of `octets`.
+    /// Writes the header to the first [`HEADER_LEN`] of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] with fewer; [`Error::Malformed`] for values that
     /// [`Header::parse`] refuses, and for a sequence number of [`SEQUENCES`] or more.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
         if !(1..=MOST_PACKETS).contains(&self.count) {
             return Err(Error::Malformed(Field::Count));
         }
         if self.sequence >= SEQUENCES {
             return Err(Error::Malformed(Field::Sequence));
         }
-        let octets = demand_mut(octets, HEADER_LEN)?;
+        let bytes = demand_mut(bytes, HEADER_LEN)?;
         let unit = match self.unit {
             Unit::Microsecond => 0,
             Unit::TenMicroseconds => control::TEN_MICROSECONDS,
@@ -172,12 +172,12 @@ impl Header {
             (field::AVERAGE, self.average),
             (field::CONTROL, control),
         ] {
-            octets[at..at + 2].copy_from_slice(&number.to_be_bytes());
+            bytes[at..at + 2].copy_from_slice(&number.to_be_bytes());
         }
         Ok(())
     }
 
-    /// Octets of the header and all entries.
+    /// Bytes of the header and all entries.
     pub(crate) fn table_len(&self) -> usize {
         HEADER_LEN + ENTRY_LEN * usize::from(self.count)
     }
@@ -186,7 +186,7 @@ impl Header {
 /// The header's entry for one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Octets of the packet; 0 if a router dropped it.
+    /// Bytes of the packet; 0 if a router dropped it.
     pub length: u16,
     /// Waiting time when the bundle left, in units of [`Header::unit`].
     pub waited: u16,
@@ -201,7 +201,7 @@ impl Entry {
         }
     }
 
-    pub(crate) const fn octets(self) -> [u8; ENTRY_LEN] {
+    pub(crate) const fn bytes(self) -> [u8; ENTRY_LEN] {
         let ([a, b], [c, d]) = (self.length.to_be_bytes(), self.waited.to_be_bytes());
         [a, b, c, d]
     }

@@ -3,18 +3,18 @@
 //!
 //! The stream consists of frames. All numbers are big-endian:
 //!
-//! | offset | octets | field   | meaning                                           |
+//! | offset | bytes | field   | meaning                                           |
 //! |-------:|-------:|---------|---------------------------------------------------|
-//! |      0 |      2 | length  | octets that follow, from 1 to [`LONGEST`]         |
+//! |      0 |      2 | length  | bytes that follow, from 1 to [`LONGEST`]         |
 //! |      2 |        | message | [`Control`] in the format of the crate `postcard` |
 //! |        |     16 | tag     | once both ends proved a secret: the start of a    |
 //! |        |        |         | MAC, which detects added and changed frames       |
 //!
-//! A message consists of its place in [`Control`] as one octet and its fields in their
+//! A message consists of its place in [`Control`] as one byte and its fields in their
 //! order. Numbers have a variable length, with the lowest seven bits first; instants and
 //! what a question states have a fixed one, so that no answer is longer in proportion to
 //! its question than the fields require. The first frame of either end and a refusal keep
-//! their octets in all future versions.
+//! their bytes in all future versions.
 
 mod flow;
 mod progress;
@@ -27,7 +27,7 @@ use postcard::fixint;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::octets::array;
+use crate::bytes::array;
 use crate::{Error, Field};
 
 pub use flow::{Flow, Meter, Name};
@@ -38,13 +38,13 @@ pub use reverse::{LONGEST_CONGESTION, Law, Reverse, SentReport, Traffic, congest
 /// The protocol's version.
 pub const VERSION: u16 = 4;
 
-/// Octets of the length in front of a frame.
+/// Bytes of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;
 
-/// The most octets behind the length: message and tag.
+/// The most bytes behind the length: message and tag.
 pub const LONGEST: usize = 256;
 
-/// Octets of an authentication tag.
+/// Bytes of an authentication tag.
 pub const TAG_LEN: usize = 16;
 
 /// One message. Times are in nanoseconds, on the clock of the end that states them
@@ -126,7 +126,7 @@ pub enum Control {
         flow: u16,
         /// The port on which the receiver waits for the flow.
         port: u16,
-        /// The receive buffer that the kernel granted, in octets of its memory.
+        /// The receive buffer that the kernel granted, in bytes of its memory.
         buffer: u32,
     },
     /// The end of a flow, with the totals that were sent. Stops a flow that the receiver
@@ -137,9 +137,9 @@ pub enum Control {
         /// Messages handed to the kernel.
         #[serde(with = "fixint::be")]
         messages: u64,
-        /// Octets handed to the kernel.
+        /// Bytes handed to the kernel.
         #[serde(with = "fixint::be")]
-        octets: u64,
+        bytes: u64,
     },
     /// Asks for the observations of all flows since the previous question.
     Watch {
@@ -167,7 +167,7 @@ pub enum Reason {
     /// The secret is missing or wrong.
     Secret,
     /// This end serves only its own machine.
-    Stranger,
+    UnknownSender,
     /// The maximum number of sessions is open.
     Busy,
     /// The flows exceed the allowed number, duration or size.
@@ -207,13 +207,13 @@ mod greeting {
     }
 }
 
-/// The number of octets that follow the length at the start of `octets`.
+/// The number of bytes that follow the length at the start of `bytes`.
 ///
 /// # Errors
 /// [`Error::Truncated`] if the length is incomplete; [`Error::Malformed`] if no frame
 /// has this length.
-pub fn frame_length(octets: &[u8]) -> Result<usize, Error> {
-    let length = usize::from(u16::from_be_bytes(array(octets, 0)?));
+pub fn frame_length(bytes: &[u8]) -> Result<usize, Error> {
+    let length = usize::from(u16::from_be_bytes(array(bytes, 0)?));
     if (1..=LONGEST).contains(&length) {
         Ok(length)
     } else {
@@ -222,17 +222,17 @@ pub fn frame_length(octets: &[u8]) -> Result<usize, Error> {
 }
 
 impl Control {
-    /// Reads a message from `octets`: a frame without its length and tag.
+    /// Reads a message from `bytes`: a frame without its length and tag.
     ///
     /// # Errors
     /// [`Error::Malformed`] if fields are missing, not allowed, or followed by others, or if
     /// a number is longer than it needs to be: each message has one form.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let malformed = Error::Malformed(Field::Message);
-        let message: Self = postcard::from_bytes(octets).map_err(|_| malformed)?;
+        let message: Self = postcard::from_bytes(bytes).map_err(|_| malformed)?;
         let mut room = [0; LONGEST];
         let length = message.emit(&mut room);
-        (room[..length] == *octets)
+        (room[..length] == *bytes)
             .then_some(message)
             .ok_or(malformed)
     }
@@ -262,15 +262,15 @@ fn below<'de, const BOUND: u8, D: Deserializer<'de>>(from: D) -> Result<u8, D::E
 }
 
 /// Whether a field has letters, digits and `marks`, and zeros behind them.
-fn is_text(octets: &[u8], marks: &[u8]) -> bool {
-    let (text, padding) = octets.split_at(text(octets).len());
-    let fine = |octet: &u8| octet.is_ascii_alphanumeric() || marks.contains(octet);
-    text.iter().all(fine) && padding.iter().all(|&octet| octet == 0)
+fn is_text(bytes: &[u8], marks: &[u8]) -> bool {
+    let (text, padding) = bytes.split_at(text(bytes).len());
+    let fine = |byte: &u8| byte.is_ascii_alphanumeric() || marks.contains(byte);
+    text.iter().all(fine) && padding.iter().all(|&byte| byte == 0)
 }
 
 /// The text in front of the zeros.
-fn text(octets: &[u8]) -> &str {
-    let text = octets.split(|&octet| octet == 0).next();
+fn text(bytes: &[u8]) -> &str {
+    let text = bytes.split(|&byte| byte == 0).next();
     str::from_utf8(text.unwrap_or_default()).unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::Error;
-use crate::octets::demand_mut;
+use crate::bytes::demand_mut;
 use crate::protocol::checksum::Checksum;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension;
@@ -19,15 +19,15 @@ pub struct Datagram {
     pub addresses: Addresses,
     /// Source and destination port [RFC768].
     pub ports: [u16; 2],
-    /// Service octet (DSCP and ECN) [RFC2474 s3].
+    /// Service byte (DSCP and ECN) [RFC2474 s3].
     pub service: u8,
     /// Identification, which all fragments of one datagram share.
     pub identification: u32,
-    /// Octets of the whole datagram, its UDP header included.
+    /// Bytes of the whole datagram, its UDP header included.
     pub whole: u16,
-    /// Octets of the datagram in front of this packet's part.
+    /// Bytes of the datagram in front of this packet's part.
     pub offset: u16,
-    /// Octets of the datagram in this packet.
+    /// Bytes of the datagram in this packet.
     pub length: u16,
     /// Whether routers must not fragment the packet; ignored over IPv6.
     pub dont_fragment: bool,
@@ -35,7 +35,7 @@ pub struct Datagram {
 
 impl Datagram {
     /// A packet without a frame around it that carries a whole datagram of `length`
-    /// octets, its UDP header included, and may not be fragmented.
+    /// bytes, its UDP header included, and may not be fragmented.
     pub const fn unfragmented(addresses: Addresses, ports: [u16; 2], length: u16) -> Self {
         Self {
             ethernet: None,
@@ -50,13 +50,13 @@ impl Datagram {
         }
     }
 
-    /// Octets of the headers.
+    /// Bytes of the headers.
     pub const fn header_len(&self) -> usize {
         let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };
         self.around_len() + udp
     }
 
-    /// Octets in front of the payload of IP.
+    /// Bytes in front of the payload of IP.
     pub(crate) const fn around_len(&self) -> usize {
         let around = if self.ethernet.is_some() {
             ethernet::HEADER_LEN
@@ -70,7 +70,7 @@ impl Datagram {
         around + self.addresses.header_len() + fragment
     }
 
-    /// Octets of the whole packet, zeros included, without an FCS.
+    /// Bytes of the whole packet, zeros included, without an FCS.
     pub const fn packet_len(&self) -> usize {
         let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };
         self.header_len() - udp + self.length as usize
@@ -84,14 +84,14 @@ impl Datagram {
         self.offset + self.length < self.whole
     }
 
-    /// Writes the headers, with checksums, to the first [`Datagram::header_len`] octets
-    /// of `octets`.
+    /// Writes the headers, with checksums, to the first [`Datagram::header_len`] bytes
+    /// of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer octets.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, self.header_len())?;
-        let udp = self.emit_around(octets, number::UDP)?;
+    /// [`Error::Truncated`] with fewer bytes.
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, self.header_len())?;
+        let udp = self.emit_around(bytes, number::UDP)?;
         if self.offset == 0 {
             let fields = udp::Fields {
                 ports: self.ports,
@@ -114,18 +114,18 @@ impl Datagram {
         self.addresses.pseudo_header(protocol, length)
     }
 
-    /// Writes the headers in front of the payload of IP. Returns the octets behind
+    /// Writes the headers in front of the payload of IP. Returns the bytes behind
     /// them.
     pub(crate) fn emit_around<'a>(
         &self,
-        octets: &'a mut [u8],
+        bytes: &'a mut [u8],
         protocol: u8,
     ) -> Result<&'a mut [u8], Error> {
         let ip = match self.ethernet {
-            None => octets,
+            None => bytes,
             Some(addresses) => {
                 let kind = ethernet::ip_type(self.addresses.version());
-                ethernet::Fields { addresses, kind }.emit(octets)?
+                ethernet::Fields { addresses, kind }.emit(bytes)?
             }
         };
         match self.addresses {
@@ -134,15 +134,15 @@ impl Datagram {
         }
     }
 
-    /// Octets of a header of `header` octets and this packet's part of the datagram.
+    /// Bytes of a header of `header` bytes and this packet's part of the datagram.
     fn length_with(&self, header: usize) -> u16 {
         u16::try_from(header + usize::from(self.length)).unwrap_or(u16::MAX)
     }
 
-    /// Writes the IPv4 header. Returns the octets behind it.
+    /// Writes the IPv4 header. Returns the bytes behind it.
     fn ipv4<'a>(
         &self,
-        octets: &'a mut [u8],
+        bytes: &'a mut [u8],
         addresses: [Ipv4Addr; 2],
         protocol: u8,
     ) -> Result<&'a mut [u8], Error> {
@@ -157,14 +157,14 @@ impl Datagram {
             protocol,
             addresses,
         };
-        fields.emit(octets)
+        fields.emit(bytes)
     }
 
     /// Writes the IPv6 header and, for a fragment, the Fragment header. Returns the
-    /// octets behind them.
+    /// bytes behind them.
     fn ipv6<'a>(
         &self,
-        octets: &'a mut [u8],
+        bytes: &'a mut [u8],
         addresses: [Ipv6Addr; 2],
         protocol: u8,
     ) -> Result<&'a mut [u8], Error> {
@@ -175,7 +175,7 @@ impl Datagram {
             addresses,
         };
         if !self.is_fragment() {
-            return whole.emit(octets);
+            return whole.emit(bytes);
         }
         let part = ipv6::Fields {
             payload_length: self.length_with(extension::FRAGMENT_LEN),
@@ -188,7 +188,7 @@ impl Datagram {
             more_fragments: self.more(),
             identification: self.identification,
         };
-        fragment.emit(part.emit(octets)?)
+        fragment.emit(part.emit(bytes)?)
     }
 }
 
@@ -218,17 +218,17 @@ mod tests {
     fn a_whole_datagram_over_ipv6_has_its_headers_and_a_checksum_that_holds() {
         let datagram = datagram();
         assert_eq!((datagram.header_len(), datagram.packet_len()), (62, 1_514));
-        let mut octets = vec![0xee; 62];
-        datagram.emit(&mut octets).unwrap();
-        assert_eq!(octets[12..20], [0x86, 0xdd, 0x6b, 0x80, 0, 0, 0x05, 0xb4]);
-        assert_eq!(octets[20..22], [17, 64]);
-        assert_eq!(octets[54..60], [0xc3, 0x50, 0xc3, 0x51, 0x05, 0xb4]);
+        let mut bytes = vec![0xee; 62];
+        datagram.emit(&mut bytes).unwrap();
+        assert_eq!(bytes[12..20], [0x86, 0xdd, 0x6b, 0x80, 0, 0, 0x05, 0xb4]);
+        assert_eq!(bytes[20..22], [17, 64]);
+        assert_eq!(bytes[54..60], [0xc3, 0x50, 0xc3, 0x51, 0x05, 0xb4]);
         let sum = Checksum::default()
-            .add(&octets[22..54])
+            .add(&bytes[22..54])
             .add(&[0, 17, 0x05, 0xb4])
-            .add(&octets[54..62]);
+            .add(&bytes[54..62]);
         assert_eq!(sum.finish(), 0);
-        assert!(datagram.emit(&mut octets[..61]).is_err());
+        assert!(datagram.emit(&mut bytes[..61]).is_err());
     }
 
     #[test]
@@ -239,20 +239,20 @@ mod tests {
             ..datagram()
         };
         assert_eq!((second.header_len(), second.packet_len()), (62, 290));
-        let mut octets = vec![0; 62];
-        second.emit(&mut octets).unwrap();
-        assert_eq!((octets[20], octets[54]), (44, 17));
-        // 1232 octets are 154 units of eight, three bits to the left.
-        assert_eq!(octets[56..58], 1_232_u16.to_be_bytes());
+        let mut bytes = vec![0; 62];
+        second.emit(&mut bytes).unwrap();
+        assert_eq!((bytes[20], bytes[54]), (44, 17));
+        // 1232 bytes are 154 units of eight, three bits to the left.
+        assert_eq!(bytes[56..58], 1_232_u16.to_be_bytes());
         let first = Datagram {
             length: 1_232,
             ..datagram()
         };
         assert_eq!(first.header_len(), 70);
-        let mut octets = vec![0; 70];
-        first.emit(&mut octets).unwrap();
-        assert_eq!(octets[56..62], [0, 1, 1, 2, 3, 4]);
-        assert_eq!(octets[62..64], [0xc3, 0x50]);
+        let mut bytes = vec![0; 70];
+        first.emit(&mut bytes).unwrap();
+        assert_eq!(bytes[56..62], [0, 1, 1, 2, 3, 4]);
+        assert_eq!(bytes[62..64], [0xc3, 0x50]);
     }
 
     #[test]
@@ -265,9 +265,9 @@ mod tests {
             ..datagram()
         };
         assert_eq!((datagram.header_len(), datagram.packet_len()), (20, 24));
-        let mut octets = vec![0; 20];
-        datagram.emit(&mut octets).unwrap();
-        assert_eq!(Checksum::default().add(&octets).finish(), 0);
-        assert_eq!(octets[..8], [0x45, 0xb8, 0, 24, 3, 4, 0x40, 182]);
+        let mut bytes = vec![0; 20];
+        datagram.emit(&mut bytes).unwrap();
+        assert_eq!(Checksum::default().add(&bytes).finish(), 0);
+        assert_eq!(bytes[..8], [0x45, 0xb8, 0, 24, 3, 4, 0x40, 182]);
     }
 }

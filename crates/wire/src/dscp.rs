@@ -14,7 +14,7 @@ const NAMES: [(&str, u8); 6] = [
     ("EF", 46),
 ];
 
-/// The class selector of a service octet, 0 to 7 [RFC2474 s4.2.2].
+/// The class selector of a service byte, 0 to 7 [RFC2474 s4.2.2].
 pub const fn class_of(service: u8) -> u8 {
     service >> 5
 }
@@ -40,7 +40,7 @@ fn named(name: &str) -> Option<u8> {
     if let Some((_, code)) = listed {
         return Some(*code);
     }
-    let digit = |octet: u8| octet.wrapping_sub(b'0');
+    let digit = |byte: u8| byte.wrapping_sub(b'0');
     match *name.as_bytes() {
         [b'C' | b'c', b'S' | b's', class @ b'0'..=b'7'] => Some(digit(class) << 3),
         [

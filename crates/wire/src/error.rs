@@ -2,15 +2,15 @@
 
 use core::fmt;
 
-/// Octets that the format does not allow, or values that it cannot express.
+/// Bytes that the format does not allow, or values that it cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Too few octets.
-    #[error("{need} octets are needed, {have} are there")]
+    /// Too few bytes.
+    #[error("{need} bytes are needed, {have} are there")]
     Truncated {
-        /// Octets the format needs.
+        /// Bytes the format needs.
         need: usize,
-        /// Octets present.
+        /// Bytes present.
         have: usize,
     },
     /// A field has a value that the format forbids.
@@ -21,13 +21,13 @@ pub enum Error {
 /// The field with the forbidden value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The magic octets that identify a format.
+    /// The magic bytes that identify a format.
     Magic,
     /// The version of the format.
     Version,
     /// The flags.
     Flags,
-    /// Octets that must be zero.
+    /// Bytes that must be zero.
     Reserved,
     /// The total length.
     Length,
@@ -118,7 +118,7 @@ mod tests {
         for (error, text) in [
             (
                 Error::Truncated { need: 28, have: 3 },
-                "28 octets are needed, 3 are there",
+                "28 bytes are needed, 3 are there",
             ),
             (
                 Error::Malformed(Field::OptionLength),

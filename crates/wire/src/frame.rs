@@ -2,7 +2,7 @@
 //! tag [IEEE802.1Q], IPv4 [RFC791] or IPv6 [RFC8200], TCP [RFC9293] or UDP [RFC768].
 //!
 //! A capture shows the packets that the host handed to its card, which may differ from
-//! those on the wire: a snap length cuts octets off, and segmentation offload shows one
+//! those on the wire: a snap length cuts bytes off, and segmentation offload shows one
 //! packet of up to megabytes where the wire carried hundreds. This module therefore
 //! refuses nothing; the summary holds the fields that could be read.
 
@@ -60,13 +60,13 @@ fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
     let ends = summary.ip.map(|version| ip::ends(version, packet));
     let [source, destination] =
         [summary.source_port, summary.destination_port].map(|port| port.unwrap_or(0).to_be_bytes());
-    let octets = ends.unwrap_or_default().iter();
+    let bytes = ends.unwrap_or_default().iter();
     // FNV-1a [FNV].
-    octets
+    bytes
         .chain(&source)
         .chain(&destination)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &octet| {
-            (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         })
 }
 
@@ -79,15 +79,15 @@ pub fn is_between(frame: &[u8], ends: [IpAddr; 2]) -> bool {
     };
     let seen = ip::ends(version, packet);
     let (source, destination) = seen.split_at(seen.len() / 2);
-    let is = |octets: &[u8], address: IpAddr| match address {
-        IpAddr::V4(four) => octets == four.octets(),
-        IpAddr::V6(six) => octets == six.octets(),
+    let is = |bytes: &[u8], address: IpAddr| match address {
+        IpAddr::V4(four) => bytes == four.octets(),
+        IpAddr::V6(six) => bytes == six.octets(),
     };
     let [one, other] = ends;
     (is(source, one) && is(destination, other)) || (is(source, other) && is(destination, one))
 }
 
-/// Octets of the VLAN tags of an Ethernet frame, which has at most two.
+/// Bytes of the VLAN tags of an Ethernet frame, which has at most two.
 pub fn tags(frame: &[u8]) -> usize {
     vlan::tags(frame, 2) * vlan::TAG_LEN
 }
@@ -95,13 +95,13 @@ pub fn tags(frame: &[u8]) -> usize {
 /// The summary of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// Octets from the destination address to the end, without FCS.
+    /// Bytes from the destination address to the end, without FCS.
     pub frame_size: usize,
     /// The Internet Protocol, if its header could be read.
     pub ip: Option<IpVersion>,
     /// The transport protocol, if the headers up to it could be read.
     pub transport: Option<Transport>,
-    /// Octets after the last header that could be read, without the padding of a short
+    /// Bytes after the last header that could be read, without the padding of a short
     /// frame: the application's data with TCP and UDP, the fragment's part with later
     /// fragments.
     pub payload: usize,
@@ -112,24 +112,24 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Summarises `frame`, which had `original_len` octets before the capture cut it
+    /// Summarises `frame`, which had `original_len` bytes before the capture cut it
     /// short. A value below the length of `frame` is ignored.
     ///
     /// Sizes come from the headers, limited by the frame. A length of zero, which
-    /// packets above 64 KiB carry [RFC2675 s3], stands for all octets that follow.
+    /// packets above 64 KiB carry [RFC2675 s3], stands for all bytes that follow.
     pub fn of(frame: &[u8], original_len: usize) -> Self {
         let frame_size = original_len.max(frame.len());
         let mut summary = Self {
             frame_size,
             ..Self::bare(frame_size.saturating_sub(ethernet::HEADER_LEN))
         };
-        // An error marks the end of the readable octets; the fields read before it stay
+        // An error marks the end of the readable bytes; the fields read before it stay
         // valid.
         let _ = summary.read_ethernet(frame);
         summary
     }
 
-    /// The summary of octets before any header is read.
+    /// The summary of bytes before any header is read.
     const fn bare(length: usize) -> Self {
         Self {
             frame_size: length,
@@ -182,7 +182,7 @@ impl Summary {
         }
         let mut rest = packet.get(ipv6::HEADER_LEN..).unwrap_or_default();
         let mut later_fragment = false;
-        // Every round consumes at least eight octets of `rest`. Only the first fragment
+        // Every round consumes at least eight bytes of `rest`. Only the first fragment
         // has the headers that follow.
         while !later_fragment && let Some(extension) = Extension::parse(next, rest)? {
             self.strip(extension.length);

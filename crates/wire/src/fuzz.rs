@@ -1,4 +1,4 @@
-//! Random numbers for tests that damage octets and read them.
+//! Random numbers for tests that damage bytes and read them.
 
 /// The number of damaged cases that a test tries: `JUMBOLAB_FUZZ_CASES`, or else `few`.
 pub(crate) fn cases(few: u64) -> u64 {

@@ -8,8 +8,8 @@ use core::ops::Range;
 
 use units::IpVersion;
 
+use crate::bytes::demand_mut;
 use crate::ip_packet::IpPacket;
-use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{icmp, icmpv4, icmpv6, ipv4, ipv6};
@@ -22,7 +22,7 @@ pub(crate) use offending::Offending;
 const LARGEST_V6: usize = 1280;
 const LARGEST_V4: usize = 576;
 
-/// The service octet of internetwork control, which ICMP errors carry
+/// The service byte of internetwork control, which ICMP errors carry
 /// [RFC1812 s4.3.2.5].
 const CONTROL: u8 = 0xc0;
 
@@ -33,7 +33,7 @@ const IN_REASSEMBLY: u8 = 1;
 /// Why a packet was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It is larger than the MTU of the next link, in octets; 0 from routers older than
+    /// It is larger than the MTU of the next link, in bytes; 0 from routers older than
     /// [RFC1191].
     TooBig {
         /// The MTU.
@@ -122,9 +122,9 @@ impl Cause {
     }
 }
 
-/// The cause that the whole packet in `octets` states, if it is an ICMP error.
-pub fn cause(octets: &[u8]) -> Option<Cause> {
-    let packet = IpPacket::parse_whole(octets).ok()?;
+/// The cause that the whole packet in `bytes` states, if it is an ICMP error.
+pub fn cause(bytes: &[u8]) -> Option<Cause> {
+    let packet = IpPacket::parse_whole(bytes).ok()?;
     let version = packet.version();
     let is_icmp = match version {
         IpVersion::V4 => packet.protocol == number::ICMP,
@@ -134,53 +134,53 @@ pub fn cause(octets: &[u8]) -> Option<Cause> {
     (is_icmp && packet.fragment.is_none()).then(|| Cause::of(message, version))?
 }
 
-/// Changes the MTU that the whole packet in `octets` announces, and updates the
+/// Changes the MTU that the whole packet in `bytes` announces, and updates the
 /// checksum. Returns whether it did: not if the packet is no error about a packet that
 /// was too big.
 ///
 /// # Errors
 /// If the packet is cut short or malformed.
-pub fn set_announced_mtu(octets: &mut [u8], mtu: u32) -> Result<bool, Error> {
-    let Some(Cause::TooBig { .. }) = cause(octets) else {
+pub fn set_announced_mtu(bytes: &mut [u8], mtu: u32) -> Result<bool, Error> {
+    let Some(Cause::TooBig { .. }) = cause(bytes) else {
         return Ok(false);
     };
-    let version = IpPacket::parse_whole(octets)?.version();
-    let start = message(octets)?.start;
+    let version = IpPacket::parse_whole(bytes)?.version();
+    let start = message(bytes)?.start;
     Cause::TooBig { mtu }
         .header(version)
-        .emit(&mut octets[start..])?;
-    sum_message(octets)?;
+        .emit(&mut bytes[start..])?;
+    sum_message(bytes)?;
     Ok(true)
 }
 
-/// Changes the source of the whole packet with an ICMP error in `octets`, and updates the
+/// Changes the source of the whole packet with an ICMP error in `bytes`, and updates the
 /// checksums.
 ///
 /// # Errors
 /// If the packet is cut short or malformed, or of another version than `source`.
-pub fn set_source(octets: &mut [u8], source: IpAddr) -> Result<(), Error> {
-    message(octets)?;
-    match (IpPacket::parse_whole(octets)?.version(), source) {
-        (IpVersion::V4, IpAddr::V4(source)) => ipv4::Header::of(&mut *octets).set_source(source)?,
-        (IpVersion::V6, IpAddr::V6(source)) => ipv6::Header::of(&mut *octets).set_source(source)?,
+pub fn set_source(bytes: &mut [u8], source: IpAddr) -> Result<(), Error> {
+    message(bytes)?;
+    match (IpPacket::parse_whole(bytes)?.version(), source) {
+        (IpVersion::V4, IpAddr::V4(source)) => ipv4::Header::of(&mut *bytes).set_source(source)?,
+        (IpVersion::V6, IpAddr::V6(source)) => ipv6::Header::of(&mut *bytes).set_source(source)?,
         _ => return Err(Error::Malformed(Field::Version)),
     }
-    sum_message(octets)
+    sum_message(bytes)
 }
 
-/// The place of the payload of the whole packet in `octets`.
-fn message(octets: &[u8]) -> Result<Range<usize>, Error> {
-    let packet = IpPacket::parse_whole(octets)?;
+/// The place of the payload of the whole packet in `bytes`.
+fn message(bytes: &[u8]) -> Result<Range<usize>, Error> {
+    let packet = IpPacket::parse_whole(bytes)?;
     let end = usize::try_from(packet.size).unwrap_or(usize::MAX);
     Ok(end - packet.payload.len()..end)
 }
 
-/// Writes the checksum of the ICMP message in the whole packet in `octets`.
-fn sum_message(octets: &mut [u8]) -> Result<(), Error> {
-    let place = message(octets)?;
-    let packet = IpPacket::parse_whole(octets)?;
+/// Writes the checksum of the ICMP message in the whole packet in `bytes`.
+fn sum_message(bytes: &mut [u8]) -> Result<(), Error> {
+    let place = message(bytes)?;
+    let packet = IpPacket::parse_whole(bytes)?;
     let (addresses, protocol) = (packet.addresses, packet.protocol);
-    let message = &mut octets[place];
+    let message = &mut bytes[place];
     icmp::set_checksum(message, 0)?;
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     let covered = match addresses {
@@ -200,16 +200,16 @@ pub struct IcmpError<'a> {
 }
 
 impl<'a> IcmpError<'a> {
-    /// An error from the node with the address `from` about the packet in `octets`.
+    /// An error from the node with the address `from` about the packet in `bytes`.
     /// `None` if no error is allowed or possible:
     ///
-    /// - the octets are no whole IP packet of the version of `from`, or a damaged one;
+    /// - the bytes are no whole IP packet of the version of `from`, or a damaged one;
     /// - the packet is an ICMP error [RFC4443 s2.4] [RFC1122 s3.2.2], or ICMPv6 that may
     ///   be one;
     /// - it goes to a group or comes from an address that is no single host's;
     /// - it is a fragment other than the first [RFC1122 s3.2.2].
-    pub fn about(octets: &'a [u8], cause: Cause, from: IpAddr) -> Option<Self> {
-        let Offending { packet, addresses } = Offending::read(octets)?;
+    pub fn about(bytes: &'a [u8], cause: Cause, from: IpAddr) -> Option<Self> {
+        let Offending { packet, addresses } = Offending::read(bytes)?;
         let addresses = match (addresses, from) {
             (Addresses::V4([source, _]), IpAddr::V4(from)) => Addresses::V4([from, source]),
             (Addresses::V6([source, _]), IpAddr::V6(from)) => Addresses::V6([from, source]),
@@ -222,18 +222,18 @@ impl<'a> IcmpError<'a> {
         })
     }
 
-    /// Octets that [`Self::emit`] writes.
+    /// Bytes that [`Self::emit`] writes.
     pub fn buffer_len(&self) -> usize {
         self.headers() + self.quoted().len()
     }
 
     /// Writes the packet, with checksums, to the first [`Self::buffer_len`] of
-    /// `octets`.
+    /// `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let packet = demand_mut(octets, self.buffer_len())?;
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let packet = demand_mut(bytes, self.buffer_len())?;
         match self.addresses {
             Addresses::V4(ends) => self.emit_v4(packet, ends),
             Addresses::V6(ends) => self.emit_v6(packet, ends),
@@ -278,7 +278,7 @@ impl<'a> IcmpError<'a> {
         icmp::set_checksum(message, sum)
     }
 
-    /// Octets of the IP and ICMP headers.
+    /// Bytes of the IP and ICMP headers.
     const fn headers(&self) -> usize {
         self.addresses.header_len() + icmp::HEADER_LEN
     }
@@ -293,8 +293,8 @@ impl<'a> IcmpError<'a> {
     }
 }
 
-fn length(octets: usize) -> Result<u16, Error> {
-    u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length))
+fn length(bytes: usize) -> Result<u16, Error> {
+    u16::try_from(bytes).map_err(|_| Error::Malformed(Field::Length))
 }
 
 #[cfg(test)]

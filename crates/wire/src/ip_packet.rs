@@ -3,7 +3,7 @@
 
 use units::IpVersion;
 
-use crate::octets::demand;
+use crate::bytes::demand;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension::{Extension, Fragment};
 use crate::protocol::{ethernet, ip, ipv4, ipv6, vlan};
@@ -14,7 +14,7 @@ use crate::{Error, Field};
 pub struct IpPacket<'a> {
     /// Source and destination.
     pub addresses: Addresses,
-    /// Octets of the whole packet, as its header states.
+    /// Bytes of the whole packet, as its header states.
     pub size: u32,
     /// The hop limit (IPv4: time to live).
     pub hop_limit: u8,
@@ -26,14 +26,14 @@ pub struct IpPacket<'a> {
     pub fragment: Option<FragmentPlace>,
     /// The protocol number of the payload, behind all extension headers.
     pub protocol: u8,
-    /// The payload, as far as there are octets of it.
+    /// The payload, as far as there are bytes of it.
     pub payload: &'a [u8],
 }
 
 /// The place of a fragment in the payload of the whole packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FragmentPlace {
-    /// Octets of the payload in front of the fragment.
+    /// Bytes of the payload in front of the fragment.
     pub offset: u16,
     /// Whether another fragment follows.
     pub more: bool,
@@ -42,16 +42,16 @@ pub struct FragmentPlace {
 }
 
 impl<'a> IpPacket<'a> {
-    /// Reads the headers at the start of `octets`. The payload may be cut short, as in
-    /// the quotes of ICMP errors; octets behind the packet are ignored.
+    /// Reads the headers at the start of `bytes`. The payload may be cut short, as in
+    /// the quotes of ICMP errors; bytes behind the packet are ignored.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the headers are cut short, [`Error::Malformed`] for
     /// another version, and for lengths that cannot be.
-    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
-        match ip::version(octets)? {
-            4 => Self::parse_v4(octets),
-            6 => Self::parse_v6(octets),
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        match ip::version(bytes)? {
+            4 => Self::parse_v4(bytes),
+            6 => Self::parse_v6(bytes),
             _ => Err(Error::Malformed(Field::Version)),
         }
     }
@@ -60,22 +60,22 @@ impl<'a> IpPacket<'a> {
     ///
     /// # Errors
     /// As [`Self::parse`], and for a packet that is cut short or damaged.
-    pub fn parse_whole(octets: &'a [u8]) -> Result<Self, Error> {
-        let packet = Self::parse(octets)?;
-        demand(octets, usize::try_from(packet.size).unwrap_or(usize::MAX))?;
+    pub fn parse_whole(bytes: &'a [u8]) -> Result<Self, Error> {
+        let packet = Self::parse(bytes)?;
+        demand(bytes, usize::try_from(packet.size).unwrap_or(usize::MAX))?;
         match packet.addresses {
-            Addresses::V4(_) if !ipv4::Header::of(octets).checksum_holds()? => {
+            Addresses::V4(_) if !ipv4::Header::of(bytes).checksum_holds()? => {
                 Err(Error::Malformed(Field::Checksum))
             }
             _ => Ok(packet),
         }
     }
 
-    fn parse_v4(octets: &'a [u8]) -> Result<Self, Error> {
-        let header = ipv4::Header::of(demand(octets, ipv4::HEADER_LEN)?);
+    fn parse_v4(bytes: &'a [u8]) -> Result<Self, Error> {
+        let header = ipv4::Header::of(demand(bytes, ipv4::HEADER_LEN)?);
         let size = header.total_length()?;
-        let end = octets.len().min(size.into());
-        let payload = octets.get(header.header_len()?..end);
+        let end = bytes.len().min(size.into());
+        let payload = bytes.get(header.header_len()?..end);
         let fragment = FragmentPlace {
             offset: header.fragment_offset()?,
             more: header.more_fragments()?,
@@ -93,14 +93,14 @@ impl<'a> IpPacket<'a> {
         })
     }
 
-    fn parse_v6(octets: &'a [u8]) -> Result<Self, Error> {
-        let fields = ipv6::Fields::parse(octets)?;
-        let header = ipv6::Header::of(octets);
+    fn parse_v6(bytes: &'a [u8]) -> Result<Self, Error> {
+        let fields = ipv6::Fields::parse(bytes)?;
+        let header = ipv6::Header::of(bytes);
         let size = ipv6::HEADER_LEN + usize::from(fields.payload_length);
         let mut next = fields.next_header;
-        let mut rest = &octets[ipv6::HEADER_LEN..octets.len().min(size)];
+        let mut rest = &bytes[ipv6::HEADER_LEN..bytes.len().min(size)];
         let mut place = None;
-        // Each round consumes at least eight octets of `rest`. Behind the header of a
+        // Each round consumes at least eight bytes of `rest`. Behind the header of a
         // later fragment is the payload of another part of the packet.
         while place.is_none_or(|place: FragmentPlace| place.offset == 0) {
             let Some(extension) = Extension::parse(next, rest)? else {
@@ -144,29 +144,29 @@ impl<'a> IpPacket<'a> {
     }
 }
 
-/// Source and destination of the packet at the start of `octets`, of whose headers no
+/// Source and destination of the packet at the start of `bytes`, of whose headers no
 /// other field is read.
 ///
 /// # Errors
 /// [`Error::Truncated`] if they are cut short, [`Error::Malformed`] for another version.
-pub fn addresses(octets: &[u8]) -> Result<Addresses, Error> {
-    match ip::version(octets)? {
-        4 => Ok(Addresses::V4(ipv4::Header::of(octets).addresses()?)),
-        6 => Ok(Addresses::V6(ipv6::Fields::parse(octets)?.addresses)),
+pub fn addresses(bytes: &[u8]) -> Result<Addresses, Error> {
+    match ip::version(bytes)? {
+        4 => Ok(Addresses::V4(ipv4::Header::of(bytes).addresses()?)),
+        6 => Ok(Addresses::V6(ipv6::Fields::parse(bytes)?.addresses)),
         _ => Err(Error::Malformed(Field::Version)),
     }
 }
 
-/// Writes a hop limit into the packet in `octets`, and updates the header checksum of
+/// Writes a hop limit into the packet in `bytes`, and updates the header checksum of
 /// IPv4.
 ///
 /// # Errors
 /// [`Error::Truncated`] if the header is cut short, [`Error::Malformed`] for another
 /// version.
-pub fn set_hop_limit(octets: &mut [u8], hops: u8) -> Result<(), Error> {
-    match ip::version(octets)? {
-        4 => ipv4::Header::of(octets).set_hop_limit(hops),
-        6 => ipv6::Header::of(octets).set_hop_limit(hops),
+pub fn set_hop_limit(bytes: &mut [u8], hops: u8) -> Result<(), Error> {
+    match ip::version(bytes)? {
+        4 => ipv4::Header::of(bytes).set_hop_limit(hops),
+        6 => ipv6::Header::of(bytes).set_hop_limit(hops),
         _ => Err(Error::Malformed(Field::Version)),
     }
 }
@@ -175,13 +175,13 @@ pub fn set_hop_limit(octets: &mut [u8], hops: u8) -> Result<(), Error> {
 /// frame holds something else.
 pub fn in_frame(frame: &mut [u8]) -> Option<&mut [u8]> {
     let (kind, header) = vlan::inside(frame, 1).ok()?;
-    let octets = frame.get_mut(header..)?;
-    let version = match ip::version(octets).ok()? {
+    let bytes = frame.get_mut(header..)?;
+    let version = match ip::version(bytes).ok()? {
         4 => IpVersion::V4,
         6 => IpVersion::V6,
         _ => return None,
     };
-    (kind == ethernet::ip_type(version)).then_some(octets)
+    (kind == ethernet::ip_type(version)).then_some(bytes)
 }
 
 #[cfg(test)]

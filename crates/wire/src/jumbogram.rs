@@ -1,9 +1,9 @@
-//! UDP in one IPv6 packet of any length: ordinary packets up to 65 535 octets behind
+//! UDP in one IPv6 packet of any length: ordinary packets up to 65 535 bytes behind
 //! the IPv6 header, jumbograms with the Jumbo Payload option above that [RFC2675].
 //!
 //! [`Head`] reads the headers in front of the upper layer. A [`Fault`] states why a
 //! packet is refused, and the error message that its sender gets. Only headers are
-//! read, so a packet of 4 GiB costs no more than one of 100 octets.
+//! read, so a packet of 4 GiB costs no more than one of 100 bytes.
 
 mod fault;
 #[cfg(test)]
@@ -15,7 +15,7 @@ mod tests;
 use core::net::Ipv6Addr;
 
 use crate::Error;
-use crate::octets::demand_mut;
+use crate::bytes::demand_mut;
 use crate::protocol::checksum::Checksum;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::option;
@@ -23,11 +23,11 @@ use crate::protocol::{ipv6, udp};
 pub use fault::{Answer, Fault};
 pub use head::{Head, Udp};
 
-/// The largest payload length of a packet without the option, in octets behind the IPv6
+/// The largest payload length of a packet without the option, in bytes behind the IPv6
 /// header [RFC8200 s3].
 pub const LARGEST_ORDINARY: u32 = 65_535;
 
-/// Octets of the IPv6 header, of the UDP header, and of a Hop-by-Hop Options header
+/// Bytes of the IPv6 header, of the UDP header, and of a Hop-by-Hop Options header
 /// with the Jumbo Payload option alone [RFC2675 s2].
 const IPV6: u32 = place(ipv6::HEADER_LEN);
 const UDP: u32 = place(udp::HEADER_LEN);
@@ -35,8 +35,8 @@ const OPTIONS: u32 = place(option::JUMBO_HEADER_LEN);
 
 /// An offset in headers, in 32 bits like lengths of jumbograms.
 #[expect(clippy::cast_possible_truncation, reason = "no header is so long")]
-const fn place(octets: usize) -> u32 {
-    octets as u32
+const fn place(bytes: usize) -> u32 {
+    bytes as u32
 }
 
 /// Offsets in a jumbogram as [`Packet::emit`] writes it.
@@ -69,25 +69,25 @@ pub struct Packet {
     pub addresses: [Ipv6Addr; 2],
     /// Source and destination port [RFC768].
     pub ports: [u16; 2],
-    /// Octets behind the UDP header.
+    /// Bytes behind the UDP header.
     pub payload: u32,
 }
 
 /// The sum of a payload, for its checksum. Every piece but the last has an even number
-/// of octets.
+/// of bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sum(Checksum);
 
 impl Sum {
-    /// Adds `octets`, which follow the pieces so far.
+    /// Adds `bytes`, which follow the pieces so far.
     #[must_use]
-    pub fn with(self, octets: &[u8]) -> Self {
-        Self(self.0.add(octets))
+    pub fn with(self, bytes: &[u8]) -> Self {
+        Self(self.0.add(bytes))
     }
 }
 
 impl Packet {
-    /// The largest payload. The option counts the octets behind the IPv6 header,
+    /// The largest payload. The option counts the bytes behind the IPv6 header,
     /// further headers included, in 32 bits [RFC2675 s2].
     pub const LARGEST: u32 = u32::MAX - OPTIONS - UDP;
 
@@ -96,7 +96,7 @@ impl Packet {
         self.payload > LARGEST_ORDINARY - UDP
     }
 
-    /// Octets of the headers: 48, or 56 for a jumbogram.
+    /// Bytes of the headers: 48, or 56 for a jumbogram.
     pub const fn head_len(&self) -> usize {
         match self.is_jumbogram() {
             true => ipv6::HEADER_LEN + option::JUMBO_HEADER_LEN + udp::HEADER_LEN,
@@ -104,21 +104,21 @@ impl Packet {
         }
     }
 
-    /// Octets of the whole packet.
+    /// Bytes of the whole packet.
     pub const fn packet_len(&self) -> u64 {
         self.head_len() as u64 + self.payload as u64
     }
 
-    /// Writes the headers to the first [`Packet::head_len`] octets of `octets`;
-    /// `payload` is the sum of the octets that follow them.
+    /// Writes the headers to the first [`Packet::head_len`] bytes of `bytes`;
+    /// `payload` is the sum of the bytes that follow them.
     ///
     /// # Errors
-    /// With fewer octets, and with a payload larger than [`Packet::LARGEST`].
-    pub fn emit(&self, payload: Sum, octets: &mut [u8]) -> Result<(), Error> {
+    /// With fewer bytes, and with a payload larger than [`Packet::LARGEST`].
+    pub fn emit(&self, payload: Sum, bytes: &mut [u8]) -> Result<(), Error> {
         if self.payload > Self::LARGEST {
             return Err(Error::Malformed(crate::Field::Length));
         }
-        let octets = demand_mut(octets, self.head_len())?;
+        let bytes = demand_mut(bytes, self.head_len())?;
         let length = self.payload + UDP;
         // A length that does not fit the field is written as 0 [RFC2675 s4].
         let written = u16::try_from(length).unwrap_or(0);
@@ -131,7 +131,7 @@ impl Packet {
             },
             addresses: self.addresses,
         };
-        let behind = ip.emit(octets)?;
+        let behind = ip.emit(bytes)?;
         let udp = match self.is_jumbogram() {
             false => behind,
             true => {
@@ -147,7 +147,7 @@ impl Packet {
             length: written,
         };
         fields.emit(udp)?;
-        // The headers have an even number of octets, so the payload's sum may be added
+        // The headers have an even number of bytes, so the payload's sum may be added
         // as it is.
         let sum = self.pseudo_header().add(udp).and(payload.0).finish();
         udp::Header::of(udp).set_checksum(sum)

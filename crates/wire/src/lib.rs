@@ -12,8 +12,8 @@
 //! | [`super_packet`] | packets cut out of those that kernels leave to interfaces |
 //! | [`pcapng`] | captures for other programs |
 //!
-//! Each format has one file: a plain struct with the meaning of the octets, `parse`
-//! (octets to meaning) and `emit` (meaning to octets). The offsets of a protocol stand
+//! Each format has one file: a plain struct with the meaning of the bytes, `parse`
+//! (bytes to meaning) and `emit` (meaning to bytes). The offsets of a protocol stand
 //! together in a `mod field` that reads like the figure of the standard; packets are
 //! composed of protocols and have no offsets of their own. No input makes this crate
 //! panic: `parse` and `emit` return an [`Error`] that names the field, and
@@ -30,6 +30,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod bundle;
+mod bytes;
 pub mod control;
 pub mod datagram;
 pub mod dscp;
@@ -43,7 +44,6 @@ pub mod jumbogram;
 pub mod log;
 pub mod message;
 pub mod numbered;
-mod octets;
 pub mod pcapng;
 pub mod probe;
 pub mod protocol;

@@ -5,7 +5,7 @@
 //! the log ([`Facts`], [`Flow`], [`Estimate`], [`Sent`]); the others hold up to
 //! [`BLOCK`] records each, column by column, with as few bits per value as the column
 //! needs (`column.rs`). A block of records can be read without those before it.
-//! docs/reference/formats.md specifies the octets.
+//! docs/reference/formats.md specifies the bytes.
 //!
 //! [`Writer`] appends to a vector, which the caller stores; [`next`] reads one block at
 //! the start of a buffer.
@@ -21,7 +21,7 @@ pub use facts::{Clock, Estimate, Facts, Flow, NAME, Role, Sent};
 pub use records::{Batch, Records};
 pub use writer::Writer;
 
-/// The first octets of a log: the name, a line end that text conversion would change,
+/// The first bytes of a log: the name, a line end that text conversion would change,
 /// and the version of the format.
 pub const MAGIC: [u8; 8] = *b"JLOG\r\n\0\x01";
 
@@ -43,7 +43,7 @@ pub struct Record {
     /// Instant at which the echo arrived, in nanoseconds on the sender's clock. In a
     /// log of round trips, `None` means a loss.
     pub returned: Option<u64>,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub size: u32,
     /// Rare properties of the packet.
     pub marks: Marks,

@@ -3,24 +3,24 @@
 //! A message is the data of one `send` to UDP, or one record of a TCP stream.
 //! All numbers are big-endian:
 //!
-//! | offset | octets | field    | meaning                                            |
+//! | offset | bytes | field    | meaning                                            |
 //! |-------:|-------:|----------|----------------------------------------------------|
 //! |      0 |      4 | magic    | `JLAB`                                             |
 //! |      4 |      1 | version  | 1                                                  |
 //! |      5 |      1 | flags    | bit 0: an echo is wanted; bit 1: this is an echo; bit 2: pre-roll, not counted; the others zero |
 //! |      6 |      2 | tag      | chosen by the sender; an echo has it too           |
-//! |      8 |      4 | length   | octets of the whole message, this header included  |
+//! |      8 |      4 | length   | bytes of the whole message, this header included  |
 //! |     12 |      8 | sequence | from 0, plus one for each message of a flow        |
 //! |     20 |      8 | sent     | instant of sending, in nanoseconds since the start of the run |
 //!
-//! The octets behind the header, up to `length`, have no meaning.
+//! The bytes behind the header, up to `length`, have no meaning.
 
 use units::{Bytes, Time};
 
-use crate::octets::{array, demand, demand_mut, u8_at, u16_at, u32_at, u64_at};
+use crate::bytes::{array, demand, demand_mut, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Field};
 
-/// Octets of the header, and so of the shortest message.
+/// Bytes of the header, and so of the shortest message.
 pub const HEADER_LEN: usize = 28;
 
 /// [`HEADER_LEN`] as the length field counts it.
@@ -67,7 +67,7 @@ pub struct Message {
     /// A number without meaning for the receiver, by which the sender recognizes echoes
     /// of its own messages.
     pub tag: u16,
-    /// Octets of the whole message, the header included.
+    /// Bytes of the whole message, the header included.
     pub length: u32,
     /// Sequence number in the flow, from 0.
     pub sequence: u64,
@@ -77,66 +77,66 @@ pub struct Message {
 }
 
 impl Message {
-    /// Reads the header at the start of `octets`, which may hold more or less than the
+    /// Reads the header at the start of `bytes`, which may hold more or less than the
     /// whole message.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets; [`Error::Malformed`]
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] bytes; [`Error::Malformed`]
     /// if a field violates the table of this module.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let octets = demand(octets, HEADER_LEN)?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = demand(bytes, HEADER_LEN)?;
         let require = |holds, field| match holds {
             true => Ok(()),
             false => Err(Error::Malformed(field)),
         };
-        require(array(octets, field::MAGIC)? == MAGIC, Field::Magic)?;
-        require(u8_at(octets, field::VERSION)? == VERSION, Field::Version)?;
-        let flags = u8_at(octets, field::FLAGS)?;
+        require(array(bytes, field::MAGIC)? == MAGIC, Field::Magic)?;
+        require(u8_at(bytes, field::VERSION)? == VERSION, Field::Version)?;
+        let flags = u8_at(bytes, field::FLAGS)?;
         let echo = match flags & !flag::PREROLL {
             0 => Echo::Unwanted,
             flag::ECHO_WANTED => Echo::Wanted,
             flag::ECHO => Echo::Reply,
             _ => return Err(Error::Malformed(Field::Flags)),
         };
-        let length = u32_at(octets, field::LENGTH)?;
+        let length = u32_at(bytes, field::LENGTH)?;
         require(length >= SHORTEST, Field::Length)?;
-        let nanos = u64_at(octets, field::SENT)?;
+        let nanos = u64_at(bytes, field::SENT)?;
         let sent = Time::from_nanos(nanos);
         require(sent.as_nanos() == nanos, Field::Sent)?;
         Ok(Self {
             echo,
             preroll: flags & flag::PREROLL != 0,
-            tag: u16_at(octets, field::TAG)?,
+            tag: u16_at(bytes, field::TAG)?,
             length,
-            sequence: u64_at(octets, field::SEQUENCE)?,
+            sequence: u64_at(bytes, field::SEQUENCE)?,
             sent,
         })
     }
 
-    /// Writes the header to the first [`HEADER_LEN`] of `octets`; the other octets are
+    /// Writes the header to the first [`HEADER_LEN`] of `bytes`; the other bytes are
     /// unchanged.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the header has no room; [`Error::Malformed`] if the
     /// message is shorter than its header.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
         if self.length < SHORTEST {
             return Err(Error::Malformed(Field::Length));
         }
-        let octets = demand_mut(octets, HEADER_LEN)?;
+        let bytes = demand_mut(bytes, HEADER_LEN)?;
         let echo = match self.echo {
             Echo::Unwanted => 0,
             Echo::Wanted => flag::ECHO_WANTED,
             Echo::Reply => flag::ECHO,
         };
         let preroll = if self.preroll { flag::PREROLL } else { 0 };
-        octets[field::MAGIC..field::VERSION].copy_from_slice(&MAGIC);
-        octets[field::VERSION] = VERSION;
-        octets[field::FLAGS] = echo | preroll;
-        octets[field::TAG..field::LENGTH].copy_from_slice(&self.tag.to_be_bytes());
-        octets[field::LENGTH..field::SEQUENCE].copy_from_slice(&self.length.to_be_bytes());
-        octets[field::SEQUENCE..field::SENT].copy_from_slice(&self.sequence.to_be_bytes());
-        octets[field::SENT..HEADER_LEN].copy_from_slice(&self.sent.as_nanos().to_be_bytes());
+        bytes[field::MAGIC..field::VERSION].copy_from_slice(&MAGIC);
+        bytes[field::VERSION] = VERSION;
+        bytes[field::FLAGS] = echo | preroll;
+        bytes[field::TAG..field::LENGTH].copy_from_slice(&self.tag.to_be_bytes());
+        bytes[field::LENGTH..field::SEQUENCE].copy_from_slice(&self.length.to_be_bytes());
+        bytes[field::SEQUENCE..field::SENT].copy_from_slice(&self.sequence.to_be_bytes());
+        bytes[field::SENT..HEADER_LEN].copy_from_slice(&self.sent.as_nanos().to_be_bytes());
         Ok(())
     }
 
@@ -165,7 +165,7 @@ impl Message {
             })
     }
 
-    /// The echo with all octets of the original behind the header: both directions
+    /// The echo with all bytes of the original behind the header: both directions
     /// carry the same load.
     pub fn reply_in_full(&self) -> Option<Self> {
         Some(Self {
@@ -189,7 +189,7 @@ mod tests {
         sent: Time::from_nanos(0x0000_0000_2122_2324),
     };
 
-    const OCTETS: [u8; HEADER_LEN] = [
+    const BYTES: [u8; HEADER_LEN] = [
         b'J', b'L', b'A', b'B', 1, 0b101, 5, 6, // magic, version, flags, tag
         0x00, 0x01, 0x02, 0x03, // length
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // sequence
@@ -198,15 +198,15 @@ mod tests {
 
     #[test]
     fn the_table_is_what_travels() {
-        let mut octets = [0xff; HEADER_LEN + 2];
-        MESSAGE.emit(&mut octets).unwrap();
-        assert_eq!(octets[..HEADER_LEN], OCTETS);
-        assert_eq!(octets[HEADER_LEN..], [0xff, 0xff], "the rest is untouched");
-        assert_eq!(Message::parse(&octets), Ok(MESSAGE));
+        let mut bytes = [0xff; HEADER_LEN + 2];
+        MESSAGE.emit(&mut bytes).unwrap();
+        assert_eq!(bytes[..HEADER_LEN], BYTES);
+        assert_eq!(bytes[HEADER_LEN..], [0xff, 0xff], "the rest is untouched");
+        assert_eq!(Message::parse(&bytes), Ok(MESSAGE));
     }
 
     #[test]
-    fn one_wrong_octet_is_refused_by_name() {
+    fn one_wrong_byte_is_refused_by_name() {
         for (at, value, field) in [
             (0, b'j', Field::Magic),
             (4, 2, Field::Version),
@@ -215,9 +215,9 @@ mod tests {
             (5, 0b1000_0000, Field::Flags),
             (20, 0xff, Field::Sent),
         ] {
-            let mut octets = OCTETS;
-            octets[at] = value;
-            assert_eq!(Message::parse(&octets), Err(Error::Malformed(field)));
+            let mut bytes = BYTES;
+            bytes[at] = value;
+            assert_eq!(Message::parse(&bytes), Err(Error::Malformed(field)));
         }
     }
 
@@ -226,13 +226,13 @@ mod tests {
         for (length, fine) in [(0, false), (27, false), (28, true)] {
             let message = Message { length, ..MESSAGE };
             assert_eq!(message.emit(&mut [0; HEADER_LEN]).is_ok(), fine);
-            let mut octets = OCTETS;
-            octets[8..12].copy_from_slice(&length.to_be_bytes());
-            assert_eq!(Message::parse(&octets).is_ok(), fine);
+            let mut bytes = BYTES;
+            bytes[8..12].copy_from_slice(&length.to_be_bytes());
+            assert_eq!(Message::parse(&bytes).is_ok(), fine);
         }
         let truncated = Err(Error::Truncated { need: 28, have: 27 });
         assert_eq!(MESSAGE.emit(&mut [0; 27]), truncated);
-        assert_eq!(Message::parse(&OCTETS[..27]).map(drop), truncated);
+        assert_eq!(Message::parse(&BYTES[..27]).map(drop), truncated);
     }
 
     #[test]
@@ -263,9 +263,9 @@ mod tests {
         ) {
             let sent = Time::from_nanos(nanos);
             let message = Message { echo, preroll, tag, length, sequence, sent };
-            let mut octets = [0; HEADER_LEN];
-            message.emit(&mut octets).unwrap();
-            prop_assert_eq!(Message::parse(&octets), Ok(message));
+            let mut bytes = [0; HEADER_LEN];
+            message.emit(&mut bytes).unwrap();
+            prop_assert_eq!(Message::parse(&bytes), Ok(message));
         }
     }
 
@@ -274,25 +274,25 @@ mod tests {
 
         proptest! {
             #[test]
-            fn hostile_octets_parse_to_what_they_were_or_not_at_all(
+            fn hostile_bytes_parse_to_what_they_were_or_not_at_all(
                 length: u32, damages in prop::collection::vec((0..HEADER_LEN, any::<u8>()), 0..4),
                 cut in 0..=HEADER_LEN, noise in prop::collection::vec(any::<u8>(), 0..40),
             ) {
-                let mut octets = OCTETS;
-                octets[8..12].copy_from_slice(&length.to_be_bytes());
+                let mut bytes = BYTES;
+                bytes[8..12].copy_from_slice(&length.to_be_bytes());
                 for (place, value) in damages {
-                    octets[place] = value;
+                    bytes[place] = value;
                 }
                 // A valid beginning lets the noise reach the later checks.
-                let mut cut = octets[..HEADER_LEN - cut / 2].to_vec();
+                let mut cut = bytes[..HEADER_LEN - cut / 2].to_vec();
                 cut.extend(noise);
-                for octets in [&octets[..], &cut] {
-                    let Ok(message) = Message::parse(octets) else {
+                for bytes in [&bytes[..], &cut] {
+                    let Ok(message) = Message::parse(bytes) else {
                         continue;
                     };
                     let mut again = [0; HEADER_LEN];
                     message.emit(&mut again).unwrap();
-                    prop_assert_eq!(&again[..], &octets[..HEADER_LEN]);
+                    prop_assert_eq!(&again[..], &bytes[..HEADER_LEN]);
                     prop_assert!(message.length >= SHORTEST);
                     // An echo is never longer, and none has an echo of its own.
                     for echo in [message.reply(), message.reply_in_full()].into_iter().flatten() {

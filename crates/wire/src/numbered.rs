@@ -3,18 +3,18 @@
 //! It is shorter than that of [`crate::message`], so that the smallest packets of a
 //! network can carry it. All numbers are big-endian:
 //!
-//! | offset | octets | field  | meaning                                            |
+//! | offset | bytes | field  | meaning                                            |
 //! |-------:|-------:|--------|----------------------------------------------------|
 //! |      0 |      4 | flow   | number of the flow in the trial                    |
 //! |      4 |      4 | number | from 0, plus one for each datagram of the flow     |
 //! |      8 |      8 | sent   | instant of sending, in nanoseconds since the beginning of the trial |
 //!
-//! The octets behind it have no meaning.
+//! The bytes behind it have no meaning.
 
 use crate::Error;
-use crate::octets::{demand_mut, put, u32_at, u64_at};
+use crate::bytes::{demand_mut, put, u32_at, u64_at};
 
-/// Octets of the header, and so of the shortest datagram.
+/// Bytes of the header, and so of the shortest datagram.
 pub const LEN: usize = 16;
 
 mod field {
@@ -35,27 +35,27 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    /// Reads the header at the start of `octets`.
+    /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`LEN`] octets.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+    /// [`Error::Truncated`] with fewer than [`LEN`] bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         Ok(Self {
-            sent: u64_at(octets, field::SENT)?,
-            flow: u32_at(octets, field::FLOW)?,
-            number: u32_at(octets, field::NUMBER)?,
+            sent: u64_at(bytes, field::SENT)?,
+            flow: u32_at(bytes, field::FLOW)?,
+            number: u32_at(bytes, field::NUMBER)?,
         })
     }
 
-    /// Writes the header to the first [`LEN`] of `octets`.
+    /// Writes the header to the first [`LEN`] of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, LEN)?;
-        put(octets, field::FLOW, self.flow.to_be_bytes());
-        put(octets, field::NUMBER, self.number.to_be_bytes());
-        put(octets, field::SENT, self.sent.to_be_bytes());
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, LEN)?;
+        put(bytes, field::FLOW, self.flow.to_be_bytes());
+        put(bytes, field::NUMBER, self.number.to_be_bytes());
+        put(bytes, field::SENT, self.sent.to_be_bytes());
         Ok(())
     }
 }
@@ -73,25 +73,25 @@ mod tests {
             number: 0x1112_1314,
             sent: 0x2122_2324_2526_2728,
         };
-        let mut octets = [0xff; LEN + 1];
-        numbered.emit(&mut octets).unwrap();
+        let mut bytes = [0xff; LEN + 1];
+        numbered.emit(&mut bytes).unwrap();
         let expected = [
             1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
             0xff,
         ];
-        assert_eq!(octets, expected);
+        assert_eq!(bytes, expected);
         let short = Error::Truncated { need: 16, have: 15 };
-        assert_eq!(Numbered::parse(&octets[..15]), Err(short));
-        assert_eq!(numbered.emit(&mut octets[..15]), Err(short));
+        assert_eq!(Numbered::parse(&bytes[..15]), Err(short));
+        assert_eq!(numbered.emit(&mut bytes[..15]), Err(short));
     }
 
     proptest! {
         #[test]
         fn what_was_emitted_parses_back(flow: u32, number: u32, sent: u64) {
             let numbered = Numbered { flow, number, sent };
-            let mut octets = [0; LEN];
-            numbered.emit(&mut octets).unwrap();
-            prop_assert_eq!(Numbered::parse(&octets), Ok(numbered));
+            let mut bytes = [0; LEN];
+            numbered.emit(&mut bytes).unwrap();
+            prop_assert_eq!(Numbered::parse(&bytes), Ok(numbered));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! packets.
 
 use crate::Error;
-use crate::octets::demand_mut;
+use crate::bytes::demand_mut;
 
 /// Types of blocks [Pcapng s4].
 mod block {
@@ -26,7 +26,7 @@ const MAGIC: u32 = 0x1a2b_3c4d;
 const VERSION: [u16; 2] = [1, 0];
 /// Resolution of timestamps: 10^-9 s [Pcapng s4.2].
 const NANOSECONDS: u8 = 9;
-/// Octets around the content of a block: its type, and its length twice [Pcapng s3.1].
+/// Bytes around the content of a block: its type, and its length twice [Pcapng s3.1].
 const AROUND: usize = 12;
 
 /// The first header of the packets of an interface [Pcapng s4.2].
@@ -49,7 +49,7 @@ pub enum Block<'a> {
         kind: LinkType,
         /// Name of the interface.
         name: &'a str,
-        /// The most octets kept of a packet; 0: all.
+        /// The most bytes kept of a packet; 0: all.
         most: u32,
     },
     /// A packet.
@@ -58,32 +58,32 @@ pub enum Block<'a> {
         interface: u32,
         /// Timestamp, in nanoseconds.
         nanos: u64,
-        /// The octets kept.
-        octets: &'a [u8],
+        /// The bytes kept.
+        bytes: &'a [u8],
         /// Length of the packet before it was cut.
         length: u32,
     },
 }
 
 impl Block<'_> {
-    /// Octets of the block.
+    /// Bytes of the block.
     pub const fn buffer_len(&self) -> usize {
         AROUND
             + match self {
                 Self::Section => 16,
                 Self::Interface { name, .. } => 8 + 4 + padded(name.len()) + 8 + 4,
-                Self::Packet { octets, .. } => 20 + padded(octets.len()),
+                Self::Packet { bytes, .. } => 20 + padded(bytes.len()),
             }
     }
 
-    /// Writes the block to the first [`Block::buffer_len`] octets of `octets`.
+    /// Writes the block to the first [`Block::buffer_len`] bytes of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer octets.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+    /// [`Error::Truncated`] with fewer bytes.
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
         let length = self.buffer_len();
         let mut out = Cursor {
-            octets: demand_mut(octets, length)?,
+            bytes: demand_mut(bytes, length)?,
             at: 0,
         };
         // Lengths of blocks are far below 2^32, because names and packets are short.
@@ -112,7 +112,7 @@ impl Block<'_> {
             Self::Packet {
                 interface,
                 nanos,
-                octets,
+                bytes,
                 length: original,
             } => {
                 out.put(&block::PACKET.to_be_bytes());
@@ -120,10 +120,10 @@ impl Block<'_> {
                 out.put(&interface.to_be_bytes());
                 // The timestamp's upper half, then its lower half.
                 out.put(&nanos.to_be_bytes());
-                let kept = (octets.len() as u64).to_be_bytes();
+                let kept = (bytes.len() as u64).to_be_bytes();
                 out.put(&kept[4..]);
                 out.put(&original.to_be_bytes());
-                out.put_padded(octets);
+                out.put_padded(bytes);
             }
         }
         out.put(&length);
@@ -131,24 +131,24 @@ impl Block<'_> {
     }
 }
 
-/// Writes octets one after the other into a buffer that is large enough.
+/// Writes bytes one after the other into a buffer that is large enough.
 struct Cursor<'a> {
-    octets: &'a mut [u8],
+    bytes: &'a mut [u8],
     at: usize,
 }
 
 impl Cursor<'_> {
-    fn put(&mut self, octets: &[u8]) {
-        let end = self.at + octets.len();
-        if let Some(place) = self.octets.get_mut(self.at..end) {
-            place.copy_from_slice(octets);
+    fn put(&mut self, bytes: &[u8]) {
+        let end = self.at + bytes.len();
+        if let Some(place) = self.bytes.get_mut(self.at..end) {
+            place.copy_from_slice(bytes);
         }
         self.at = end;
     }
 
-    fn put_padded(&mut self, octets: &[u8]) {
-        self.put(octets);
-        let padding = padded(octets.len()) - octets.len();
+    fn put_padded(&mut self, bytes: &[u8]) {
+        self.put(bytes);
+        let padding = padded(bytes.len()) - bytes.len();
         self.put(&[0; 3][..padding]);
     }
 
@@ -160,7 +160,7 @@ impl Cursor<'_> {
     }
 }
 
-/// The next multiple of four octets.
+/// The next multiple of four bytes.
 const fn padded(length: usize) -> usize {
     length.next_multiple_of(4)
 }
@@ -172,10 +172,10 @@ mod tests {
 
     use super::*;
 
-    fn octets(block: Block<'_>) -> Vec<u8> {
-        let mut octets = vec![0xee; block.buffer_len()];
-        block.emit(&mut octets).unwrap();
-        octets
+    fn bytes(block: Block<'_>) -> Vec<u8> {
+        let mut bytes = vec![0xee; block.buffer_len()];
+        block.emit(&mut bytes).unwrap();
+        bytes
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
             0x0a, 0x0d, 0x0d, 0x0a, 0, 0, 0, 28, 0x1a, 0x2b, 0x3c, 0x4d, 0, 1, 0, 0, 0xff, 0xff,
             0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 28,
         ];
-        assert_eq!(octets(Block::Section), expected);
+        assert_eq!(bytes(Block::Section), expected);
     }
 
     #[test]
@@ -198,7 +198,7 @@ mod tests {
             0, 0, 0, 1, 0, 0, 0, 44, 0, 1, 0, 0, 0, 0, 0, 128, 0, 2, 0, 5, b'w', b'a', b'y', b' ',
             b'0', 0, 0, 0, 0, 9, 0, 1, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 44,
         ];
-        assert_eq!(octets(interface), expected);
+        assert_eq!(bytes(interface), expected);
     }
 
     #[test]
@@ -206,14 +206,14 @@ mod tests {
         let packet = Block::Packet {
             interface: 1,
             nanos: 0x1_0000_0002,
-            octets: &[1, 2, 3, 4, 5],
+            bytes: &[1, 2, 3, 4, 5],
             length: 1514,
         };
         let expected = [
             0, 0, 0, 6, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 5, 0xea,
             1, 2, 3, 4, 5, 0, 0, 0, 0, 0, 0, 40,
         ];
-        assert_eq!(octets(packet), expected);
+        assert_eq!(bytes(packet), expected);
         assert_eq!(
             packet.emit(&mut [0; 39]),
             Err(Error::Truncated { need: 40, have: 39 })

@@ -1,7 +1,7 @@
-//! Packets that probe a path, and the packets that answer them, as octets.
+//! Packets that probe a path, and the packets that answer them, as bytes.
 //!
 //! A probe identifies itself by 64 bits, which its answers repeat: the first eight
-//! octets of the data of an echo or a datagram. A TCP segment uses the lower half as its
+//! bytes of the data of an echo or a datagram. A TCP segment uses the lower half as its
 //! sequence number. The answers are echo replies, datagrams, TCP segments, and ICMP
 //! errors, which quote the start of the probe.
 
@@ -15,7 +15,7 @@ pub use packet::ProbePacket;
 pub use received::{Content, Quote, QuotedTransport, Received};
 pub use segment_size::clamp_segment_size;
 
-/// Octets of the identifier at the start of the data of an echo or a datagram.
+/// Bytes of the identifier at the start of the data of an echo or a datagram.
 pub const ID_LEN: usize = 8;
 
 /// The header behind that of IP.
@@ -48,13 +48,13 @@ pub struct Echo {
 pub struct Tcp {
     /// Source and destination port.
     pub ports: [u16; 2],
-    /// Sequence number of the first octet.
+    /// Sequence number of the first byte.
     pub sequence: u32,
-    /// Sequence number of the next octet expected.
+    /// Sequence number of the next byte expected.
     pub acknowledgement: u32,
     /// Bits of [`flag`](crate::protocol::tcp::flag).
     pub flags: u8,
-    /// Receive window in octets.
+    /// Receive window in bytes.
     pub window: u16,
     /// The maximum segment size that the sender accepts [RFC9293 s3.7.1].
     pub mss: Option<u16>,

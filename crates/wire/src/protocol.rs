@@ -4,9 +4,9 @@
 //! figure of the standard. Two types represent a header, each with the parts that are
 //! used:
 //!
-//! - `Header` is a view of octets. It does not need a whole header, because captures
+//! - `Header` is a view of bytes. It does not need a whole header, because captures
 //!   cut packets short: an accessor returns an error if its field is missing. Setters
-//!   change octets in place, and update the checksum of the header.
+//!   change bytes in place, and update the checksum of the header.
 //! - `Fields` holds the meaning of a header. `emit` writes the whole header to the
 //!   start of a buffer and returns the rest of it, for the next header or the payload.
 //!

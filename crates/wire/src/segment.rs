@@ -2,8 +2,8 @@
 //! connections.
 
 use crate::Error;
+use crate::bytes::demand_mut;
 use crate::datagram::Datagram;
-use crate::octets::demand_mut;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::tcp;
 
@@ -16,37 +16,37 @@ pub struct Segment<'a> {
     pub addresses: Addresses,
     /// Source and destination port.
     pub ports: [u16; 2],
-    /// Service octet, with the bits of ECN [RFC3168 s5].
+    /// Service byte, with the bits of ECN [RFC3168 s5].
     pub service: u8,
     /// Identification of the IP packet [RFC791 s3.1].
     pub identification: u32,
-    /// Sequence number of the first octet.
+    /// Sequence number of the first byte.
     pub sequence: u32,
-    /// Sequence number of the next octet expected.
+    /// Sequence number of the next byte expected.
     pub acknowledgement: u32,
     /// Bits of [`tcp::flag`].
     pub flags: u8,
-    /// Receive window: octets that the other end may send.
+    /// Receive window: bytes that the other end may send.
     pub window: u16,
     /// The sender's timestamp, and the last one that it received.
     pub timestamps: Option<[u32; 2]>,
     /// SACK blocks: for each range received beyond the acknowledgement, its first
     /// sequence number and the first one behind it.
     pub blocks: &'a [[u32; 2]],
-    /// Octets of the header, options included. Options without room are left out;
+    /// Bytes of the header, options included. Options without room are left out;
     /// unused room is padded.
     pub header: u16,
-    /// Octets behind the header.
+    /// Bytes behind the header.
     pub payload: u16,
 }
 
 impl Segment<'_> {
-    /// Octets of the headers.
+    /// Bytes of the headers.
     pub const fn header_len(&self) -> usize {
         self.around().around_len() + self.header as usize
     }
 
-    /// Octets of the whole packet, zeros included, without an FCS.
+    /// Bytes of the whole packet, zeros included, without an FCS.
     pub const fn packet_len(&self) -> usize {
         self.header_len() + self.payload as usize
     }
@@ -68,16 +68,16 @@ impl Segment<'_> {
         }
     }
 
-    /// Writes the headers, with checksums, to the first [`Segment::header_len`] octets
-    /// of `octets`.
+    /// Writes the headers, with checksums, to the first [`Segment::header_len`] bytes
+    /// of `bytes`.
     ///
     /// # Errors
-    /// With fewer octets, or if no TCP header has this length.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+    /// With fewer bytes, or if no TCP header has this length.
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
         let data_offset = tcp::data_offset(self.header)?;
-        let octets = demand_mut(octets, self.header_len())?;
+        let bytes = demand_mut(bytes, self.header_len())?;
         let around = self.around();
-        let tcp = around.emit_around(octets, number::TCP)?;
+        let tcp = around.emit_around(bytes, number::TCP)?;
         let fields = tcp::Fields {
             ports: self.ports,
             sequence: self.sequence,
@@ -121,9 +121,9 @@ mod tests {
     }
 
     fn emitted(segment: &Segment<'_>) -> std::vec::Vec<u8> {
-        let mut octets = vec![0xee; segment.header_len()];
-        segment.emit(&mut octets).unwrap();
-        octets
+        let mut bytes = vec![0xee; segment.header_len()];
+        segment.emit(&mut bytes).unwrap();
+        bytes
     }
 
     #[test]
@@ -132,16 +132,16 @@ mod tests {
             payload: 1_000,
             ..segment(&[], 20)
         };
-        let octets = emitted(&data);
-        assert_eq!((octets.len(), data.packet_len()), (40, 1_040));
-        assert_eq!(octets[9], 6);
-        assert_eq!(octets[20..28], [0xc3, 0x50, 0xc3, 0x51, 1, 2, 3, 4]);
-        assert_eq!(octets[32..36], [0x50, flag::ACK, 0xff, 0xff]);
+        let bytes = emitted(&data);
+        assert_eq!((bytes.len(), data.packet_len()), (40, 1_040));
+        assert_eq!(bytes[9], 6);
+        assert_eq!(bytes[20..28], [0xc3, 0x50, 0xc3, 0x51, 1, 2, 3, 4]);
+        assert_eq!(bytes[32..36], [0x50, flag::ACK, 0xff, 0xff]);
         let sum = Checksum::default()
-            .add(&octets[12..20])
+            .add(&bytes[12..20])
             .add(&[0, 6])
             .add(&1_020_u16.to_be_bytes())
-            .add(&octets[20..]);
+            .add(&bytes[20..]);
         assert_eq!(sum.finish(), 0);
     }
 
@@ -152,16 +152,16 @@ mod tests {
             timestamps: Some([5, 6]),
             ..segment(&blocks, 20 + 12 + 20)
         };
-        let octets = emitted(&full);
-        assert_eq!(octets[40..44], [1, 1, 8, 10]);
-        assert_eq!(octets[52..56], [1, 1, 5, 18]);
-        assert_eq!(octets[68..72], 400_u32.to_be_bytes());
-        // There is room for one block only: two would need 20 octets of options.
-        let octets = emitted(&segment(&blocks, 36));
-        assert_eq!(octets[40..48], [1, 1, 1, 1, 1, 1, 5, 10]);
-        assert_eq!(octets[52..56], 200_u32.to_be_bytes());
-        let octets = emitted(&segment(&blocks[..1], 28));
-        assert_eq!(octets[40..48], [1; 8]);
+        let bytes = emitted(&full);
+        assert_eq!(bytes[40..44], [1, 1, 8, 10]);
+        assert_eq!(bytes[52..56], [1, 1, 5, 18]);
+        assert_eq!(bytes[68..72], 400_u32.to_be_bytes());
+        // There is room for one block only: two would need 20 bytes of options.
+        let bytes = emitted(&segment(&blocks, 36));
+        assert_eq!(bytes[40..48], [1, 1, 1, 1, 1, 1, 5, 10]);
+        assert_eq!(bytes[52..56], 200_u32.to_be_bytes());
+        let bytes = emitted(&segment(&blocks[..1], 28));
+        assert_eq!(bytes[40..48], [1; 8]);
     }
 
     #[test]

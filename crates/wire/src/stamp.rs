@@ -11,7 +11,7 @@
 //! A probe carries 64 random bits that nobody off the path can guess. The sequence number
 //! and the timestamp of a test packet can be guessed, so the identifier has a TLV of its
 //! own, the first one: type 252, which is for private use [RFC8972 s5.1], with the
-//! identifier in its first eight octets, at offset [`Probe::ID_AT`] of the UDP payload.
+//! identifier in its first eight bytes, at offset [`Probe::ID_AT`] of the UDP payload.
 //! Every reflector returns it: one that knows no TLVs copies what follows the base packet
 //! [RFC8762 s4.3], one that does not know this type copies the TLV and sets its U flag
 //! [RFC8972 s4]. A reflector of this crate clears the flag if the sequence numbers of its
@@ -35,7 +35,7 @@ mod fuzz;
 #[cfg(test)]
 mod tests;
 
-use crate::octets::{array, demand, demand_mut, put, u8_at, u16_at, u32_at, u64_at};
+use crate::bytes::{array, demand, demand_mut, put, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Field};
 pub use probe::{LengthControl, Probe, Reflected};
 pub use reflection::{LARGEST, reflect};
@@ -45,7 +45,7 @@ pub use tlv::{Flags, Tlv, Tlvs, kind, tlvs};
 /// The UDP port of a session-reflector, unless another one is agreed on [RFC8762 s4.1].
 pub const PORT: u16 = 862;
 
-/// Octets of a test packet without TLVs and padding, in both directions
+/// Bytes of a test packet without TLVs and padding, in both directions
 /// [RFC8762 s4.2.1, s4.3.1].
 pub const BASE_LEN: usize = 44;
 
@@ -83,37 +83,37 @@ pub struct SenderPacket {
 impl SenderPacket {
     /// Reads the base of a test packet.
     ///
-    /// The octets that must be zero are checked although [RFC8762 s4.2.1] tells receivers
+    /// The bytes that must be zero are checked although [RFC8762 s4.2.1] tells receivers
     /// to ignore them: a reply has the instant of reception there, so two reflectors
     /// cannot be made to answer each other for ever.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`BASE_LEN`] octets; [`Error::Malformed`] if
-    /// the error estimate has no value, or the reserved octets are not zero.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let octets = demand(octets, BASE_LEN)?;
-        if octets[field::RECEIVED..].iter().any(|octet| *octet != 0) {
+    /// [`Error::Truncated`] with fewer than [`BASE_LEN`] bytes; [`Error::Malformed`] if
+    /// the error estimate has no value, or the reserved bytes are not zero.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = demand(bytes, BASE_LEN)?;
+        if bytes[field::RECEIVED..].iter().any(|byte| *byte != 0) {
             return Err(Error::Malformed(Field::Reserved));
         }
         Ok(Self {
-            sequence: u32_at(octets, field::SEQUENCE)?,
-            sent: Timestamp(u64_at(octets, field::SENT)?),
-            error: ErrorEstimate::parse(array(octets, field::ERROR)?)?,
-            session: u16_at(octets, field::SESSION)?,
+            sequence: u32_at(bytes, field::SEQUENCE)?,
+            sent: Timestamp(u64_at(bytes, field::SENT)?),
+            error: ErrorEstimate::parse(array(bytes, field::ERROR)?)?,
+            session: u16_at(bytes, field::SESSION)?,
         })
     }
 
-    /// Writes the base to the first [`BASE_LEN`] of `octets`; the others are unchanged.
+    /// Writes the base to the first [`BASE_LEN`] of `bytes`; the others are unchanged.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, BASE_LEN)?;
-        octets.fill(0);
-        put(octets, field::SEQUENCE, self.sequence.to_be_bytes());
-        put(octets, field::SENT, self.sent.0.to_be_bytes());
-        put(octets, field::ERROR, self.error.octets());
-        put(octets, field::SESSION, self.session.to_be_bytes());
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, BASE_LEN)?;
+        bytes.fill(0);
+        put(bytes, field::SEQUENCE, self.sequence.to_be_bytes());
+        put(bytes, field::SENT, self.sent.0.to_be_bytes());
+        put(bytes, field::ERROR, self.error.bytes());
+        put(bytes, field::SESSION, self.session.to_be_bytes());
         Ok(())
     }
 }
@@ -140,47 +140,47 @@ impl ReflectorPacket {
     /// Reads the base of a reply.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`BASE_LEN`] octets; [`Error::Malformed`] if
+    /// [`Error::Truncated`] with fewer than [`BASE_LEN`] bytes; [`Error::Malformed`] if
     /// an error estimate has no value.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let octets = demand(octets, BASE_LEN)?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = demand(bytes, BASE_LEN)?;
         Ok(Self {
-            sequence: u32_at(octets, field::SEQUENCE)?,
-            sent: Timestamp(u64_at(octets, field::SENT)?),
-            error: ErrorEstimate::parse(array(octets, field::ERROR)?)?,
-            received: Timestamp(u64_at(octets, field::RECEIVED)?),
+            sequence: u32_at(bytes, field::SEQUENCE)?,
+            sent: Timestamp(u64_at(bytes, field::SENT)?),
+            error: ErrorEstimate::parse(array(bytes, field::ERROR)?)?,
+            received: Timestamp(u64_at(bytes, field::RECEIVED)?),
             request: SenderPacket {
-                sequence: u32_at(octets, field::SENDER_SEQUENCE)?,
-                sent: Timestamp(u64_at(octets, field::SENDER_SENT)?),
-                error: ErrorEstimate::parse(array(octets, field::SENDER_ERROR)?)?,
-                session: u16_at(octets, field::SESSION)?,
+                sequence: u32_at(bytes, field::SENDER_SEQUENCE)?,
+                sent: Timestamp(u64_at(bytes, field::SENDER_SENT)?),
+                error: ErrorEstimate::parse(array(bytes, field::SENDER_ERROR)?)?,
+                session: u16_at(bytes, field::SESSION)?,
             },
-            hop_limit: u8_at(octets, field::HOP_LIMIT)?,
+            hop_limit: u8_at(bytes, field::HOP_LIMIT)?,
         })
     }
 
-    /// Writes the base to the first [`BASE_LEN`] of `octets`; the others are unchanged.
+    /// Writes the base to the first [`BASE_LEN`] of `bytes`; the others are unchanged.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, BASE_LEN)?;
-        put(octets, field::SEQUENCE, self.sequence.to_be_bytes());
-        put(octets, field::SENT, self.sent.0.to_be_bytes());
-        put(octets, field::ERROR, self.error.octets());
-        put(octets, field::SESSION, self.request.session.to_be_bytes());
-        put(octets, field::RECEIVED, self.received.0.to_be_bytes());
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, BASE_LEN)?;
+        put(bytes, field::SEQUENCE, self.sequence.to_be_bytes());
+        put(bytes, field::SENT, self.sent.0.to_be_bytes());
+        put(bytes, field::ERROR, self.error.bytes());
+        put(bytes, field::SESSION, self.request.session.to_be_bytes());
+        put(bytes, field::RECEIVED, self.received.0.to_be_bytes());
         let request = &self.request;
         put(
-            octets,
+            bytes,
             field::SENDER_SEQUENCE,
             request.sequence.to_be_bytes(),
         );
-        put(octets, field::SENDER_SENT, request.sent.0.to_be_bytes());
-        put(octets, field::SENDER_ERROR, request.error.octets());
-        octets[field::ZERO..field::HOP_LIMIT].fill(0);
-        octets[field::HOP_LIMIT] = self.hop_limit;
-        octets[field::ZERO_TOO..].fill(0);
+        put(bytes, field::SENDER_SENT, request.sent.0.to_be_bytes());
+        put(bytes, field::SENDER_ERROR, request.error.bytes());
+        bytes[field::ZERO..field::HOP_LIMIT].fill(0);
+        bytes[field::HOP_LIMIT] = self.hop_limit;
+        bytes[field::ZERO_TOO..].fill(0);
         Ok(())
     }
 }

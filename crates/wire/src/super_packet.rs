@@ -11,7 +11,7 @@
 
 use units::IpVersion;
 
-use crate::octets::demand_mut;
+use crate::bytes::demand_mut;
 use crate::protocol::ip::{ends, number, pseudo_header, version};
 use crate::protocol::ipv6::extension::{self, Extension};
 use crate::protocol::ipv6::option;
@@ -34,18 +34,18 @@ pub struct SuperPacket<'a> {
     packet: &'a [u8],
     version: IpVersion,
     transport: Transport,
-    /// Octets behind the IPv6 header that pieces do not have.
+    /// Bytes behind the IPv6 header that pieces do not have.
     jumbo: usize,
     /// Offset of the header of TCP or UDP, and of the payload.
     start: usize,
     payload: usize,
-    /// Octets of payload in each piece but the last.
+    /// Bytes of payload in each piece but the last.
     size: usize,
 }
 
 impl<'a> SuperPacket<'a> {
     /// Reads the super-packet in the IP packet `packet`, whose header of TCP or UDP begins
-    /// at `start` and whose pieces carry `size` octets of payload.
+    /// at `start` and whose pieces carry `size` bytes of payload.
     ///
     /// # Errors
     /// [`Error::Truncated`] without whole headers; [`Error::Malformed`] for another
@@ -113,17 +113,17 @@ impl<'a> SuperPacket<'a> {
     }
 
     /// Writes piece `number`, counted from 0, with all checksums, to the start of
-    /// `octets`; returns its length.
+    /// `bytes`; returns its length.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, number: usize, octets: &mut [u8]) -> Result<usize, Error> {
+    pub fn emit(&self, number: usize, bytes: &mut [u8]) -> Result<usize, Error> {
         let (headers, payload) = self.packet.split_at(self.payload);
         let done = number.saturating_mul(self.size).min(payload.len());
         let end = done.saturating_add(self.size).min(payload.len());
         let part = &payload[done..end];
         let length = headers.len() - self.jumbo + part.len();
-        let piece = demand_mut(octets, length)?;
+        let piece = demand_mut(bytes, length)?;
         let (head, body) = piece.split_at_mut(headers.len() - self.jumbo);
         body.copy_from_slice(part);
         match self.jumbo {
@@ -211,7 +211,7 @@ impl<'a> SuperPacket<'a> {
 fn behind_extensions(packet: &[u8]) -> Result<(usize, u8), Error> {
     let mut place = ipv6::HEADER_LEN;
     let mut next = ipv6::Header::of(packet).next_header()?;
-    // Each round goes eight octets further at least.
+    // Each round goes eight bytes further at least.
     while let Some(extension) = Extension::parse(next, packet.get(place..).unwrap_or_default())? {
         next = extension.next_header;
         place += extension.length;
@@ -219,7 +219,7 @@ fn behind_extensions(packet: &[u8]) -> Result<(usize, u8), Error> {
     Ok((place, next))
 }
 
-/// Octets of a header with the Jumbo Payload option alone in the IPv6 packet `packet`.
+/// Bytes of a header with the Jumbo Payload option alone in the IPv6 packet `packet`.
 fn jumbo(packet: &[u8]) -> usize {
     let header = packet.get(ipv6::HEADER_LEN..).unwrap_or_default();
     let is_first = ipv6::Header::of(packet).next_header() == Ok(number::HOP_BY_HOP);

@@ -8,8 +8,8 @@
 use units::IpVersion;
 
 use crate::Error;
+use crate::bytes::demand_mut;
 use crate::icmp_error::{Cause, IcmpError, Offending};
-use crate::octets::demand_mut;
 use crate::protocol::ip::Addresses;
 use crate::protocol::{ethernet, ipv4, vlan};
 
@@ -23,25 +23,25 @@ pub struct TooBig<'a> {
 
 impl<'a> TooBig<'a> {
     /// The answer to the packet in the Ethernet frame `frame` (without FCS) from a link
-    /// that carries IP packets of `mtu` octets. `None` if no answer is allowed or
+    /// that carries IP packets of `mtu` bytes. `None` if no answer is allowed or
     /// possible:
     ///
-    /// - the frame holds no whole IP packet, or one of at most `mtu` octets;
+    /// - the frame holds no whole IP packet, or one of at most `mtu` bytes;
     /// - an ICMP error [RFC4443 s2.4] [RFC1122 s3.2.2], or ICMPv6 that may be one;
     /// - a packet to a group or from an address that is no single host's, in either
     ///   layer; the exception for multicast [RFC4443 s2.4] is not made, because one
     ///   packet would cause many answers;
     /// - a fragment other than the first [RFC1122 s3.2.2];
     /// - IPv4 that may be fragmented: a router would fragment it, a wire does not;
-    /// - IPv6 if `mtu` is below 1280 octets, which hosts ignore.
+    /// - IPv6 if `mtu` is below 1280 bytes, which hosts ignore.
     pub fn to(frame: &'a [u8], mtu: u32) -> Option<Self> {
         let (kind, header) = vlan::inside(frame, 1).ok()?;
-        let (link_header, octets) = frame.split_at_checked(header)?;
+        let (link_header, bytes) = frame.split_at_checked(header)?;
         let ends = ethernet::Header::of(link_header).addresses().ok()?;
         if ends.into_iter().any(ethernet::is_group) {
             return None;
         }
-        let Offending { packet, addresses } = Offending::read(octets)?;
+        let Offending { packet, addresses } = Offending::read(bytes)?;
         let larger = u32::try_from(packet.len()).is_ok_and(|length| length > mtu);
         let (heeded, reversed) = match addresses {
             Addresses::V4([source, destination]) => {
@@ -66,19 +66,19 @@ impl<'a> TooBig<'a> {
         })
     }
 
-    /// Octets that [`Self::emit`] writes: a frame without FCS.
+    /// Bytes that [`Self::emit`] writes: a frame without FCS.
     pub fn buffer_len(&self) -> usize {
         self.link_header.len() + self.error.buffer_len()
     }
 
     /// Writes the frame to send back, with checksums, to the first [`Self::buffer_len`]
-    /// of `octets`. It keeps a VLAN tag.
+    /// of `bytes`. It keeps a VLAN tag.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, self.buffer_len())?;
-        let (link_header, packet) = octets.split_at_mut(self.link_header.len());
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, self.buffer_len())?;
+        let (link_header, packet) = bytes.split_at_mut(self.link_header.len());
         link_header.copy_from_slice(self.link_header);
         let [to, from] = ethernet::Header::of(&link_header).addresses()?;
         ethernet::Header::of(link_header).set_addresses([from, to])?;

@@ -73,14 +73,14 @@ const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
     ),
 ];
 
-/// A datagram of 20 or 21 octets of payload over either version of IP.
+/// A datagram of 20 or 21 bytes of payload over either version of IP.
 fn inner(number: u16) -> Vec<u8> {
     let addresses = if number.is_multiple_of(2) { V4 } else { V6 };
     let length = 28 + number % 2;
     let datagram = Datagram::unfragmented(addresses, [40_000 + number, 9], length);
-    let mut octets = vec![0; datagram.packet_len()];
-    datagram.emit(&mut octets).unwrap();
-    octets
+    let mut bytes = vec![0; datagram.packet_len()];
+    datagram.emit(&mut bytes).unwrap();
+    bytes
 }
 
 /// Frames with four packets each, first whole, then without those at `dead`.
@@ -88,8 +88,8 @@ fn frames(dead: &[u16]) -> Vec<Vec<u8>> {
     let packets: Vec<Vec<u8>> = (0..4).map(inner).collect();
     let pieces: Vec<Piece<'_>> = (0..)
         .zip(&packets)
-        .map(|(number, octets)| Piece {
-            octets,
+        .map(|(number, bytes)| Piece {
+            bytes,
             waited: 400 - 100 * number,
         })
         .collect();
@@ -163,7 +163,7 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     let always = |field: &str, whole: &str, inner_dropped: &str| {
         all(field, &|_| whole.to_owned(), &|_| inner_dropped.to_owned());
     };
-    // IPv4 with 28 octets behind its header, IPv6 with 29: 48 and 69.
+    // IPv4 with 28 bytes behind its header, IPv6 with 29: 48 and 69.
     always("jumbolab.count", "4", "4");
     always("jumbolab.average", "58", "58");
     always("jumbolab.version", "1", "1");
@@ -176,7 +176,7 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     });
     always("jumbolab.dropped", "", "0,1");
     always("jumbolab.live", "4", "2");
-    always("jumbolab.live_octets", "234", "117");
+    always("jumbolab.live_bytes", "234", "117");
     always("jumbolab.inner", "0,1,2,3", "2,3");
     // The inner packets are dissected, too, behind the UDP ports of the carriage.
     for (place, ports) in values(&folder, "udp.srcport").iter().enumerate() {
@@ -189,7 +189,7 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
 
 #[test]
 fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
-    // Drops of odd length in the middle swap the octets of the sum over the rest.
+    // Drops of odd length in the middle swap the bytes of the sum over the rest.
     let folder = captured(&frames(&[1, 2]));
     for (place, protocols) in values(&folder, "frame.protocols").iter().enumerate() {
         let expected = CARRIAGES[place / 2].2;
@@ -229,7 +229,7 @@ fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
         } else {
             "2 of 4 packets, 117"
         };
-        let expected = format!("Bundle {}: {left} octets", 7 + number / 2);
+        let expected = format!("Bundle {}: {left} bytes", 7 + number / 2);
         assert!(line.ends_with(&expected), "{line}");
     }
 }
@@ -239,14 +239,14 @@ fn what_does_not_agree_with_itself_is_called_so() {
     let mut frames = frames(&[0]);
     frames.truncate(1);
     let (version, entry, padded) = (14 + 20 + 4, 14 + 20 + 6, 14 + 20);
-    for (at, octet, filter) in [
+    for (at, byte, filter) in [
         (version, 0x40, "jumbolab.bad_version"),
         (entry, 0x7f, "jumbolab.bad_length"),
         (entry + 1, 40, "jumbolab.padding"),
         (padded, 0x40, "jumbolab.bad_length"),
     ] {
         let mut damaged = frames.clone();
-        damaged[0][at] = octet;
+        damaged[0][at] = byte;
         let folder = captured(&damaged);
         assert_ne!(tshark(&folder, &["-Y", filter]), "", "{filter}");
         assert_eq!(tshark(&folder, &["-Y", "_ws.lua.error"]), "", "{filter}");

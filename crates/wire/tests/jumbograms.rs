@@ -1,5 +1,5 @@
 //! Jumbograms compared with other programs: Scapy and SendIP, the tools named in the
-//! literature on jumbograms, must write the same octets, and tshark must read them.
+//! literature on jumbograms, must write the same bytes, and tshark must read them.
 
 #[path = "peers/capture.rs"]
 mod capture;
@@ -40,11 +40,11 @@ fn packet(size: u32) -> Vec<u8> {
     let payload: Vec<u8> = (0..u64::from(size))
         .map(|place| u8::try_from(place * 7 % 251).unwrap())
         .collect();
-    let mut octets = vec![0; packet.head_len()];
+    let mut bytes = vec![0; packet.head_len()];
     let sum = Sum::default().with(&payload);
-    packet.emit(sum, &mut octets).unwrap();
-    octets.extend(payload);
-    octets
+    packet.emit(sum, &mut bytes).unwrap();
+    bytes.extend(payload);
+    bytes
 }
 
 fn run(command: &mut Command) -> Vec<u8> {
@@ -72,12 +72,12 @@ fn scapy_writes_the_same_jumbograms_and_what_it_writes_is_read() {
     }
 }
 
-/// Octets of an IPv6 header, and the offset of its hop limit [RFC8200 s3].
+/// Bytes of an IPv6 header, and the offset of its hop limit [RFC8200 s3].
 const IPV6: usize = 40;
 const HOP_LIMIT: usize = 7;
 
 /// Sends the content of `behind` with SendIP, behind an IPv6 header, to a socket in the
-/// same namespace, and writes the received octets to `arrived`. Debian's SendIP has no
+/// same namespace, and writes the received bytes to `arrived`. Debian's SendIP has no
 /// hop-by-hop options, so they are plain data to it.
 const SENDIP: &str = "\
 import socket, subprocess
@@ -116,21 +116,21 @@ fn sendip_writes_the_same_header_and_the_kernel_delivers_what_it_sends() {
     }
 }
 
-/// The octets of the packet that SendIP prints: lines of up to four in hexadecimal
+/// The bytes of the packet that SendIP prints: lines of up to four in hexadecimal
 /// digits, and the same as text.
 fn dumped(text: &str) -> Vec<u8> {
     let lines = text
         .lines()
         .skip_while(|line| *line != "Final packet data:")
         .skip(1);
-    let octets = |line: &str| -> Option<Vec<u8>> {
+    let bytes = |line: &str| -> Option<Vec<u8>> {
         let (digits, _) = line.split_once("   ")?;
-        let octets = digits.split(' ');
-        octets
+        let bytes = digits.split(' ');
+        bytes
             .map(|pair| u8::from_str_radix(pair, 16).ok())
             .collect()
     };
-    lines.map_while(octets).flatten().collect()
+    lines.map_while(bytes).flatten().collect()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn tshark_finds_the_length_and_a_checksum_that_holds() {
     let folder = TempDir::new().unwrap();
     let packets = SIZES.map(packet);
     let packets = SIZES.iter().zip(&packets);
-    let packets = packets.map(|(size, octets)| (u64::from(*size), &octets[..]));
+    let packets = packets.map(|(size, bytes)| (u64::from(*size), &bytes[..]));
     let file = capture(LinkType::RawIp, packets);
     std::fs::write(folder.path().join("jumbograms.pcapng"), file).unwrap();
     let fields = ["ipv6.opt.jumbo", "frame.len", "udp.checksum.status"];

@@ -1,5 +1,5 @@
 //! Probes and their answers compared with other programs: Scapy must write the same
-//! octets, and tshark must find no fault in them.
+//! bytes, and tshark must find no fault in them.
 
 #[path = "peers/capture.rs"]
 mod capture;
@@ -38,16 +38,16 @@ probes = [IP(**v4)/ICMP(type=8, id=0x1122, seq=0x3344)/Raw(data),
     IPv6(**v6)/UDP(sport=50000, dport=33434)/Raw(data),
     IPv6(**v6)/TCP(**syn)/Raw(data)]
 for probe in probes:
-    octets = bytes(probe)
-    print(octets.hex())
+    bytes = bytes(probe)
+    print(bytes.hex())
     if probe.version == 4:
         back = IP(src='198.18.9.9', dst='198.18.0.1', ttl=64, id=0, flags='DF', tos=0xc0)
-        quote = Raw(octets[:548])
+        quote = Raw(bytes[:548])
         errors = [ICMP(type=3, code=4, nexthopmtu=1400), ICMP(type=11, code=0),
             ICMP(type=3, code=3)]
     else:
         back = IPv6(src='2001:db8:9::9', dst='2001:db8::1', hlim=64)
-        quote = Raw(octets[:1232])
+        quote = Raw(bytes[:1232])
         errors = [ICMPv6PacketTooBig(mtu=1400), ICMPv6TimeExceeded(code=0),
             ICMPv6DestUnreach(code=3)]
     for error in errors:
@@ -90,20 +90,20 @@ fn packets() -> Vec<Vec<u8>> {
                 size: 1_400,
             };
             probe.size += u32::try_from(probe.headers()).unwrap();
-            let mut octets = vec![0; probe.buffer_len()];
-            probe.emit(&mut octets).unwrap();
+            let mut bytes = vec![0; probe.buffer_len()];
+            probe.emit(&mut bytes).unwrap();
             let causes = [
                 Cause::TooBig { mtu: 1_400 },
                 Cause::HopLimitExceeded,
                 Cause::Unreachable { code: 3 },
             ];
             let errors = causes.map(|cause| {
-                let error = IcmpError::about(&octets, cause, from).unwrap();
-                let mut octets = vec![0; error.buffer_len()];
-                error.emit(&mut octets).unwrap();
-                octets
+                let error = IcmpError::about(&bytes, cause, from).unwrap();
+                let mut bytes = vec![0; error.buffer_len()];
+                error.emit(&mut bytes).unwrap();
+                bytes
             });
-            packets.push(octets);
+            packets.push(bytes);
             packets.extend(errors);
         }
     }
@@ -123,8 +123,8 @@ fn scapy_writes_the_same_probes_and_errors() {
     let written = run(Command::new("/usr/bin/python3").args(["-c", SCAPY]));
     let packets = packets();
     assert_eq!(written.lines().count(), packets.len());
-    for (number, (line, octets)) in written.lines().zip(&packets).enumerate() {
-        let ours: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+    for (number, (line, bytes)) in written.lines().zip(&packets).enumerate() {
+        let ours: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(ours, line, "packet {number}");
     }
 }
@@ -135,13 +135,13 @@ fn tshark_finds_no_fault_in_probes_errors_and_fragments() {
     // The first error is longer than the fragments, and must not be divided.
     let divided: Vec<Vec<u8>> = packets
         .iter()
-        .filter(|octets| octets[0] >> 4 == 6 && octets[6] == 17)
-        .flat_map(|octets| {
-            let fragments = Fragments::of(octets, 600, 9).unwrap();
+        .filter(|bytes| bytes[0] >> 4 == 6 && bytes[6] == 17)
+        .flat_map(|bytes| {
+            let fragments = Fragments::of(bytes, 600, 9).unwrap();
             fragments.map(|fragment| {
-                let mut octets = vec![0; fragment.buffer_len()];
-                fragment.emit(&mut octets).unwrap();
-                octets
+                let mut bytes = vec![0; fragment.buffer_len()];
+                fragment.emit(&mut bytes).unwrap();
+                bytes
             })
         })
         .collect();
@@ -149,12 +149,12 @@ fn tshark_finds_no_fault_in_probes_errors_and_fragments() {
     packets.extend(divided);
     let frames: Vec<Vec<u8>> = packets
         .iter()
-        .map(|octets| {
-            let kind: [u8; 2] = match octets[0] >> 4 {
+        .map(|bytes| {
+            let kind: [u8; 2] = match bytes[0] >> 4 {
                 4 => [0x08, 0x00],
                 _ => [0x86, 0xdd],
             };
-            [&[2; 12][..], &kind, octets].concat()
+            [&[2; 12][..], &kind, bytes].concat()
         })
         .collect();
     let folder = TempDir::new().unwrap();

@@ -9,6 +9,7 @@
 docs/guides/python.md of the repository describes the package.
 """
 
+from ._backends import Backends, load
 from ._commands import (
     Experiment,
     Plan,
@@ -16,8 +17,8 @@ from ._commands import (
     list,
     plan,
     predict,
-    robustness,
     run,
+    sensitivity,
 )
 from ._errors import Interrupted, JumbolabError, VersionMismatch
 from ._program import program, version
@@ -25,11 +26,11 @@ from ._rankings import Printed, apart, front, nearest
 from ._results import Results
 from ._search import sweep_search
 from ._sweep import Sweep, sweep
-from ._worlds import Worlds, load
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Backends",
     "Experiment",
     "Interrupted",
     "JumbolabError",
@@ -39,7 +40,6 @@ __all__ = [
     "Sweep",
     "Value",
     "VersionMismatch",
-    "Worlds",
     "apart",
     "front",
     "list",
@@ -48,8 +48,8 @@ __all__ = [
     "plan",
     "predict",
     "program",
-    "robustness",
     "run",
+    "sensitivity",
     "sweep",
     "sweep_search",
     "version",

@@ -13,13 +13,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from ._backends import Backends
 from ._errors import Interrupted, JumbolabError
 from ._files import LARGEST_JOURNAL, Folder, MissingFile
 from ._program import PRINTED, Outcome, ask, ask_objects, finish, program, start
 from ._progress import Bar
 from ._results import Results, _table
 from ._shapes import read_json, record
-from ._worlds import Worlds
 
 _JOURNAL = re.compile(r"trials(\..+)?\.jsonl")
 
@@ -42,7 +42,7 @@ class Plan:
 
     plan: str
     title: str
-    world: str
+    backend: str
     hash: str
     cells: int
     repeat: int
@@ -92,15 +92,15 @@ def run(
     Args:
         experiment: Name of a shipped experiment, or path of a TOML file.
         set: Values of keys or short names; a list makes a sweep.
-        on: World: ``netns``, ``hosts``, ``sim`` or ``model``. Several, as in
-            ``"model,sim,netns"``, give `Worlds`.
+        on: Backend: ``netns``, ``hosts``, ``sim`` or ``model``. Several, as in
+            ``"model,sim,netns"``, give `Backends`.
         repeat: Trials of each cell.
-        threads: Parallel trials, in the world ``sim``.
+        threads: Parallel trials, in the backend ``sim``.
         output: Folder for the results instead of ``results/NAME-HASH``.
         resume: Go on with an interrupted run; ``"force"`` with any kernel and program.
         retry: With `resume`: run failed trials again.
-        shard: Run a part alone, such as ``"1/3"``, in the world ``sim``.
-        hosts: Machines of the world ``hosts``: ``"sender=a,interface=eth1"``.
+        shard: Run a part alone, such as ``"1/3"``, in the backend ``sim``.
+        hosts: Machines of the backend ``hosts``: ``"sender=a,interface=eth1"``.
         allow_commands: Start programs of an experiment that belongs to another user.
         progress: Show a bar; None: on terminals and in notebooks.
 
@@ -115,7 +115,7 @@ def run(
     return _watched(words, path_of(experiment), on, progress)
 
 
-def robustness(
+def sensitivity(
     experiment: str | PathLike[str],
     *,
     set: Settings | None = None,
@@ -129,20 +129,20 @@ def robustness(
 ) -> Results:
     """Searches which settings that a study does not state decide its claims.
 
-    The answers are the objects of ``Results.lines``: docs/reference/json.md, "robustness --json".
+    The answers are the objects of ``Results.lines``: docs/reference/json.md, "sensitivity --json".
 
     Args:
         experiment: Name of a shipped experiment, or path of a TOML file.
         set: Values of keys; a setting that is set leaves the search.
-        on: World: ``netns`` or ``sim``.
+        on: Backend: ``netns`` or ``sim``.
         seed: Seed of the search.
         budget: A time such as ``"2h"``, or trials: ``"runs=5000"``.
-        threads: Parallel trials, in the world ``sim``.
+        threads: Parallel trials, in the backend ``sim``.
         output: Folder for the results.
         resume: Go on with an earlier search; ``"force"`` with any kernel and program.
         progress: Show a bar; None: on terminals and in notebooks.
     """
-    words = ["robustness", *arguments(set, on, None)]
+    words = ["sensitivity", *arguments(set, on, None)]
     words += _options(seed=seed, budget=budget, threads=threads, output=output)
     words += _resumed(resume)
     return _watched(words, path_of(experiment), on, progress)
@@ -249,10 +249,10 @@ def _results(outcome: Outcome, on: str | None) -> Results | None:
     begun = [folder.absolute() for folder in outcome.folders if _has_trials(folder)]
     if not begun:
         return None
-    # As they were named: worlds in a sandbox run last.
+    # As they were named: backends in a sandbox run last.
     named = on.split(",") if on else []
-    begun.sort(key=lambda folder: _place(named, str(Results(folder).plan["run"]["world"])))
-    return Results(begun[0]) if len(begun) == 1 else Worlds(begun)
+    begun.sort(key=lambda folder: _place(named, str(Results(folder).plan["run"]["backend"])))
+    return Results(begun[0]) if len(begun) == 1 else Backends(begun)
 
 
 def _has_trials(path: Path) -> bool:

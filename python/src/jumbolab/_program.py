@@ -79,7 +79,7 @@ class Outcome:
 
     code: int
     stdout: str
-    #: The folders of results: one for each world.
+    #: The folders of results: one for each backend.
     folders: list[Path] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     error: JumbolabError | None = None

@@ -35,7 +35,7 @@ def nearest(results: Results, printed: Mapping[str, Printed]) -> pa.Table:
     jackknife over the seeds [Miller1974].
 
     Args:
-        results: The run, in one world.
+        results: The run, in one backend.
         printed: For each way in which the study may have counted, its figures.
 
     Returns:
@@ -75,7 +75,7 @@ def front(
     two trials the means decide.
 
     Args:
-        results: The run, in one world.
+        results: The run, in one backend.
         lower: Metrics of which less is better.
         higher: Metrics of which more is better.
         within: Factors of which only cells with the same levels compete; none: all compete.

@@ -100,7 +100,7 @@ class Results:
 
     @property
     def state(self) -> str:
-        """The certificate: ``passed``, ``passed with doubts`` or ``failed``."""
+        """The quality_check: ``passed``, ``passed with warnings`` or ``failed``."""
         return str(self.run["state"])
 
     @property
@@ -144,9 +144,9 @@ class Results:
         return ask(["report", *(["--full"] if full else []), "--", *self._paths()])
 
     @property
-    def worlds(self) -> dict[str, Results]:
-        """The results by world: of a run in one world, itself."""
-        return {str(self.plan["run"]["world"]): self}
+    def backends(self) -> dict[str, Results]:
+        """The results by backend: of a run in one backend, itself."""
+        return {str(self.plan["run"]["backend"]): self}
 
     def dataset(self) -> list[str]:
         """The files of trials, for readers of Parquet beyond memory."""
@@ -177,9 +177,9 @@ class Results:
         counted = ", ".join(f"{count} {word}" for word, count in sorted(verdicts.items()))
         facts = [
             ("experiment", run["run"]),
-            ("world", run["world"]),
+            ("backend", run["backend"]),
             ("trials", f"{counts['finished']} of {counts['planned']} finished"),
-            ("certificate", run["certificate"]["state"]),
+            ("quality_check", run["quality_check"]["state"]),
             ("verdicts", counted or "nothing is claimed"),
             ("folder", str(self.path)),
         ]
@@ -199,7 +199,7 @@ def plan_of(content: bytes, place: str) -> Object:
     """
     plan = read_toml(content, place)
     run = plan.get("run")
-    for key in ("hash", "world"):
+    for key in ("hash", "backend"):
         if not isinstance(run, dict) or not isinstance(run.get(key), str):
             raise JumbolabError(f"{place}: run.{key} is missing; restore the file", file=place)
     return plan

@@ -1,7 +1,7 @@
-"""Robustness searches on a cluster: each round in parts, put together before the next one.
+"""Sensitivity searches on a cluster: each round in parts, put together before the next one.
 
 A round follows from the results of all before it. Part I of N runs the trials at the places I,
-I + N, .. of the round (``jumbolab robustness --shard I/N``) and stops before the next one, so
+I + N, .. of the round (``jumbolab sensitivity --shard I/N``) and stops before the next one, so
 that the parts laced together are the journal that one process would have written.
 """
 
@@ -64,16 +64,16 @@ def sweep_search(
     storage_options: Options | None = None,
     progress: bool | None = None,
 ) -> Results:
-    """Searches like ``jumbolab robustness --on sim --budget runs=RUNS``, on a Dask cluster.
+    """Searches like ``jumbolab sensitivity --on sim --budget runs=RUNS``, on a Dask cluster.
 
-    The journal has the octets of one search. What a stopped search stored is not run again.
+    The journal has the bytes of one search. What a stopped search stored is not run again.
 
     Args:
         experiment: Name of a shipped experiment, or path of a TOML file.
         runs: The budget in trials.
         output: Folder for the results.
         client: ``distributed.Client``; None: the one that was made last.
-        set: As of `robustness`.
+        set: As of `sensitivity`.
         storage: As of `sweep`.
         storage_options: Options of its file system.
         progress: Show a bar; None: on terminals and in notebooks.
@@ -196,7 +196,7 @@ def _run(job: Job, task: tuple[int, int, int, int], store: Store, scratch: Path)
             made.write("trials.jsonl", _history(job, store, number))
         options = [f"--shard={part}/{parts}", f"--budget=runs={most}", "--threads=1", "--quiet"]
         begun = time.monotonic()
-        words = job.words("robustness", scratch, *options, "--output=search")
+        words = job.words("sensitivity", scratch, *options, "--output=search")
         finish(start(words, folder=scratch))
         journal = f"trials.{part}of{parts}.jsonl"
         files = put_shared(store, made, SHARED)

@@ -137,9 +137,9 @@ def sweep(
     parts: bool = False,
     progress: bool | None = None,
 ) -> Results | Sweep:
-    """Runs an experiment in the world `sim` on the workers of a Dask cluster.
+    """Runs an experiment in the backend `sim` on the workers of a Dask cluster.
 
-    The folder has the same octets as that of one run on one machine. What a stopped sweep
+    The folder has the same bytes as that of one run on one machine. What a stopped sweep
     stored is not run again: the same call goes on.
 
     Args:
@@ -147,7 +147,7 @@ def sweep(
         client: ``distributed.Client``; None: the one that was made last.
         set: As of `run`.
         seeds: A plan for each of these values of ``trials.seed``; gives a `Sweep`.
-        on: World; only ``sim`` runs in parts.
+        on: Backend; only ``sim`` runs in parts.
         repeat: Trials of each cell.
         output: Folder for the results instead of ``results/NAME-HASH``; of several seeds,
             with a folder for each: ``seed-1``.

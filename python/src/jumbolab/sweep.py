@@ -115,14 +115,14 @@ def _swept(args: argparse.Namespace, settings: dict[str, str]) -> Results | Swee
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m jumbolab.sweep",
-        description="Runs an experiment in the world sim on the workers of a Dask cluster.",
+        description="Runs an experiment in the backend sim on the workers of a Dask cluster.",
         epilog=EPILOG,
     )
     parser.add_argument("experiment", help="name of a shipped experiment, or path of a TOML file")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--scheduler", help="address of a Dask scheduler: tcp://host:8786")
     where.add_argument("--local", type=_count, metavar="N", help="N workers on this machine")
-    parser.add_argument("--on", default="sim", help="world; only sim runs in parts")
+    parser.add_argument("--on", default="sim", help="backend; only sim runs in parts")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="as of `jumbolab run`"
     )
@@ -144,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
         "--search",
         type=_count,
         metavar="RUNS",
-        help="search unstated settings with so many trials, as `jumbolab robustness` does",
+        help="search unstated settings with so many trials, as `jumbolab sensitivity` does",
     )
     parser.add_argument("--parts", action="store_true", help="keep a table for each shard")
     parser.add_argument(

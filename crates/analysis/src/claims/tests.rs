@@ -120,7 +120,7 @@ fn figures_without_spread_are_equal_within_a_tolerance() {
 }
 
 #[test]
-fn a_claim_about_a_cell_that_this_world_cannot_measure_says_why() {
+fn a_claim_about_a_cell_that_this_backend_cannot_measure_says_why() {
     let mut refused = cell(factors(9000));
     refused.setting = Err("not measured here: needs Windows hosts".into());
     let mut plan = plan(vec![cell(factors(1500)), refused], 2, vec![]);

@@ -39,7 +39,7 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
             let own = estimators(first.0, metric, &trials[0]);
             let other = estimators(second.0, metric, &trials[1]);
             let of_cell = |plan: &Plan, trials: &[Vec<&Trial>], cell: usize, both: Estimator| {
-                let estimator = match plan.world.profile().depends_on_machine {
+                let estimator = match plan.backend.profile().depends_on_machine {
                     true => both,
                     false => Estimator::Mean,
                 };
@@ -173,7 +173,7 @@ mod tests {
             }
         }
         let mut simulated = second;
-        simulated.0.world = plan::World::Sim;
+        simulated.0.backend = plan::Backend::Sim;
         let shifts = self::shifts(&first, &simulated);
         assert_eq!(shifts[1].after.mean.unwrap().trimmed, None);
     }

@@ -108,7 +108,7 @@ fn has_choice(traffic: &Traffic) -> bool {
         Traffic::Flows(flows) => flows.flows.iter().any(|flow| match &flow.sends {
             Sends::Datagrams { .. } => false,
             Sends::Messages { .. } => true,
-            Sends::Octets { settings, .. } => is_standard(settings),
+            Sends::Bytes { settings, .. } => is_standard(settings),
         }),
         Traffic::Command(_) | Traffic::LatencyBreakdown(_) | Traffic::RequestResponse(_) => true,
         Traffic::Probe(_) => false,
@@ -133,7 +133,7 @@ fn same_but_for_buffers(a: &Factors, b: &Factors) -> bool {
 mod tests {
     use super::*;
     use experiment::Experiment;
-    use plan::World;
+    use plan::Backend;
 
     #[test]
     fn what_is_to_be_typed_is_taken_by_the_experiment_and_makes_two_of_one() {
@@ -149,14 +149,14 @@ mod tests {
             ),
         ] {
             let plan = Experiment::load(name).unwrap();
-            let plan = plan.plan(World::Sim, |_| Ok(())).unwrap();
+            let plan = plan.plan(Backend::Sim, |_| Ok(())).unwrap();
             let asked = missing(plan.cells[0].setting.iter());
             assert_eq!(asked.as_deref(), Some(words), "{name}");
             let mut experiment = Experiment::load(name).unwrap();
             for set in words.split("--set ").filter(|set| !set.is_empty()) {
                 experiment.set(set.trim()).unwrap();
             }
-            let plan = experiment.plan(World::Sim, |_| Ok(())).unwrap();
+            let plan = experiment.plan(Backend::Sim, |_| Ok(())).unwrap();
             let refused = plan
                 .cells
                 .iter()

@@ -416,7 +416,7 @@ fn a_link_two_per_cent_faster_is_found_beside_an_outlier_in_each_cell() {
 #[test]
 fn a_simulated_outlier_stays_in_the_mean() {
     let (mut plan, trials) = stalled_pair();
-    plan.world = plan::World::Sim;
+    plan.backend = plan::Backend::Sim;
     let found = compare(&plan, &trials);
     assert_eq!(found[1].difference, Some(Difference::NotFound));
     for comparison in found {

@@ -19,13 +19,13 @@ const SIZES_DIFFER: f64 = 1.01;
 /// One value of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
-    /// Octets of payload in a packet.
+    /// Bytes of payload in a packet.
     pub segment: f64,
     /// Whether its packets have several segments.
     pub several: bool,
-    /// Octets of the transfer.
+    /// Bytes of the transfer.
     pub size: f64,
-    /// The cost in seconds for each octet of payload; of a round trip all of it.
+    /// The cost in seconds for each byte of payload; of a round trip all of it.
     pub seconds: f64,
 }
 
@@ -47,7 +47,7 @@ pub enum CannotFit {
         /// The costs to estimate.
         costs: usize,
     },
-    /// All have segments of this many octets, so that costs of packets and of octets
+    /// All have segments of this many bytes, so that costs of packets and of bytes
     /// cannot be told apart.
     OneSegment(f64),
     /// Sizes and segments change together.
@@ -64,7 +64,7 @@ impl fmt::Display for CannotFit {
             ),
             Self::OneSegment(segment) => write!(
                 f,
-                "all trials have segments of {segment} octets, so that costs of packets and of octets cannot be told apart; sweep network.mtu with network.mtu_by = \"mss\" (jumbolab run host-costs), or state the link's --rate"
+                "all trials have segments of {segment} bytes, so that costs of packets and of bytes cannot be told apart; sweep network.mtu with network.mtu_by = \"mss\" (jumbolab run host-costs), or state the link's --rate"
             ),
             Self::Collinear => f.write_str(
                 "sizes and segments change together, so that their costs cannot be told apart; sweep each by itself",
@@ -100,7 +100,7 @@ impl LackOfFit {
 pub struct CostFit {
     /// The costs; one that was neither fitted nor known is zero.
     pub cost: Cost,
-    /// The covariance of the costs per octet, per packet and per transfer in s^2, in this
+    /// The covariance of the costs per byte, per packet and per transfer in s^2, in this
     /// order; zeros for those that were not fitted.
     pub covariance: [[f64; 3]; 3],
     /// The relative standard deviation of one trial.
@@ -130,7 +130,7 @@ pub struct CostFit {
 /// A fitted cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Term {
-    Octet,
+    Byte,
     Packet,
     Transfer,
     /// Of packets of several segments, besides: the kernel joins and counts segments.
@@ -138,10 +138,10 @@ enum Term {
 }
 
 impl Term {
-    /// Its column, for an octet.
+    /// Its column, for a byte.
     fn of(self, segment: f64, several: bool, size: f64) -> f64 {
         match self {
-            Self::Octet => 1.0,
+            Self::Byte => 1.0,
             Self::Packet => 1.0 / segment,
             Self::Transfer => 1.0 / size,
             Self::Joined if several => 1.0 / segment,
@@ -152,7 +152,7 @@ impl Term {
     /// Its place among the costs of packets of one segment.
     const fn place(self) -> Option<usize> {
         match self {
-            Self::Octet => Some(0),
+            Self::Byte => Some(0),
             Self::Packet => Some(1),
             Self::Transfer => Some(2),
             Self::Joined => None,
@@ -192,8 +192,8 @@ fn cells(observations: &[Observation]) -> Vec<Cell> {
     cells
 }
 
-/// Fits the costs of packets and octets, and of transfers if their sizes differ.
-/// `known` is the cost of an octet where it is known, for instance that of the link.
+/// Fits the costs of packets and bytes, and of transfers if their sizes differ.
+/// `known` is the cost of a byte where it is known, for instance that of the link.
 ///
 /// Values have equal relative spread: residuals are divided by the mean of their cell.
 /// Where the form is rejected, the residuals of cells take the place of the spread of
@@ -211,7 +211,7 @@ pub fn fit(
     let segments = extremes(cells.iter().map(|cell| cell.segment));
     let mut terms = vec![Term::Packet];
     if known.is_none() {
-        terms.insert(0, Term::Octet);
+        terms.insert(0, Term::Byte);
     }
     if sizes.1 > SIZES_DIFFER * sizes.0 {
         terms.push(Term::Transfer);
@@ -266,7 +266,7 @@ pub fn fit(
     };
 
     let mut cost = Cost {
-        per_octet: offset,
+        per_byte: offset,
         ..Cost::default()
     };
     let mut per_joined_packet = 0.0;
@@ -274,7 +274,7 @@ pub fn fit(
     for (one, term) in terms.iter().enumerate() {
         let estimate = solution.estimates[one];
         match term {
-            Term::Octet => cost.per_octet = estimate,
+            Term::Byte => cost.per_byte = estimate,
             Term::Packet => cost.per_packet = estimate,
             Term::Transfer => cost.per_transfer = estimate,
             Term::Joined => per_joined_packet = estimate,
@@ -393,7 +393,7 @@ fn measured(
 }
 
 impl CostFit {
-    /// The cost in seconds of an octet at other segments and sizes.
+    /// The cost in seconds of a byte at other segments and sizes.
     pub fn seconds(&self, segment: f64, size: f64) -> f64 {
         self.cost.seconds(size, segment) / size
     }
@@ -416,7 +416,7 @@ impl CostFit {
         }
     }
 
-    /// The standard errors of the costs per octet, per packet and per transfer.
+    /// The standard errors of the costs per byte, per packet and per transfer.
     pub fn errors(&self) -> [f64; 3] {
         [0, 1, 2].map(|place| self.covariance[place][place].sqrt())
     }
@@ -431,10 +431,10 @@ impl CostFit {
         let Cost {
             per_transfer,
             per_packet,
-            per_octet,
+            per_byte,
         } = self.cost;
         let errors = self.errors().map(|error| self.quantile() * error);
-        let costs = [per_octet, per_packet, per_transfer];
+        let costs = [per_byte, per_packet, per_transfer];
         costs
             .iter()
             .zip(errors)

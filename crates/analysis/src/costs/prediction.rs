@@ -35,7 +35,7 @@ pub struct Predicted {
     /// The figures, by MTU.
     pub figures: Vec<Figure>,
     /// Where the form does not hold or was not tested, a sentence each.
-    pub doubts: Vec<Doubt>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A predicted figure.
@@ -43,7 +43,7 @@ pub struct Predicted {
 pub struct Figure {
     pub quantity: Quantity,
     pub mtu: u64,
-    /// Octets of payload in a segment.
+    /// Bytes of payload in a segment.
     pub segment: f64,
     /// The prediction in the quantity's unit.
     pub value: f64,
@@ -82,15 +82,15 @@ impl Figure {
 
 /// Why a prediction may not hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Doubt {
+pub struct Warning {
     /// The kind, one word.
     pub kind: &'static str,
     /// The sentence.
     pub text: String,
 }
 
-fn doubt(kind: &'static str, text: String) -> Doubt {
-    Doubt { kind, text }
+fn warning(kind: &'static str, text: String) -> Warning {
+    Warning { kind, text }
 }
 
 /// Predicts a series at the MTUs asked for, and compares it with trials of it that were
@@ -98,17 +98,17 @@ fn doubt(kind: &'static str, text: String) -> Doubt {
 ///
 /// # Errors
 /// The throughput cannot be fitted; other quantities that cannot be are left out with a
-/// doubt.
+/// warning.
 pub fn predict(series: &Series, checks: &[Series], asked: &Asked) -> Result<Predicted, CannotFit> {
     let fitted = |mtu: u64| asked.fitted_up_to.is_none_or(|most| mtu <= most);
     let mut found = Predicted {
         fits: Vec::new(),
         figures: Vec::new(),
-        doubts: Vec::new(),
+        warnings: Vec::new(),
     };
-    found.doubts.extend(of_offloads(series.offloads));
+    found.warnings.extend(of_offloads(series.offloads));
     if series.disturbed > 0 {
-        found.doubts.push(doubt(
+        found.warnings.push(warning(
             "disturbed",
             format!(
                 "Other work on the machine disturbed {} of {} trials: they may cost more than they would alone; repeat on an idle machine.",
@@ -127,12 +127,12 @@ pub fn predict(series: &Series, checks: &[Series], asked: &Asked) -> Result<Pred
             Ok(fit) => found.fits.push((quantity, fit)),
             Err(why) if quantity.is_rate() => return Err(why),
             Err(why) => found
-                .doubts
-                .push(doubt("not-fitted", format!("{}: {why}.", quantity.words))),
+                .warnings
+                .push(warning("not-fitted", format!("{}: {why}.", quantity.words))),
         }
     }
     for (quantity, fit) in &found.fits {
-        found.doubts.extend(of_fit(*quantity, fit));
+        found.warnings.extend(of_fit(*quantity, fit));
         let size = asked.size.or_else(|| {
             let observations = series.observations(*quantity, fitted);
             observations.first().map(|first| first.size)
@@ -158,7 +158,7 @@ pub fn predict(series: &Series, checks: &[Series], asked: &Asked) -> Result<Pred
         found.figures.extend(asked.mtus.iter().filter_map(at));
     }
     found.figures.sort_by_key(|figure| figure.mtu);
-    found.doubts.extend(of_figures(&found));
+    found.warnings.extend(of_figures(&found));
     Ok(found)
 }
 
@@ -210,7 +210,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-fn of_offloads(offloads: Offloads) -> Option<Doubt> {
+fn of_offloads(offloads: Offloads) -> Option<Warning> {
     let text = match offloads {
         Offloads::Off => return None,
         Offloads::On => {
@@ -220,14 +220,14 @@ fn of_offloads(offloads: Offloads) -> Option<Doubt> {
             "offloads were on in some trials and off in others: these have different costs, and one model of both holds for neither"
         }
     };
-    Some(doubt("offloads", format!("The {text}.")))
+    Some(warning("offloads", format!("The {text}.")))
 }
 
-fn of_fit(quantity: Quantity, fit: &CostFit) -> Vec<Doubt> {
+fn of_fit(quantity: Quantity, fit: &CostFit) -> Vec<Warning> {
     let words = quantity.words;
-    let mut doubts = Vec::new();
+    let mut warnings = Vec::new();
     match fit.lack_of_fit {
-        Some(test) if test.is_significant() => doubts.push(doubt(
+        Some(test) if test.is_significant() => warnings.push(warning(
             "form",
             format!(
                 "{words}: not of the model's form (lack of fit, p {}; means are off by up to {:.1} %): the intervals are wider by this.",
@@ -236,18 +236,18 @@ fn of_fit(quantity: Quantity, fit: &CostFit) -> Vec<Doubt> {
             ),
         )),
         Some(_) => {}
-        None => doubts.push(doubt(
+        None => warnings.push(warning(
             "untested",
             format!("{words}: the form is not tested: there are too few segment sizes, or no repeats."),
         )),
     }
     if quantity.is_cost() && fit.is_negative() {
-        doubts.push(doubt(
+        warnings.push(warning(
             "negative",
             format!("{words}: a cost is below zero, which no host has: the model does not hold."),
         ));
     }
-    doubts
+    warnings
 }
 
 /// A p-value with a sign: `= 0.0123` or `< 0.0001`.
@@ -266,8 +266,8 @@ fn digits(figure: f64) -> String {
     }
 }
 
-fn of_figures(found: &Predicted) -> Vec<Doubt> {
-    let mut doubts = Vec::new();
+fn of_figures(found: &Predicted) -> Vec<Warning> {
+    let mut warnings = Vec::new();
     for figure in found.figures.iter().filter(|figure| figure.is_refuted()) {
         let outside = figure.measured.len() - figure.within();
         let runs = match figure.measured.as_slice() {
@@ -278,7 +278,7 @@ fn of_figures(found: &Predicted) -> Vec<Doubt> {
             1 => "is",
             _ => "are",
         };
-        doubts.push(doubt(
+        warnings.push(warning(
             "refuted",
             format!(
                 "{} at MTU {}: {runs} {verb} outside of the interval: the model does not hold there.",
@@ -297,7 +297,7 @@ fn of_figures(found: &Predicted) -> Vec<Doubt> {
             .map(|one| one.mtu.to_string())
             .collect();
         if !mtus.is_empty() {
-            doubts.push(doubt(
+            warnings.push(warning(
                 "negative",
                 format!(
                     "{} at MTU {}: the costs are not above zero: these trials do not tell them.",
@@ -308,7 +308,7 @@ fn of_figures(found: &Predicted) -> Vec<Doubt> {
         }
     }
     let Some((_, fit)) = found.fits.first() else {
-        return doubts;
+        return warnings;
     };
     let own = |figure: &&Figure| figure.quantity.is_rate();
     let listed = |which: &dyn Fn(&Figure) -> bool| {
@@ -322,20 +322,20 @@ fn of_figures(found: &Predicted) -> Vec<Doubt> {
             true => format!("{low} to {high}"),
             false => low.to_string(),
         };
-        doubts.push(doubt(
+        warnings.push(warning(
             "extrapolated",
             format!(
-                "MTU {mtus}: extrapolated from segments of {fitted} octets; that the costs are the same there is an assumption."
+                "MTU {mtus}: extrapolated from segments of {fitted} bytes; that the costs are the same there is an assumption."
             ),
         ));
     }
     if let Some(mtus) = listed(&|figure| figure.is_limited) {
-        doubts.push(doubt(
+        warnings.push(warning(
             "link",
             format!("MTU {mtus}: the link carries no more; the hosts could send faster."),
         ));
     }
-    doubts
+    warnings
 }
 
 #[cfg(test)]

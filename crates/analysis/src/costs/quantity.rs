@@ -22,11 +22,11 @@ pub struct Quantity {
 /// How a quantity follows from seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scale {
-    /// Mbit/s, the inverse of the time of an octet.
+    /// Mbit/s, the inverse of the time of a byte.
     Rate,
-    /// Seconds for 10^9 octets.
+    /// Seconds for 10^9 bytes.
     Gigabyte,
-    /// Milliseconds that are no cost of an octet: of a round trip behind octets in flight.
+    /// Milliseconds that are no cost of a byte: of a round trip behind bytes in flight.
     Millis,
 }
 
@@ -123,12 +123,12 @@ impl Quantity {
         }
     }
 
-    /// Whether it is the time of octets, so that a link's time for them is part of it.
+    /// Whether it is the time of bytes, so that a link's time for them is part of it.
     pub fn is_rate(&self) -> bool {
         self.scale == Scale::Rate
     }
 
-    /// Whether the fitted costs are seconds of packets and octets.
+    /// Whether the fitted costs are seconds of packets and bytes.
     pub fn is_cost(&self) -> bool {
         self.scale != Scale::Millis
     }

@@ -38,11 +38,11 @@ pub enum Offloads {
 pub struct Point {
     /// The largest packet on the path, if it has one segment.
     pub mtu: u64,
-    /// Octets of payload in a packet.
+    /// Bytes of payload in a packet.
     pub segment: f64,
     /// Segments of TCP in a packet.
     pub segments: u32,
-    /// The values, each with the octets over which it was measured.
+    /// The values, each with the bytes over which it was measured.
     pub values: Vec<(Quantity, f64, f64)>,
 }
 
@@ -191,7 +191,7 @@ fn point(setting: &Setting, trial: &Trial) -> Option<Point> {
     let computed = model::payload_per_packet(mtu, network.ip, Transport::Tcp);
     let segment = trial
         .number(evidence::SEGMENT_SIZE)
-        .filter(|octets| *octets >= 1.0)
+        .filter(|bytes| *bytes >= 1.0)
         .or_else(|| Some(computed?.get() as f64))?;
     let transfer = setting.traffic.transfer()?;
     let value = |quantity: Quantity| {
@@ -224,7 +224,7 @@ fn offloads(setting: &Setting, trial: &Trial) -> bool {
 #[cfg(test)]
 mod tests {
     use plan::synthetic::{self, full_factors, trial};
-    use plan::{Cell, World};
+    use plan::{Backend, Cell};
 
     use super::*;
     use crate::costs::THROUGHPUT;
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn cells_that_differ_in_more_than_sizes_are_series_of_their_own() {
         let (plan, trials) = run(&[(false, 1500), (true, 1500), (false, 9000), (true, 9000)]);
-        assert_eq!(plan.world, World::Netns);
+        assert_eq!(plan.backend, Backend::Netns);
         let found = series_of(&plan, &trials);
         let labels: Vec<String> = found.iter().map(|one| one.factors.to_string()).collect();
         assert_eq!(labels, ["offloads=off", "offloads=on"]);

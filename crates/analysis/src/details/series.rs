@@ -266,16 +266,16 @@ fn of_flow(flow: &FlowSeries, quantity: Quantity) -> Option<Vec<f64>> {
 
 /// The payload in Mbit/s.
 fn goodput(flow: &FlowSeries) -> Option<Vec<f64>> {
-    let mut octets = numbers(&flow.octets)?;
+    let mut bytes = numbers(&flow.bytes)?;
     let last = flow.last_s.filter(|last| *last > 0.0);
-    if let Some((end, whole)) = octets.split_last_mut() {
-        let rate = |octets: f64, length| octets * 8.0 / length / 1e6;
+    if let Some((end, whole)) = bytes.split_last_mut() {
+        let rate = |bytes: f64, length| bytes * 8.0 / length / 1e6;
         whole
             .iter_mut()
             .for_each(|value| *value = rate(*value, flow.interval_s));
         *end = rate(*end, last.unwrap_or(flow.interval_s));
     }
-    Some(octets)
+    Some(bytes)
 }
 
 /// The numbers of a text; NaN: unknown.

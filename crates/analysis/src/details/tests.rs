@@ -67,9 +67,9 @@ fn flows_have_rates_and_add_up() {
     let trials = [of_flows(
         1,
         json!({
-            "bulk": { "interval_s": 0.1, "last_s": 0.05, "octets": "125000 0 12500",
+            "bulk": { "interval_s": 0.1, "last_s": 0.05, "bytes": "125000 0 12500",
                 "rtt_ms": "2 - 4", "rtt_max_ms": "3 - 5" },
-            "talk": { "interval_s": 0.1, "last_s": 0.05, "octets": "12500 12500 0",
+            "talk": { "interval_s": 0.1, "last_s": 0.05, "bytes": "12500 12500 0",
                 "delay_ms": "1 1.5 -", "delay_max_ms": "1 1.5 -" },
         }),
     )];
@@ -92,8 +92,8 @@ fn flows_have_rates_and_add_up() {
 
 #[test]
 fn trials_with_other_intervals_are_averaged_over_the_longest() {
-    let fine = json!({ "a": { "interval_s": 0.01, "octets": "10000 20000 30000 - 50000" }});
-    let coarse = json!({ "a": { "interval_s": 0.02, "octets": "50000 60000 100000" }});
+    let fine = json!({ "a": { "interval_s": 0.01, "bytes": "10000 20000 30000 - 50000" }});
+    let coarse = json!({ "a": { "interval_s": 0.02, "bytes": "50000 60000 100000" }});
     let trials = [of_flows(1, fine), of_flows(2, coarse)];
     let details = Details::of(&trials);
     let goodput = details.series(Quantity::Goodput, "a", Resolution::Full);
@@ -105,10 +105,10 @@ fn trials_with_other_intervals_are_averaged_over_the_longest() {
 #[test]
 fn hostile_series_have_no_means() {
     for flow in [
-        json!({ "interval_s": 0, "octets": "1" }),
-        json!({ "interval_s": "1", "octets": "1" }),
-        json!({ "interval_s": 1, "octets": 1 }),
-        json!({ "interval_s": 1, "octets": "" }),
+        json!({ "interval_s": 0, "bytes": "1" }),
+        json!({ "interval_s": "1", "bytes": "1" }),
+        json!({ "interval_s": 1, "bytes": 1 }),
+        json!({ "interval_s": 1, "bytes": "" }),
         json!([]),
     ] {
         let trials = [of_flows(1, json!({ "a": flow }))];

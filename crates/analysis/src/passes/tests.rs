@@ -163,7 +163,7 @@ fn the_choice_does_not_depend_on_values() {
 #[test]
 fn a_simulated_run_has_no_approximate_result() {
     let mut plan = plan_of(&[1500], 20);
-    plan.world = plan::World::Sim;
+    plan.backend = plan::Backend::Sim;
     let trials = cell_of(1500, 20, 18);
     let trials: Vec<&Trial> = trials.iter().collect();
     let metric = Metric::named(GOODPUT).unwrap();

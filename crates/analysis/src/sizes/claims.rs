@@ -91,7 +91,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let (at, reach) = (f64::from(claim.at), f64::from(claim.within));
     let Some(shape) = &curve.shape else {
         let step = curve.spacing();
-        let why = format!("sizes are {step} octets apart, too far to reveal it");
+        let why = format!("sizes are {step} bytes apart, too far to reveal it");
         return (Verdict::NotMeasured, why);
     };
     // If other load hides a step of the mean, the shortest times reveal it.
@@ -125,7 +125,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let text = |step: &Jump| {
         let [from, to] = step.between;
         let (height, error) = (step.height, 2.0 * step.error);
-        format!("between {from} and {to} octets it changes by {height:+.3} ± {error:.3} {unit}")
+        format!("between {from} and {to} bytes it changes by {height:+.3} ± {error:.3} {unit}")
     };
     let fits = |step: &&&Jump| match claim.sign {
         Sign::Up => step.height > 0.0,
@@ -162,8 +162,8 @@ fn least_step(network: &Network) -> Option<f64> {
     let of_link = links.filter_map(|link| {
         let packet = link.mtu.bytes();
         let around = link.framing.wire_size(packet) - packet;
-        let octets = around + network.ip.header();
-        Some(link.rate?.serialise(octets).as_secs_f64() * 1e6)
+        let bytes = around + network.ip.header();
+        Some(link.rate?.serialise(bytes).as_secs_f64() * 1e6)
     });
     of_link.reduce(f64::max)
 }

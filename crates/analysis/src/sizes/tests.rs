@@ -19,7 +19,7 @@ fn setting(protocol: Transport, mtu: u64) -> Setting {
             step: 100,
             at: 11_000,
         },
-        octets: Bytes::new(1_000_000),
+        bytes: Bytes::new(1_000_000),
         answer: Answer::Acknowledgement,
         read_mode: ReadMode::Whole,
         write_mode: WriteMode::Whole,
@@ -38,7 +38,7 @@ fn setting(protocol: Transport, mtu: u64) -> Setting {
 
 #[test]
 fn frames_end_where_their_headers_leave_no_room() {
-    // UDP over IPv4: 1472 octets in one packet, 1480 more with each fragment
+    // UDP over IPv4: 1472 bytes in one packet, 1480 more with each fragment
     // [RFC791 s3.2]; TCP with timestamps: 1448 a segment [RFC7323 App A].
     let ends = |protocol, mtu: u64, last| frame_ends(&setting(protocol, mtu), last);
     assert_eq!(
@@ -49,7 +49,7 @@ fn frames_end_where_their_headers_leave_no_room() {
         ends(Transport::Tcp, 1_500, 6_000),
         [1_448, 2_896, 4_344, 5_792]
     );
-    // 8980 octets are left of 9000, and fragments come in units of eight.
+    // 8980 bytes are left of 9000, and fragments come in units of eight.
     assert_eq!(ends(Transport::Udp, 9_000, 20_000), [8_972, 17_948]);
 }
 
@@ -88,7 +88,7 @@ fn curve(setting: &Setting, sizes: impl Iterator<Item = u32>) -> Curve<'_> {
 
 #[test]
 fn points_on_either_side_of_a_gap_stay_within_a_frame() {
-    // A frame holds 1480 octets, and this many steps.
+    // A frame holds 1480 bytes, and this many steps.
     let udp = setting(Transport::Udp, 1_500);
     for (step, side) in [
         (10, Some(MOST_SIDE)),
@@ -141,8 +141,8 @@ fn shape(jumps: Vec<Jump>, steps: Vec<Jump>) -> Shape {
 }
 
 #[test]
-fn the_step_of_a_full_frame_is_looked_for_behind_its_last_octet() {
-    // 1472 octets fill a frame: the step is in the gap from 1472 on.
+fn the_step_of_a_full_frame_is_looked_for_behind_its_last_byte() {
+    // 1472 bytes fill a frame: the step is in the gap from 1472 on.
     let before = jump([1_372.0, 1_472.0], 0.5, 0.1);
     let behind = jump([1_472.0, 1_572.0], 2.0, 0.1);
     let next = jump([1_572.0, 1_672.0], 0.25, 0.1);
@@ -167,7 +167,7 @@ fn the_step_of_a_full_frame_is_looked_for_behind_its_last_octet() {
 #[test]
 fn a_step_that_a_study_asserts_is_found_missed_or_too_small_to_be_seen() {
     use Verdict::*;
-    // 58 octets of headers take 0.464 us at 1 Gbit/s; four errors must be less.
+    // 58 bytes of headers take 0.464 us at 1 Gbit/s; four errors must be less.
     let udp = setting(Transport::Udp, 1_500);
     let (fine, coarse) = (0.1, 0.2);
     for (error, heights, sign, verdict) in [

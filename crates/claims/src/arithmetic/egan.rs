@@ -5,10 +5,10 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Transport};
 
 use super::{Computation, Printed};
 
-/// Octets of wire of a message over UDP and IPv4.
-fn wire(octets: u64, mtu: u64) -> f64 {
+/// Bytes of wire of a message over UDP and IPv4.
+fn wire(bytes: u64, mtu: u64) -> f64 {
     IpMtu::new(mtu, IpVersion::V4).map_or(f64::NAN, |mtu| {
-        let packets = packets(Bytes::new(octets), mtu, IpVersion::V4, Transport::Udp);
+        let packets = packets(Bytes::new(bytes), mtu, IpVersion::V4, Transport::Udp);
         let sizes = packets
             .into_iter()
             .map(|packet| Framing::Ethernet.wire_size(packet));

@@ -30,7 +30,7 @@ const DECREASES: [f64; 7] = [48.0, 52.0, 59.0, 59.0, 50.0, 58.0, 49.0];
 /// Increases of throughput in per cent as printed [Supriyanto2017 Table 4].
 const INCREASES: [f64; 7] = [92.0, 109.0, 142.0, 143.0, 101.0, 137.0, 98.0];
 
-/// Octets per millisecond are this many Mbit/s.
+/// Bytes per millisecond are this many Mbit/s.
 const MBIT_PER_MS: f64 = 8.0 / 1000.0;
 
 /// The mean of a row.
@@ -40,9 +40,9 @@ fn mean(row: [f64; 7]) -> f64 {
 
 /// Packets of an IPv6 message over TCP.
 #[expect(clippy::cast_precision_loss, reason = "a message has few packets")]
-fn frames(octets: u64, mtu: u64) -> f64 {
+fn frames(bytes: u64, mtu: u64) -> f64 {
     IpMtu::new(mtu, IpVersion::V6).map_or(0.0, |mtu| {
-        packets(Bytes::new(octets), mtu, IpVersion::V6, Transport::Tcp).len() as f64
+        packets(Bytes::new(bytes), mtu, IpVersion::V6, Transport::Tcp).len() as f64
     })
 }
 
@@ -78,7 +78,7 @@ fn highest_at_48000(table: [[f64; 7]; 2]) -> f64 {
     })
 }
 
-/// Octets of headers, options, framing and gap of a jumbogram over UDP on Ethernet
+/// Bytes of headers, options, framing and gap of a jumbogram over UDP on Ethernet
 /// [RFC2675 s2].
 const JUMBOGRAM_HEADERS: f64 = 40.0 + 8.0 + 8.0 + 38.0;
 
@@ -86,14 +86,14 @@ const JUMBOGRAM_HEADERS: f64 = 40.0 + 8.0 + 8.0 + 38.0;
 /// makes n/(n + h) (1 - b)^(8(n + h)) largest, whatever the rate.
 fn best_payload(bit_error_rate: f64) -> f64 {
     let half = JUMBOGRAM_HEADERS / 2.0;
-    let per_octet = -8.0 * (-bit_error_rate).ln_1p();
-    (half * half + JUMBOGRAM_HEADERS / per_octet).sqrt() - half
+    let per_byte = -8.0 * (-bit_error_rate).ln_1p();
+    (half * half + JUMBOGRAM_HEADERS / per_byte).sqrt() - half
 }
 
-/// Octets of wire of an IPv6 message over TCP.
-fn wire(octets: u64, mtu: u64) -> f64 {
+/// Bytes of wire of an IPv6 message over TCP.
+fn wire(bytes: u64, mtu: u64) -> f64 {
     IpMtu::new(mtu, IpVersion::V6).map_or(f64::NAN, |mtu| {
-        let packets = packets(Bytes::new(octets), mtu, IpVersion::V6, Transport::Tcp);
+        let packets = packets(Bytes::new(bytes), mtu, IpVersion::V6, Transport::Tcp);
         let sizes = packets
             .into_iter()
             .map(|packet| Framing::Ethernet.wire_size(packet));
@@ -279,7 +279,7 @@ pub(super) const ALL: &[Computation] = &[
         exact: || LATENCY[0][6] / LATENCY[0][0],
     },
     Computation {
-        name: "2017-delay-octet",
+        name: "2017-delay-byte",
         how: "(8.345 / 65 000) / (2.3 / 1500): latency per byte of 65 000 against 1500 bytes at MTU 1500",
         unit: "times",
         printed: Printed::AtMost(1.0),

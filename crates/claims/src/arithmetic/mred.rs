@@ -5,7 +5,7 @@ use units::{Bytes, Framing, Rate};
 
 use super::{Computation, Printed};
 
-/// Octets on the wire of an Ethernet frame that carries a packet of this size.
+/// Bytes on the wire of an Ethernet frame that carries a packet of this size.
 fn wire(packet: u64) -> Bytes {
     Framing::Ethernet.wire_size(Bytes::new(packet))
 }
@@ -16,13 +16,13 @@ fn frames_per_second(wire: Bytes) -> f64 {
     rate.map_or(0.0, |rate| model::frames_per_second(rate, wire))
 }
 
-/// The largest frame in which CRC-32 detects any three wrong bits, in octets.
+/// The largest frame in which CRC-32 detects any three wrong bits, in bytes.
 fn largest_detected() -> f64 {
     let frame = model::largest_frame(4).unwrap_or(Bytes::ZERO);
     frame.get() as f64
 }
 
-/// Equation 1 with four octets for each packet, for two packets in Ethernet.
+/// Equation 1 with four bytes for each packet, for two packets in Ethernet.
 fn cost_of_two() -> f64 {
     let framing = wire(1500) - Bytes::new(1500);
     bundle_cost(Bytes::new(20), 2, framing) as f64
@@ -31,7 +31,7 @@ fn cost_of_two() -> f64 {
 pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "mred-six",
-        how: "9000 / 1500 octets of payload",
+        how: "9000 / 1500 bytes of payload",
         unit: "times",
         printed: Printed::Is(6.0, 0.0),
         exact: || 9000.0 / 1500.0,
@@ -39,7 +39,7 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "mred-290",
         how: "5 x (40 + 18)",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(290.0, 0.0),
         exact: || 5.0 * (40.0 + 18.0),
     },
@@ -80,7 +80,7 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "mred-saved-rate",
-        how: "(81 274 - 13 830 frames/s) x 58 octets x 8",
+        how: "(81 274 - 13 830 frames/s) x 58 bytes x 8",
         unit: "Mbit/s",
         printed: Printed::Is(4.0, 0.5),
         exact: || {
@@ -98,20 +98,20 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "mred-equation",
         how: "20 + 6 + (2 - 4) - 38 x 1",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(-4.0, 0.0),
         exact: || 20.0 + 6.0 + (2.0 - 4.0) - 38.0 * (2.0 - 1.0),
     },
     Computation {
         name: "mred-header",
         how: "20 + (6 + 4 x 2) - 38 x 1",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(-4.0, 0.0),
         exact: cost_of_two,
     },
     Computation {
         name: "mred-delay",
-        how: "20 x 3000 octets x 8 / 1.5 Mbit/s",
+        how: "20 x 3000 bytes x 8 / 1.5 Mbit/s",
         unit: "s",
         printed: Printed::Is(0.28, 0.005),
         exact: || 20.0 * 3000.0 * 8.0 / 1.5e6,

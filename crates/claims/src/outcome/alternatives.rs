@@ -4,10 +4,10 @@ use analysis::claims::{overall, where_it_holds};
 use analysis::verdict::Verdict;
 use serde::Serialize;
 
-use super::Admissible;
+use super::Plausible;
 use crate::record::{Named, OfAlternative, OfFigure};
 
-/// One of several alternatives, with the share of the admissible settings in which the
+/// One of several alternatives, with the share of the plausible settings in which the
 /// claim holds there. The order of fields is that of the JSON object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Alternative {
@@ -17,7 +17,7 @@ pub struct Alternative {
     pub stated: bool,
     pub verdict: Verdict,
     /// The share in per cent and the number of settings, if they are recorded.
-    pub robustness: Option<(f64, usize)>,
+    pub sensitivity: Option<(f64, usize)>,
 }
 
 /// The alternatives of a claim in words or of a step.
@@ -26,7 +26,7 @@ pub(super) fn of_lines(lines: &[OfAlternative]) -> Vec<Alternative> {
         name: one.name.clone(),
         stated: one.stated,
         verdict: one.verdict,
-        robustness: None,
+        sensitivity: None,
     };
     lines.iter().map(one).collect()
 }
@@ -47,7 +47,7 @@ pub(super) fn of_figures(about: &[&OfFigure]) -> Vec<Alternative> {
         name: named.name.clone(),
         stated: named.stated,
         verdict: super::together(verdicts.into_iter()),
-        robustness: None,
+        sensitivity: None,
     };
     found.into_iter().map(one).collect()
 }
@@ -66,7 +66,7 @@ pub(super) fn of_all(claims: &[&[OfAlternative]]) -> (String, Vec<Alternative>) 
             name: first.name.clone(),
             stated: first.stated,
             verdict: given_all(&own),
-            robustness: None,
+            sensitivity: None,
         };
         (format!("{} {}", first.name, given.count()), alternative)
     };
@@ -98,12 +98,12 @@ pub(super) fn verdict(alternatives: &[Alternative]) -> Verdict {
 }
 
 /// Adds the shares that a search recorded of each alternative.
-pub(super) fn with_shares(alternatives: &mut [Alternative], search: &Admissible<'_>) {
+pub(super) fn with_shares(alternatives: &mut [Alternative], search: &Plausible<'_>) {
     for one in alternatives {
         let lines = search.of_alternatives.iter();
         let own = lines.filter(|line| line.alternative.as_deref() == Some(&*one.name));
         let least = own.min_by(|a, b| a.holds.value.total_cmp(&b.holds.value));
-        one.robustness = least.map(|line| (line.holds.value, line.settings));
+        one.sensitivity = least.map(|line| (line.holds.value, line.settings));
     }
 }
 
@@ -113,7 +113,7 @@ pub(super) fn places(alternatives: &[Alternative]) -> String {
     let named = |one: &Alternative| {
         let stated = one.stated.then(|| "as stated".to_owned());
         let share = one
-            .robustness
+            .sensitivity
             .map(|(share, settings)| format!("{share:.0} % of {settings} settings"));
         let notes: Vec<String> = stated.into_iter().chain(share).collect();
         let name = match notes.is_empty() {
@@ -131,12 +131,12 @@ mod tests {
     use super::*;
     use crate::record::Measured;
 
-    fn of(name: &str, verdict: Verdict, robustness: Option<(f64, usize)>) -> Alternative {
+    fn of(name: &str, verdict: Verdict, sensitivity: Option<(f64, usize)>) -> Alternative {
         Alternative {
             name: name.to_owned(),
             stated: false,
             verdict,
-            robustness,
+            sensitivity,
         }
     }
 

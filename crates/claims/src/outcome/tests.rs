@@ -84,7 +84,7 @@ fn every_claim_has_evidence_that_exists() {
         .iter()
         .filter(|one| one.record.is_none())
         .filter_map(|one| one.claim.evidence.run())
-        .filter(|run| run.world.is_none())
+        .filter(|run| run.backend.is_none())
         .map(|run| run.experiment)
         .collect();
     assert_eq!(experiments, BTreeSet::new(), "not on record");
@@ -93,17 +93,17 @@ fn every_claim_has_evidence_that_exists() {
     }
 }
 
-/// Two worlds may answer a claim differently, and a reader sees both.
+/// Two backends may answer a claim differently, and a reader sees both.
 #[test]
-fn a_claim_shows_every_world_that_has_a_record_of_it() {
-    let record = |world: &str, verdict: &str, mean: f64| -> Record {
+fn a_claim_shows_every_backend_that_has_a_record_of_it() {
+    let record = |backend: &str, verdict: &str, mean: f64| -> Record {
         let text = format!(
-            r#"{{"run": {{"experiment": "queues", "variant": null, "world": "{world}", "plan": "0", "version": "0",
+            r#"{{"run": {{"experiment": "queues", "variant": null, "backend": "{backend}", "plan": "0", "version": "0",
                 "kernel": null, "processors": null, "date": null, "trials": 2, "failed": 0, "complete": true,
-                "certificate": "passed"}},
+                "quality_check": "passed"}},
             "verdicts": [{{"claim": "it falls", "verdict": "{verdict}", "holds": 1, "settings": 1, "unit": "ms",
                 "lowest": {{"value": {mean}, "interval": null}}, "highest": null, "average": null}}],
-            "robustness": []}}"#
+            "sensitivity": []}}"#
         );
         serde_json::from_str(&text).unwrap()
     };
@@ -120,11 +120,11 @@ fn a_claim_shows_every_world_that_has_a_record_of_it() {
         found.figures(),
         "2.50 ms (netns); -1.50 ms (sim: reproduced)"
     );
-    // A world that did not measure it has nothing to say.
+    // A backend that did not measure it has nothing to say.
     let evidence = &claim.evidence;
     let others = elsewhere(evidence, &records[2], &records);
-    let worlds: Vec<&str> = others.iter().map(|one| one.world.as_str()).collect();
-    assert_eq!(worlds, ["netns"]);
+    let backends: Vec<&str> = others.iter().map(|one| one.backend.as_str()).collect();
+    assert_eq!(backends, ["netns"]);
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn the_share_of_a_published_change_is_that_of_its_cells() {
         let levels = [("path", path), ("protocol", "udp"), ("band", band)];
         let levels = levels.map(|(name, level)| (name.to_owned(), Level::Text(level.to_owned())));
         let mtu = ("mtu".to_owned(), Level::Integer(9000));
-        Robustness {
+        Sensitivity {
             question: "Message time".to_owned(),
             alternative: None,
             metric: Some("message_time".to_owned()),
@@ -336,17 +336,17 @@ fn the_share_of_a_published_change_is_that_of_its_cells() {
             settings: 32,
         }
     };
-    "sim".clone_into(&mut record.run.world);
-    record.robustness = vec![
+    "sim".clone_into(&mut record.run.backend);
+    record.sensitivity = vec![
         line("one", "middle", 0.0),
         line("two", "middle", 25.0),
         line("two", "large", 99.0),
     ];
-    let shares = |world: &str| {
+    let shares = |backend: &str| {
         let mut search = record.clone();
-        world.clone_into(&mut search.run.world);
+        backend.clone_into(&mut search.run.backend);
         let all = [search];
-        let found = robustness(&claim.evidence, &record, &all).unwrap();
+        let found = sensitivity(&claim.evidence, &record, &all).unwrap();
         crate::text::share(&found)
     };
     assert_eq!(shares("sim"), "0 to 25 % of 32");
@@ -354,5 +354,5 @@ fn the_share_of_a_published_change_is_that_of_its_cells() {
     // Other settings than the shipped ones were not searched.
     let mut variant = record.clone();
     variant.run.variant = Some("small-sizes".to_owned());
-    assert!(robustness(&claim.evidence, &variant, &[record]).is_none());
+    assert!(sensitivity(&claim.evidence, &variant, &[record]).is_none());
 }

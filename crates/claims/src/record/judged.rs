@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use analysis::claims::{Alternative, Alternatives, Held, Judged, is_stated};
 use analysis::compare::Comparison;
-use analysis::robustness::findings::Asked as SearchOf;
-use analysis::robustness::questions::Asked;
+use analysis::sensitivity::findings::Asked as SearchOf;
+use analysis::sensitivity::questions::Asked;
 use analysis::sizes;
 use plan::{Level, Plan};
 

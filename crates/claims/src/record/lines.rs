@@ -1,4 +1,4 @@
-//! The lines of a record: verdicts, and shares of admissible settings.
+//! The lines of a record: verdicts, and shares of plausible settings.
 
 use std::collections::BTreeMap;
 
@@ -116,10 +116,10 @@ pub struct Named {
     pub stated: bool,
 }
 
-/// In which share of the admissible settings something holds.
+/// In which share of the plausible settings something holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Robustness {
+pub struct Sensitivity {
     /// The text of the claim, of the claim about a step, or of the figure.
     pub question: String,
     /// The alternative in words, if it is one of several that exclude each other; the

@@ -48,7 +48,7 @@ pub(crate) fn add_pair(near: &str, far: &str, mtu: u32) -> Result<()> {
     set_up(far)
 }
 
-/// A frame of `length` octets with an experimental EtherType, which no host answers.
+/// A frame of `length` bytes with an experimental EtherType, which no host answers.
 pub(crate) fn frame(length: usize) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     frame.extend([2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
@@ -93,7 +93,7 @@ impl Station {
         address[2..4].copy_from_slice(&protocol);
         address[4..8].copy_from_slice(&if_nametoindex(interface)?.to_ne_bytes());
         #[expect(unsafe_code, reason = "nix has no constructor for it")]
-        // SAFETY: the octets are a whole sockaddr_ll, of the length given.
+        // SAFETY: the bytes are a whole sockaddr_ll, of the length given.
         let address = unsafe {
             use nix::sys::socket::SockaddrLike;
             let length = libc::socklen_t::try_from(address.len())?;
@@ -123,9 +123,9 @@ fn ask(message: RouteNetlinkMessage, flags: u16) -> Result<()> {
     header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
     let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
     request.finalize();
-    let mut octets = vec![0; request.buffer_len()];
-    request.serialize(&mut octets);
-    socket.send(&octets, 0)?;
+    let mut bytes = vec![0; request.buffer_len()];
+    request.serialize(&mut bytes);
+    socket.send(&bytes, 0)?;
     let (answer, _) = socket.recv_from_full()?;
     match NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)?.payload {
         NetlinkPayload::Error(error) => match error.code {

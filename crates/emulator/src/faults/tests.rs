@@ -33,9 +33,9 @@ fn packet(addresses: Addresses, transport: Transport, size: u32) -> Vec<u8> {
         data: &[],
         size,
     };
-    let mut octets = vec![0; probe.buffer_len()];
-    probe.emit(&mut octets).unwrap();
-    octets
+    let mut bytes = vec![0; probe.buffer_len()];
+    probe.emit(&mut bytes).unwrap();
+    bytes
 }
 
 fn syn(addresses: Addresses) -> Vec<u8> {
@@ -60,9 +60,9 @@ fn packets() -> Vec<Vec<u8>> {
         }
         let large = packet(addresses, Transport::Udp { ports: [7, 9] }, 3_000);
         for fragment in Fragments::of(&large, 1_400, 9).unwrap() {
-            let mut octets = vec![0; fragment.buffer_len()];
-            fragment.emit(&mut octets).unwrap();
-            all.push(octets);
+            let mut bytes = vec![0; fragment.buffer_len()];
+            fragment.emit(&mut bytes).unwrap();
+            all.push(bytes);
         }
         let router: IpAddr = match addresses {
             Addresses::V4(_) => Ipv4Addr::new(198, 18, 9, 9).into(),
@@ -70,9 +70,9 @@ fn packets() -> Vec<Vec<u8>> {
         };
         for _ in 0..3 {
             let error = IcmpError::about(&large, Cause::TooBig { mtu: 1_400 }, router).unwrap();
-            let mut octets = vec![0; error.buffer_len()];
-            error.emit(&mut octets).unwrap();
-            all.push(octets);
+            let mut bytes = vec![0; error.buffer_len()];
+            error.emit(&mut bytes).unwrap();
+            all.push(bytes);
         }
         all.push(syn(addresses));
     }
@@ -121,11 +121,11 @@ fn frames_meet_the_fate_of_packets_in_both_directions_and_after_a_restart() {
         let step = Span::from_millis(1);
         let mut middlebox = Middlebox::new(rules, seed.derive("branches"), start + step);
         let mut at = start;
-        for octets in packets() {
+        for bytes in packets() {
             for direction in Direction::BOTH {
                 at += step;
-                let mut packet = octets.clone();
-                let mut frame = pool.keep(&framed(&octets), None);
+                let mut packet = bytes.clone();
+                let mut frame = pool.keep(&framed(&bytes), None);
                 let outcome = middlebox.pass(at, &mut packet, direction);
                 assert_eq!(faults.pass(at, &mut first, &mut frame, direction), outcome);
                 assert_eq!(frame.ethernet()[14..], packet);
@@ -169,6 +169,6 @@ fn a_segment_whose_checksum_is_left_to_the_interface_has_a_valid_one_after_a_cha
         let outcome = faults.pass(START, &mut None, &mut frame, Direction::Forward);
         assert_eq!(outcome, Outcome::Forward);
         assert_eq!(frame.ethernet()[14..], expected);
-        assert_eq!(frame.octets()[..HEADER], [0; HEADER]);
+        assert_eq!(frame.bytes()[..HEADER], [0; HEADER]);
     }
 }

@@ -149,7 +149,7 @@ fn a_frame_beside_cross_traffic_is_waited_for_until_it_is_out_or_lost() {
 #[test]
 fn a_frame_waits_behind_poisson_traffic_as_long_as_theory_says() {
     // M/D/1: load / (2 (1 - load)) services on average [Kleinrock1975 ch 5]. Frames of
-    // 64 octets arrive every 40 services and add little.
+    // 64 bytes arrive every 40 services and add little.
     const PROBES: u32 = 6_000;
     let service = TAKES.as_picos() as f64;
     for load in [0.3, 0.5, 0.8] {

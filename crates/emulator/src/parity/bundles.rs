@@ -1,4 +1,4 @@
-//! Parity of bundles: queues treat a bundle of octets like a bundle of simulated
+//! Parity of bundles: queues treat a bundle of bytes like a bundle of simulated
 //! packets.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
@@ -16,11 +16,11 @@ use wire::bundle::{Carried, Packing, Piece, Unit};
 use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
 use wire::protocol::ip::Addresses;
 
-use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};
+use super::{Arrival, HEADER, Header, arrival, bytes, disciplines, header};
 use crate::observation::{Observation, Observer};
 use os::frames::{Frame, Pool};
 
-/// Octets of addresses and EtherType of a frame, and its FCS [IEEE802.3 s3.1.1].
+/// Bytes of addresses and EtherType of a frame, and its FCS [IEEE802.3 s3.1.1].
 const FRAMING: Bytes = Bytes::new(18);
 
 /// The arrival of a bundle.
@@ -37,7 +37,7 @@ fn gathered() -> impl Strategy<Value = Vec<Gathered>> {
     prop::collection::vec(one, 1..80)
 }
 
-/// The carriage of a bundle, with the service octet of its first packet.
+/// The carriage of a bundle, with the service byte of its first packet.
 fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
     let addresses = match kind % 2 {
         0 => Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]),
@@ -57,7 +57,7 @@ fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
 fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
     let frames: Vec<Vec<u8>> = (first..)
         .zip(&gathered.packets)
-        .map(|(number, packet)| octets(*packet, number))
+        .map(|(number, packet)| bytes(*packet, number))
         .collect();
     if let [bare] = &frames[..] {
         return pool.keep(bare, None);
@@ -65,7 +65,7 @@ fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
     let pieces: Vec<Piece<'_>> = frames
         .iter()
         .map(|frame| Piece {
-            octets: &frame[HEADER + MAC_HEADER..],
+            bytes: &frame[HEADER + MAC_HEADER..],
             waited: 0,
         })
         .collect();
@@ -74,15 +74,15 @@ fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
         unit: Unit::Microsecond,
         sequence: 0,
     };
-    let total = pieces.iter().map(|piece| piece.octets.len()).sum();
+    let total = pieces.iter().map(|piece| piece.bytes.len()).sum();
     let around = HEADER + MAC_HEADER;
-    let mut octets = vec![0; around + packing.packet_len(pieces.len(), total)];
-    octets[around - 2..around].copy_from_slice(match gathered.carriage % 2 {
+    let mut bytes = vec![0; around + packing.packet_len(pieces.len(), total)];
+    bytes[around - 2..around].copy_from_slice(match gathered.carriage % 2 {
         0 => &[0x08, 0x00],
         _ => &[0x86, 0xdd],
     });
-    packing.emit(&pieces, &mut octets[around..]).unwrap();
-    pool.keep(&octets, None)
+    packing.emit(&pieces, &mut bytes[around..]).unwrap();
+    pool.keep(&bytes, None)
 }
 
 /// The corresponding simulated bundle.
@@ -104,7 +104,7 @@ fn headers(gathered: &Gathered, first: u32, pool: &Pool) -> Bundle<Header> {
 }
 
 /// The numbers of the packets left in `frame`, and their marks, as a receiver of its
-/// octets finds them.
+/// bytes finds them.
 fn inside(frame: &Frame) -> Vec<(u32, bool)> {
     let sent = frame.pieces().concat();
     let summary = |packet: &[u8]| {
@@ -114,10 +114,7 @@ fn inside(frame: &Frame) -> Vec<(u32, bool)> {
     match Carried::parse_frame(&sent[HEADER..]) {
         Ok(bundle) => {
             assert!(bundle.checksum_holds());
-            bundle
-                .packets()
-                .map(|inner| summary(inner.octets))
-                .collect()
+            bundle.packets().map(|inner| summary(inner.bytes)).collect()
         }
         Err(_) => vec![summary(&sent[HEADER + MAC_HEADER..])],
     }
@@ -216,7 +213,7 @@ fn carry<P: Packet + 'static>(
 /// Packets that came to a link, and that its queue dropped, by their source port.
 type ByFlow = BTreeMap<u16, [u32; 2]>;
 
-/// Counts simulated packets by the port that each has in octets.
+/// Counts simulated packets by the port that each has in bytes.
 struct FlowCounter {
     ports: Vec<u16>,
     flows: ByFlow,
@@ -361,34 +358,34 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn every_discipline_treats_bundles_of_octets_as_it_treats_bundles_of_headers(
+    fn every_discipline_treats_bundles_of_bytes_as_it_treats_bundles_of_headers(
         arrivals in gathered(),
     ) {
         let pool = Pool::default();
         let (firsts, services) = (firsts(&arrivals), services(&arrivals));
         let coming = || arrivals.iter().zip(&firsts);
         for spec in disciplines().into_iter().chain(dropping_inner()) {
-            let octets = coming().map(|(gathered, first)| {
+            let bytes = coming().map(|(gathered, first)| {
                 (gathered.packets[0].gap, frame(gathered, *first, &pool))
             });
             let packets = coming().map(|(gathered, first)| {
                 (gathered.packets[0].gap, headers(gathered, *first, &pool))
             });
-            let octets = run(&spec, octets, inside);
+            let bytes = run(&spec, bytes, inside);
             let packets = run(&spec, packets, |bundle| among(bundle, &services));
-            prop_assert_eq!(octets, packets, "{:?}", spec);
+            prop_assert_eq!(bytes, packets, "{:?}", spec);
         }
     }
 
     #[test]
-    fn a_link_carries_what_is_left_of_octets_when_it_carries_it_of_headers(
+    fn a_link_carries_what_is_left_of_bytes_when_it_carries_it_of_headers(
         arrivals in gathered(), which in 0usize..8,
     ) {
         let pool = Pool::default();
         let (firsts, services) = (firsts(&arrivals), services(&arrivals));
         let coming = || arrivals.iter().zip(&firsts);
         let spec = &dropping_inner()[which];
-        let octets = carry(
+        let bytes = carry(
             spec,
             coming().map(|(gathered, first)| {
                 (gathered.packets[0].gap, frame(gathered, *first, &pool))
@@ -402,11 +399,11 @@ proptest! {
             }),
             |bundle| among(bundle, &services),
         );
-        prop_assert_eq!(octets, packets, "{:?}", spec);
+        prop_assert_eq!(bytes, packets, "{:?}", spec);
     }
 
     #[test]
-    fn drops_of_bundles_of_octets_are_of_the_flows_of_which_those_of_headers_are(
+    fn drops_of_bundles_of_bytes_are_of_the_flows_of_which_those_of_headers_are(
         arrivals in gathered(),
     ) {
         let pool = Pool::default();
@@ -420,9 +417,9 @@ proptest! {
                 (Settings::perfect(rate, spec.clone()), Seed::new(7))
             };
             let (perfect, seed) = settings();
-            let mut octets = Link::observed(perfect, seed, Observer::default()).unwrap();
-            octets.observer().begin(true);
-            drive(&mut octets, coming().map(|(gathered, first)| {
+            let mut bytes = Link::observed(perfect, seed, Observer::default()).unwrap();
+            bytes.observer().begin(true);
+            drive(&mut bytes, coming().map(|(gathered, first)| {
                 (gathered.packets[0].gap, frame(gathered, *first, &pool))
             }));
             let counter = FlowCounter { ports: ports.clone(), flows: ByFlow::new() };
@@ -431,20 +428,20 @@ proptest! {
             drive(&mut headers_link, coming().map(|(gathered, first)| {
                 (gathered.packets[0].gap, headers(gathered, *first, &pool))
             }));
-            let kept = by_flow(octets.observer().end());
+            let kept = by_flow(bytes.observer().end());
             prop_assert_eq!(&kept, &headers_link.observer().flows, "{:?}", spec);
         }
     }
 
     #[test]
-    fn thinning_takes_the_same_packets_out_of_octets_as_out_of_headers(
+    fn thinning_takes_the_same_packets_out_of_bytes_as_out_of_headers(
         gathered in gathered(),
         orders in prop::collection::vec((0u32..4, any::<bool>(), any::<bool>()), 1..6),
     ) {
         let pool = Pool::default();
         let services = services(&gathered);
         for (gathered, first) in gathered.iter().zip(firsts(&gathered)) {
-            let mut octets = frame(gathered, first, &pool);
+            let mut bytes = frame(gathered, first, &pool);
             let mut packets = headers(gathered, first, &pool);
             for (most, spread, mark) in &orders {
                 let inner_drop = InnerDrop {
@@ -452,21 +449,21 @@ proptest! {
                     victims: if *spread { Victims::Spread } else { Victims::Front },
                     mark: *mark,
                 };
-                prop_assert_eq!(octets.advertised(), packets.advertised());
+                prop_assert_eq!(bytes.advertised(), packets.advertised());
                 let (mut here, mut there) = (vec![], vec![]);
-                let marked = octets.drop_inner(inner_drop, &mut |lost| here.push(lost.view()));
+                let marked = bytes.drop_inner(inner_drop, &mut |lost| here.push(lost.view()));
                 let other = packets.drop_inner(inner_drop, &mut |lost| there.push(lost.view()));
                 prop_assert_eq!((marked, here), (other, there));
-                prop_assert_eq!(octets.live(), packets.live());
-                prop_assert_eq!(inside(&octets), among(&packets, &services));
-                prop_assert_eq!(inside(&octets.again()), inside(&octets));
-                if octets.live() > 0 {
-                    prop_assert_eq!(octets.view(), packets.view());
+                prop_assert_eq!(bytes.live(), packets.live());
+                prop_assert_eq!(inside(&bytes), among(&packets, &services));
+                prop_assert_eq!(inside(&bytes.again()), inside(&bytes));
+                if bytes.live() > 0 {
+                    prop_assert_eq!(bytes.view(), packets.view());
                 }
-                prop_assert_eq!(octets.markable(), packets.markable());
+                prop_assert_eq!(bytes.markable(), packets.markable());
             }
-            prop_assert_eq!(octets.mark(), packets.mark());
-            prop_assert_eq!(inside(&octets), among(&packets, &services));
+            prop_assert_eq!(bytes.mark(), packets.mark());
+            prop_assert_eq!(inside(&bytes), among(&packets, &services));
         }
     }
 }

@@ -11,9 +11,9 @@ use plan::setting::{Command, Reading, Shape};
 use super::traffic::timeout;
 use crate::reader::{Reader, Spanned};
 
-/// The metrics that Jumbolab derives from the octets, if their position is
+/// The metrics that Jumbolab derives from the bytes, if their position is
 /// known.
-const FROM_OCTETS: [&str; 2] = [CPU_TOTAL.name, CPU_SOFTIRQ.name];
+const FROM_BYTES: [&str; 2] = [CPU_TOTAL.name, CPU_SOFTIRQ.name];
 
 /// The programs and the positions of their metrics.
 pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
@@ -48,16 +48,16 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
         }
         (Some(_), Some(_)) | (None, None) => {}
     }
-    let octets = reader.optional("traffic.read.octets", reading)?;
+    let bytes = reader.optional("traffic.read.bytes", reading)?;
     let mut read = Vec::new();
     for metric in METRICS {
         let Some(found) = reader.optional(&format!("traffic.read.{}", metric.name), reading)?
         else {
             continue;
         };
-        if octets.is_some() && FROM_OCTETS.contains(&metric.name) {
+        if bytes.is_some() && FROM_BYTES.contains(&metric.name) {
             return Err(found.refuse(format!(
-                "with `octets` it is metered here; remove `{}` or `octets`",
+                "with `bytes` it is metered here; remove `{}` or `bytes`",
                 metric.name
             )));
         }
@@ -71,7 +71,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
         receiver: receiver.map(|found: Spanned<CommandLine>| found.value),
         sender: sender.value,
         read,
-        octets: octets.map(|found| found.value),
+        bytes: bytes.map(|found| found.value),
         size: size.map(|found| found.value),
         timeout: timeout(reader, "command")?,
     })

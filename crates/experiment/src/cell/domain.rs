@@ -19,12 +19,12 @@ const ROOT: &str = "domain";
 /// The maximum length of a bundle; its length field has 16 bits.
 const LARGEST: Bytes = Bytes::new(0xffff);
 
-/// Octets of a bundle in front of its entries, and of each entry
+/// Bytes of a bundle in front of its entries, and of each entry
 /// [Mulahuwaish s2.A].
 const HEADER: Bytes = Bytes::new(6);
 const ENTRY: Bytes = Bytes::new(4);
 
-/// Octets of the headers that carry a bundle [RFC791 s3.1] [RFC8200 s3]
+/// Bytes of the headers that carry a bundle [RFC791 s3.1] [RFC8200 s3]
 /// [RFC768] [RFC3032].
 const IPV4: Bytes = Bytes::new(20);
 const IPV6: Bytes = Bytes::new(40);
@@ -232,7 +232,7 @@ fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option
     };
     if mtu.value > LARGEST {
         let most = LARGEST.get();
-        return Err(mtu.refuse(format!("a bundle has at most {most} octets; write less")));
+        return Err(mtu.refuse(format!("a bundle has at most {most} bytes; write less")));
     }
     match settings.check() {
         Ok(()) => Ok(on.value.then_some(settings)),

@@ -10,7 +10,7 @@ use anyhow::Result;
 use keyfile::quantity::{name, number, size_or, span, word};
 use keyfile::{Node, Table, Value, refusal};
 use plan::setting::{Flow, Flows, Host, Network, PathMtu, Role, Sends, Traffic};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use units::{IpVersion, Span, Transport};
 
 use super::tcp::{self, Connections};
@@ -34,7 +34,7 @@ const LONGEST_NAME: usize = 32;
 /// Common data of all flows.
 struct Common<'a> {
     network: &'a Network,
-    world: World,
+    backend: Backend,
     congestion: &'a str,
     duration: Span,
     /// The window of connections between kernels, in segments, unless a flow has its own.
@@ -47,7 +47,7 @@ pub(super) fn read(
     tree: &Table,
     network: &Network,
     host: &Host,
-    world: World,
+    backend: Backend,
 ) -> Result<Traffic> {
     let duration = reader.read("traffic.duration", span)?;
     if duration.value == Span::ZERO {
@@ -61,13 +61,13 @@ pub(super) fn read(
     if names.is_empty() {
         return Err(reader.missing("flows", many()));
     }
-    let sockets = sockets::read(reader, world)?;
+    let sockets = sockets::read(reader, backend)?;
     let common = Common {
         network,
-        world,
+        backend,
         congestion: &host.congestion,
         duration: duration.value,
-        window: match (world.profile().hosts, &network.graph) {
+        window: match (backend.profile().hosts, &network.graph) {
             (Hosts::Kernels, Some(_)) => tcp::window(reader, "tcp", None)?,
             (Hosts::Kernels | Hosts::Simulated, _) => None,
         },
@@ -134,7 +134,7 @@ fn flow(
 ) -> Result<Flow> {
     let &Common {
         network,
-        world,
+        backend,
         duration,
         ..
     } = common;
@@ -147,7 +147,7 @@ fn flow(
     let count = count.map_or(1, |found| u32::try_from(found.value).unwrap_or(MOST_FLOWS));
     let from = host(reader, &key("from"), network, "sender", count)?;
     let to = host(reader, &key("to"), network, "receiver", count)?;
-    if matches!(world.profile().hosts, Hosts::Kernels)
+    if matches!(backend.profile().hosts, Hosts::Kernels)
         && network.graph.is_none()
         && from.value != "sender"
     {
@@ -163,11 +163,11 @@ fn flow(
     let protocols = word(&[("udp", Transport::Udp), ("tcp", Transport::Tcp)]);
     let protocol = reader.optional(&key("protocol"), protocols)?;
     let protocol = protocol.map_or(Transport::Udp, |found| found.value);
-    let sends = match (protocol, world.profile().hosts) {
+    let sends = match (protocol, backend.profile().hosts) {
         (Transport::Udp, _) => {
             let why = "only a flow of protocol = \"tcp\" has this key; remove it";
             refuse_keys(reader, called, &["watch", "tcp"], why)?;
-            datagrams::read(reader, called, network, world)?
+            datagrams::read(reader, called, network, backend)?
         }
         (Transport::Tcp, Hosts::Kernels) => {
             let why = "what is sent over TCP is cut into packets by the kernel; remove it";
@@ -194,7 +194,7 @@ fn flow(
         &key("meter"),
         word(&[("one-way", false), ("round-trip", true)]),
     )?;
-    let path_mtu = path_mtu(reader, &key("path_mtu"), &sends, network.ip, world)?;
+    let path_mtu = path_mtu(reader, &key("path_mtu"), &sends, network.ip, backend)?;
     let start = reader.read(&key("start"), span)?;
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
@@ -249,12 +249,12 @@ fn path_mtu(
     path: &str,
     sends: &Sends,
     ip: IpVersion,
-    world: World,
+    backend: Backend,
 ) -> Result<PathMtu> {
     let Some(found) = reader.optional(path, word(PathMtu::WORDS))? else {
         return Ok(PathMtu::Machine);
     };
-    let why = match (sends, world.profile().hosts, found.value) {
+    let why = match (sends, backend.profile().hosts, found.value) {
         (
             Sends::Datagrams {
                 dont_fragment: true,
@@ -262,7 +262,7 @@ fn path_mtu(
             },
             ..,
         ) => "dont_fragment = \"on\" says \"do\" already; leave one of them out",
-        (Sends::Messages { .. } | Sends::Octets { .. }, ..) => {
+        (Sends::Messages { .. } | Sends::Bytes { .. }, ..) => {
             "only datagrams have it: TCP finds the path's MTU itself"
         }
         (_, Hosts::Simulated, PathMtu::Dont) if ip == IpVersion::V6 => {
@@ -287,9 +287,9 @@ fn connection(
     };
     let all = connections.insert(all);
     let settings = tcp::of_flow(reader, called, all, common.congestion)?;
-    let octets = reader.read(&key("octets"), size_or("none"))?;
-    if octets.value.is_some_and(|octets| octets.get() == 0) {
-        return Err(octets.refuse("a flow of nothing; leave it out"));
+    let bytes = reader.read(&key("bytes"), size_or("none"))?;
+    if bytes.value.is_some_and(|bytes| bytes.get() == 0) {
+        return Err(bytes.refuse("a flow of nothing; leave it out"));
     }
     let watch = reader.optional(&key("watch.interval"), span)?;
     if let Some(found) = &watch
@@ -297,9 +297,9 @@ fn connection(
     {
         return Err(found.refuse("no time lies between two looks; write for instance \"10ms\""));
     }
-    Ok(Sends::Octets {
+    Ok(Sends::Bytes {
         settings,
-        octets: octets.value,
+        bytes: bytes.value,
         watch: watch.map(|found| found.value),
     })
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use keyfile::quantity::{line, name, number, size_or, span, switch, word};
 use keyfile::{Parsed, Table, Value};
-use plan::World;
+use plan::Backend;
 use plan::setting::{Coalescing, Costs, Host, Network, NicSetting, Scenario, System};
 use units::Span;
 
@@ -15,7 +15,7 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
     network: &Network,
-    world: World,
+    backend: Backend,
 ) -> Result<Host> {
     Ok(Host {
         scenario: reader.read("host.scenario", scenario)?.value,
@@ -28,7 +28,7 @@ pub(super) fn read(
         segments_per_packet: few(reader, "host.segments_per_packet", 1, MOST_SEGMENTS)?,
         processor: few(reader, "host.processor", 0, MOST_PROCESSORS - 1)?,
         costs: costs(reader)?,
-        tcp: of_kernel(reader, network, world)?,
+        tcp: of_kernel(reader, network, backend)?,
     })
 }
 
@@ -101,16 +101,16 @@ fn costs(reader: &mut Reader<'_>) -> Result<Costs> {
         let found = reader.optional(&format!("host.{key}"), span)?;
         Ok(found.map_or(Span::ZERO, |found| found.value))
     };
-    let (send_per_packet, send_per_octet) = (time("send_per_packet")?, time("send_per_octet")?);
+    let (send_per_packet, send_per_byte) = (time("send_per_packet")?, time("send_per_byte")?);
     let receive_per_packet = time("receive_per_packet")?;
-    let receive_per_octet = time("receive_per_octet")?;
+    let receive_per_byte = time("receive_per_byte")?;
     let fitted_to = reader.optional("host.fitted_to", line)?;
     let buffer = reader.optional("host.receive_buffer", size_or("none"))?;
     Ok(Costs {
         send_per_packet,
-        send_per_octet,
+        send_per_byte,
         receive_per_packet,
-        receive_per_octet,
+        receive_per_byte,
         fitted_to: fitted_to.map(|found| found.value),
         receive_buffer: buffer.and_then(|found| found.value),
     })

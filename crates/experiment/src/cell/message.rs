@@ -1,4 +1,4 @@
-//! Message lengths: in octets, or relative to the MTU.
+//! Message lengths: in bytes, or relative to the MTU.
 
 use keyfile::quantity::size;
 use keyfile::{Parsed, Value};
@@ -10,7 +10,7 @@ pub(super) enum Message {
     /// `mtu-N`.
     BelowMtu(u32),
     /// A size.
-    Octets(Bytes),
+    Bytes(Bytes),
 }
 
 pub(super) fn written(value: &Value) -> Parsed<Message> {
@@ -20,29 +20,29 @@ pub(super) fn written(value: &Value) -> Parsed<Message> {
     };
     match below {
         Some(rest) => match number_below(rest) {
-            Some(octets) => {
-                let canonical = format!("mtu-{octets}");
-                Ok((Message::BelowMtu(octets), Value::Text(canonical)))
+            Some(bytes) => {
+                let canonical = format!("mtu-{bytes}");
+                Ok((Message::BelowMtu(bytes), Value::Text(canonical)))
             }
             None => Err("write for instance \"mtu-72\"".into()),
         },
         None => size(value)
-            .map(|(octets, canonical)| (Message::Octets(octets), canonical))
+            .map(|(bytes, canonical)| (Message::Bytes(bytes), canonical))
             .map_err(|why| format!("{why}, or \"mtu-72\"")),
     }
 }
 
 impl Message {
-    /// The octets for this smallest MTU of the path, and the derivation if they
+    /// The bytes for this smallest MTU of the path, and the derivation if they
     /// were not written.
-    pub(super) fn octets(self, smallest: Option<IpMtu>) -> (Bytes, String) {
+    pub(super) fn bytes(self, smallest: Option<IpMtu>) -> (Bytes, String) {
         match self {
-            Self::Octets(octets) => (octets, String::new()),
+            Self::Bytes(bytes) => (bytes, String::new()),
             Self::BelowMtu(below) => {
                 let mtu = smallest.map_or(0, IpMtu::get);
-                let octets = i64::from(mtu) - i64::from(below);
-                let comes_to = format!("{octets} octets on MTU {mtu}; ");
-                (Bytes::new(u64::try_from(octets).unwrap_or(0)), comes_to)
+                let bytes = i64::from(mtu) - i64::from(below);
+                let comes_to = format!("{bytes} bytes on MTU {mtu}; ");
+                (Bytes::new(u64::try_from(bytes).unwrap_or(0)), comes_to)
             }
         }
     }

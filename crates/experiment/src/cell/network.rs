@@ -13,7 +13,7 @@ use anyhow::Result;
 use keyfile::quantity::{number, span_or, switch, word};
 use keyfile::{KeyPath, Node, Parsed, Table, Value, fault, refusal};
 use plan::setting::{Addresses, Link, LinkKind, MtuBy, Network, Shape, Traffic};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use units::{Framing, IpMtu, IpVersion, Span};
 
 use super::UnusedKey;
@@ -47,20 +47,20 @@ const KINDS: &[(&str, LinkKind)] = &[
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
-    world: World,
+    backend: Backend,
 ) -> Result<(Network, Vec<Spanned<IpMtu>>, Vec<UnusedKey>)> {
     let written = reader.read("network.shape", word(SHAPES))?;
     let shape = written.value;
     let stages = stages(reader, shape)?;
     let kind = reader.read("network.link", word(KINDS))?.value;
-    let has_kernels = matches!(world.profile().hosts, Hosts::Kernels);
+    let has_kernels = matches!(backend.profile().hosts, Hosts::Kernels);
     if has_kernels && !Shape::PATHS.contains(&shape) && kind != LinkKind::Emulated {
         return Err(written.refuse(
             "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ));
     }
     let ip = reader.read("network.ip", ip_version)?.value;
-    let addresses = addresses(reader, shape, ip, world)?;
+    let addresses = addresses(reader, shape, ip, backend)?;
     if let (Some(Node { value, origin }), true) = (tree.get("nodes"), shape != Shape::Explicit) {
         let why = "only shape = \"explicit\" has this table; remove it";
         return Err(refusal(origin, "nodes", value, why));
@@ -77,27 +77,33 @@ pub(super) fn read(
         _ => (None, shape.link_names(stages)),
     };
     // The simulator treats all links as emulated.
-    let paced = match world.profile().paces_every_link {
+    let paced = match backend.profile().paces_every_link {
         true => LinkKind::Emulated,
         false => kind,
     };
-    let defaults = Keys::read(reader, "network", ip, None, world)?;
+    let defaults = Keys::read(reader, "network", ip, None, backend)?;
     let everywhere = cross::Everywhere::read(reader)?;
     let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
-        let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults), world)?;
+        let keys = Keys::read(
+            reader,
+            &format!("links.{name}"),
+            ip,
+            Some(&defaults),
+            backend,
+        )?;
         if let Some(framing) = keys
             .framing
             .as_ref()
             .filter(|found| found.value == Framing::None)
-            && matches!(world.profile().hosts, Hosts::Kernels)
+            && matches!(backend.profile().hosts, Hosts::Kernels)
             && graph.is_none()
         {
             return Err(framing.refuse(
                 "between kernels only the links of a `dumbbell` and of an `explicit` network are other than Ethernet",
             ));
         }
-        let mut link = keys.link(name, paced, world, &defaults)?;
+        let mut link = keys.link(name, paced, backend, &defaults)?;
         link.cross = cross::read(reader, &link, ip, paced, &everywhere)?;
         link.recorded = recorded(reader, &link.name, paced)?;
         link.watch = watch::read(reader, &link.name)?;
@@ -117,7 +123,7 @@ pub(super) fn read(
         links,
         graph,
         domain: None,
-        lateness: lateness(reader, paced)?,
+        timing_error: timing_error(reader, paced)?,
         // Read later, when the traffic is known.
         fresh: false,
         mtu_by: mtu_by(reader)?,
@@ -144,12 +150,16 @@ fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool>
 }
 
 /// Whether every trial has a new test bed.
-pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: World) -> Result<bool> {
+pub(super) fn read_fresh(
+    reader: &mut Reader<'_>,
+    traffic: &Traffic,
+    backend: Backend,
+) -> Result<bool> {
     let fresh = reader.optional("network.fresh", switch)?;
     let Some(found) = fresh.filter(|found| found.value) else {
         return Ok(false);
     };
-    match (traffic, world.profile().hosts) {
+    match (traffic, backend.profile().hosts) {
         (Traffic::Flows(_), Hosts::Kernels) => Ok(true),
         // They always start without cached state.
         (Traffic::Flows(_), Hosts::Simulated) => Ok(false),
@@ -157,10 +167,10 @@ pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: Worl
     }
 }
 
-/// The admissible lateness of emulated links, if written.
-fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
-    let lateness = reader.optional("network.lateness", span_or("auto"))?;
-    match lateness {
+/// The allowed timing error of emulated links, if written.
+fn timing_error(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
+    let timing_error = reader.optional("network.timing_error", span_or("auto"))?;
+    match timing_error {
         Some(found) if found.value.is_some() && kind == LinkKind::Kernel => Err(found
             .refuse("no frame leaves the kernel's links late; leave it out, or write \"auto\"")),
         found => Ok(found.and_then(|found| found.value)),
@@ -215,7 +225,7 @@ fn addresses(
     reader: &mut Reader<'_>,
     shape: Shape,
     ip: IpVersion,
-    world: World,
+    backend: Backend,
 ) -> Result<Addresses> {
     let words = word(&[
         ("auto", None),
@@ -224,7 +234,7 @@ fn addresses(
     ]);
     let addresses = reader.read("network.addresses", words)?;
     let advertised = shape == Shape::Routed && ip == IpVersion::V6;
-    let has_addresses = match world.profile().hosts {
+    let has_addresses = match backend.profile().hosts {
         Hosts::Kernels => true,
         Hosts::Simulated => false,
     };
@@ -246,10 +256,10 @@ pub(super) fn known_links(tree: &Table, network: &Network) -> Result<()> {
         .iter()
         .map(|link| link.name.as_str())
         .collect();
-    let stranger = tree
+    let unknown = tree
         .table("links")
         .and_then(|links| links.iter().find(|(name, _)| !names.contains(name)));
-    match stranger {
+    match unknown {
         None => Ok(()),
         Some((name, node)) => {
             let shape = SHAPES.iter().find(|(_, other)| *other == network.shape);

@@ -7,7 +7,7 @@ use keyfile::{Parsed, Table, Value};
 use plan::setting::{
     Answer, Host, LARGEST_MESSAGE, Network, ReadMode, RequestResponse, Sizes, WriteMode,
 };
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use units::{Bytes, IpVersion, Span, Transport};
 
 use super::tcp;
@@ -26,19 +26,19 @@ pub(super) fn read(
     tree: &Table,
     network: &Network,
     host: &Host,
-    world: World,
+    backend: Backend,
 ) -> Result<RequestResponse> {
     let protocols = word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]);
     let protocol = reader.read("traffic.protocol", protocols)?.value;
-    if world.profile().needs_a_rate && network.links.iter().all(|link| link.rate.is_none()) {
+    if backend.profile().needs_a_rate && network.links.iter().all(|link| link.rate.is_none()) {
         let example = "rate = \"1gbit\"; nothing else takes a simulated message any time";
         return Err(reader.missing("network.rate", example));
     }
     let sizes = sizes(reader, protocol, network.ip)?;
-    let octets = reader.read("traffic.size", size)?;
-    if octets.value.get() < u64::from(sizes.to) {
+    let bytes = reader.read("traffic.size", size)?;
+    if bytes.value.get() < u64::from(sizes.to) {
         let least = sizes.to;
-        return Err(octets.refuse(format!(
+        return Err(bytes.refuse(format!(
             "of each size at least one message is sent: write {least} or more"
         )));
     }
@@ -67,7 +67,7 @@ pub(super) fn read(
     {
         return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
     }
-    let tcp = match world.profile().hosts {
+    let tcp = match backend.profile().hosts {
         Hosts::Simulated if protocol == Transport::Tcp => {
             Some(tcp::read(reader, &host.congestion)?)
         }
@@ -81,7 +81,7 @@ pub(super) fn read(
     Ok(RequestResponse {
         protocol,
         sizes,
-        octets: octets.value,
+        bytes: bytes.value,
         answer: answer.value,
         read_mode: read_mode.value,
         write_mode: write_mode.value,
@@ -108,13 +108,13 @@ fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<
     };
     let mut one = |key: &str, least: u64| {
         let found = reader.read(key, size)?;
-        let octets = found.value.get();
-        match u32::try_from(octets) {
-            Ok(number) if (least..=most).contains(&octets) => Ok(number),
+        let bytes = found.value.get();
+        match u32::try_from(bytes) {
+            Ok(number) if (least..=most).contains(&bytes) => Ok(number),
             _ => {
-                let nearest = octets.clamp(least, most);
+                let nearest = bytes.clamp(least, most);
                 Err(found.refuse(format!(
-                    "{what} has {least} to {most} octets: for instance --set {key}={nearest}"
+                    "{what} has {least} to {most} bytes: for instance --set {key}={nearest}"
                 )))
             }
         }
@@ -125,15 +125,15 @@ fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<
     let at = one("traffic.at", least)?;
     let step = reader.read("traffic.step", size)?;
     if step.value == Bytes::ZERO {
-        return Err(step.refuse("sizes grow by 1 octet or more: write for instance \"10B\""));
+        return Err(step.refuse("sizes grow by 1 byte or more: write for instance \"10B\""));
     }
-    let octets = u32::try_from(step.value.get()).unwrap_or(u32::MAX);
-    if (to - from) / octets >= MOST_SIZES {
+    let bytes = u32::try_from(step.value.get()).unwrap_or(u32::MAX);
+    if (to - from) / bytes >= MOST_SIZES {
         return Err(step.refuse(format!(
             "a trial has {MOST_SIZES} sizes at most; write a larger step"
         )));
     }
-    let step = octets;
+    let step = bytes;
     Ok(Sizes { from, to, step, at })
 }
 

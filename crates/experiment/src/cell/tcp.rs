@@ -13,7 +13,7 @@ use crate::reader::{Reader, Spanned};
 pub(super) use of_kernel::read as of_kernel;
 use values::{Threshold, limit, name_of, segments, threshold, whole, written};
 
-/// Octets of timestamps in every segment, padding included [RFC7323 App A].
+/// Bytes of timestamps in every segment, padding included [RFC7323 App A].
 const TIMESTAMPS: u32 = 12;
 /// The default receive window of ns-2, in segments [Ns2].
 const NS2_WINDOW: u32 = 20;
@@ -236,15 +236,15 @@ fn keys(
         segment => whole(segment),
     };
     let segment = keys.key("segment", usual, size_or("mtu"))?;
-    let octets = |size: Bytes| u32::try_from(size.get()).ok();
+    let bytes = |size: Bytes| u32::try_from(size.get()).ok();
     let fits = |segment: u32| (1..=LARGEST_SEGMENT).contains(&segment);
     let segment = match segment {
         None => base.segment,
-        Some(found) => match found.value.map(octets) {
+        Some(found) => match found.value.map(bytes) {
             None => u32::MAX,
             Some(Some(segment)) if fits(segment) => segment,
             Some(_) => {
-                return Err(found.refuse(format!("write \"mtu\", or 1 to {most} octets")));
+                return Err(found.refuse(format!("write \"mtu\", or 1 to {most} bytes")));
             }
         },
     };

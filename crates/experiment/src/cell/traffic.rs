@@ -4,7 +4,7 @@ use anyhow::Result;
 use keyfile::quantity::{either, on_off, size, size_or, span, switch, word};
 use keyfile::{Node, Origin, Parsed, Table, Value, refusal};
 use plan::setting::{Costs, Echo, Host, LARGEST_MESSAGE, Link, Network, Shape, Traffic, Transfer};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
 
@@ -17,11 +17,11 @@ use crate::reader::{Reader, Spanned};
 /// Why a transfer over links without a rate is not simulated.
 pub(crate) const NO_LIMIT: &str = "not simulated: without a rate only the costs of hosts limit a transfer, and these hosts have none: write network.rate, or --set host=fit:DIR with a run of host-costs";
 
-/// The header of each message in octets, which identifies the message.
+/// The header of each message in bytes, which identifies the message.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
 
 /// The minimum message size: two headers, so that a last message shorter than
-/// its header can take octets from the previous one.
+/// its header can take bytes from the previous one.
 pub const LEAST_MESSAGE: Bytes = Bytes::new(2 * HEADER_LEN as u64);
 
 /// The maximum socket buffer: the kernel takes a C `int` and doubles it.
@@ -54,7 +54,7 @@ pub(super) fn read(
     network: &Network,
     host: &Host,
     mtus: &[Spanned<IpMtu>],
-    world: World,
+    backend: Backend,
 ) -> Result<Traffic> {
     let kind = reader.read("traffic.kind", word(KINDS))?;
     let named = KINDS.iter().find(|(_, other)| *other == kind.value);
@@ -69,10 +69,10 @@ pub(super) fn read(
     match kind.value {
         Kind::Transfer => {
             on_a_path(&kind, tree, network, "a transfer")?;
-            transfer(reader, tree, network, host, mtus, world).map(Traffic::Transfer)
+            transfer(reader, tree, network, host, mtus, backend).map(Traffic::Transfer)
         }
         Kind::Command => command::read(reader, network.shape).map(Traffic::Command),
-        Kind::Flows => flows::read(reader, tree, network, host, world),
+        Kind::Flows => flows::read(reader, tree, network, host, backend),
         Kind::LatencyBreakdown => {
             latency_breakdown::read(reader, network, mtus).map(Traffic::LatencyBreakdown)
         }
@@ -83,7 +83,8 @@ pub(super) fn read(
                     "the simulator keeps no packets of request-response traffic; remove what is recorded or watched of links",
                 ));
             }
-            request_response::read(reader, tree, network, host, world).map(Traffic::RequestResponse)
+            request_response::read(reader, tree, network, host, backend)
+                .map(Traffic::RequestResponse)
         }
         Kind::Probe => {
             on_a_path(&kind, tree, network, "a probed path")?;
@@ -186,7 +187,7 @@ fn transfer(
     network: &Network,
     host: &Host,
     mtus: &[Spanned<IpMtu>],
-    world: World,
+    backend: Backend,
 ) -> Result<Transfer> {
     let Network { ip, ref links, .. } = *network;
     let protocol = reader.read(
@@ -194,9 +195,9 @@ fn transfer(
         word(&[("tcp", Transport::Tcp), ("udp", Transport::Udp)]),
     )?;
     let protocol = protocol.value;
-    if world.profile().needs_a_rate && links.iter().all(|link| link.rate.is_none()) {
+    if backend.profile().needs_a_rate && links.iter().all(|link| link.rate.is_none()) {
         let costs = &host.costs;
-        let cost_time = costs.send_per_packet.max(costs.send_per_octet) > Span::ZERO;
+        let cost_time = costs.send_per_packet.max(costs.send_per_byte) > Span::ZERO;
         match (protocol, cost_time) {
             (Transport::Tcp, true) => {}
             (Transport::Tcp, false) => reader.unmeasured.push(("network.rate".into(), NO_LIMIT)),
@@ -209,12 +210,12 @@ fn transfer(
     let size_of = reader.read("traffic.size", size)?;
     if size_of.value < MESSAGE_HEADER {
         return Err(size_of.refuse(format!(
-            "a message has at least {} octets",
+            "a message has at least {} bytes",
             MESSAGE_HEADER.get()
         )));
     }
     let message = message(reader, protocol, ip, mtus)?;
-    let tcp = match world.profile().hosts {
+    let tcp = match backend.profile().hosts {
         Hosts::Simulated if protocol == Transport::Tcp => {
             Some(tcp::read(reader, &host.congestion)?)
         }
@@ -225,7 +226,7 @@ fn transfer(
         }
         Hosts::Simulated | Hosts::Kernels => None,
     };
-    let (drains, is_metered) = match world.profile().hosts {
+    let (drains, is_metered) = match backend.profile().hosts {
         Hosts::Kernels => (true, true),
         Hosts::Simulated => (tcp.is_some(), false),
     };
@@ -253,7 +254,7 @@ fn transfer(
 }
 
 /// An optional part of a trial: 0, `auto`, or at least a message. `there`: the
-/// world has this part.
+/// backend has this part.
 fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes>> {
     let found = reader.read(path, size_or("auto"))?;
     match found.value {
@@ -264,7 +265,7 @@ fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes
         Some(size) if size > Bytes::ZERO && size < MESSAGE_HEADER => {
             let least = MESSAGE_HEADER.get();
             Err(found.refuse(format!(
-                "write \"auto\", 0, or at least the {least} octets of a message's header"
+                "write \"auto\", 0, or at least the {least} bytes of a message's header"
             )))
         }
         size => Ok(size),
@@ -281,7 +282,7 @@ fn auto_preroll(links: &[Link]) -> Bytes {
     Bytes::new(1_000_000).max(deepest.unwrap_or_default() * 8)
 }
 
-/// The metered transfer for `auto`: the octets that the slowest link carries in
+/// The metered transfer for `auto`: the bytes that the slowest link carries in
 /// 320 ms, within 1 MB and 40 MB, so that the kernel's ticks of 10 ms resolve
 /// some per cent.
 fn auto_cpu_size(links: &[Link]) -> Bytes {
@@ -292,7 +293,7 @@ fn auto_cpu_size(links: &[Link]) -> Bytes {
     })
 }
 
-/// The write of a stream for `auto`: a full segment at MTU 1500, without 40 octets
+/// The write of a stream for `auto`: a full segment at MTU 1500, without 40 bytes
 /// of IPv6, 20 of TCP and 12 of its timestamps. It is the same at every MTU, so that
 /// a larger MTU does not save system calls as well.
 const WRITE: Bytes = Bytes::new(1428);
@@ -300,12 +301,12 @@ const WRITE: Bytes = Bytes::new(1428);
 /// The message for `auto`: [`WRITE`]; a datagram is a packet and grows with the MTU.
 fn auto_message(protocol: Transport) -> Message {
     match protocol {
-        Transport::Tcp => Message::Octets(WRITE),
+        Transport::Tcp => Message::Bytes(WRITE),
         Transport::Udp => Message::BelowMtu(72),
     }
 }
 
-/// The message size in octets: `mtu-N` is relative to the smallest MTU of the
+/// The message size in bytes: `mtu-N` is relative to the smallest MTU of the
 /// path.
 pub(super) fn message(
     reader: &mut Reader<'_>,
@@ -316,7 +317,7 @@ pub(super) fn message(
     let found = reader.read("traffic.message", |value| either(value, "auto", written))?;
     let smallest = mtus.iter().min_by_key(|mtu| mtu.value);
     let message = found.value.unwrap_or_else(|| auto_message(protocol));
-    let (octets, comes_to) = message.octets(smallest.map(|mtu| mtu.value));
+    let (bytes, comes_to) = message.bytes(smallest.map(|mtu| mtu.value));
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
     // IPv6 does not count its own header [RFC8200 s3].
     let (most, what) = match (protocol, ip) {
@@ -325,12 +326,12 @@ pub(super) fn message(
         (Transport::Udp, IpVersion::V6) => (65_527, "a message in UDP over IPv6"),
     };
     let least = LEAST_MESSAGE.get();
-    if (least..=most).contains(&octets.get()) {
-        return Ok(octets);
+    if (least..=most).contains(&bytes.get()) {
+        return Ok(bytes);
     }
-    let nearest = octets.get().clamp(least, most);
+    let nearest = bytes.get().clamp(least, most);
     let why = format!(
-        "{comes_to}{what} has {least} to {most} octets: for instance --set traffic.message={nearest}"
+        "{comes_to}{what} has {least} to {most} bytes: for instance --set traffic.message={nearest}"
     );
     Err(match smallest {
         Some(mtu) => found.refuse_with(&mtu.origin, why),

@@ -1,9 +1,9 @@
 //! Keys of `[network]` and `[links.NAME]` that break packets on their path.
 
-use super::support::{everywhere, refused, when, worlds};
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::support::{backends, everywhere, refused, when};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
-const OF_PROBES: Worlds = worlds(
+const OF_PROBES: Backends = backends(
     when(r#"with `link = "emulated"` and `kind = "probe"`, otherwise refused"#),
     when(r#"with `kind = "probe"`, otherwise refused"#),
 )
@@ -18,11 +18,11 @@ pub(super) const SECTIONS: &[Section] = &[Section {
     tables: &["links.NAME", "network"],
     kinds: &[],
     about: "Faults of a link: what happens to packets in front of it. Without a key nothing happens.",
-    worlds: everywhere(),
+    backends: everywhere(),
     keys: &[
         key(
             "drop_above",
-            "octets",
+            "bytes",
             "IP packets above this size vanish without a message, as in a switch with a smaller MTU.",
         ),
         key(
@@ -58,12 +58,12 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         ),
         key(
             "too_big_mtu",
-            "octets",
+            "bytes",
             "The MTU that these messages announce behind the link, whatever they announced before.",
         ),
         key(
             "mss",
-            "octets",
+            "bytes",
             "A SYN announces no larger segments than these behind the link.",
         ),
         key("fragments", "`pass` or `drop`", "`drop`: fragments vanish."),
@@ -76,7 +76,7 @@ const fn key(name: &'static str, kind: &'static str, meaning: &'static str) -> K
         kind,
         default: DefaultValue::Absent,
         meaning,
-        worlds: OF_PROBES,
+        backends: OF_PROBES,
         effect: Effect::None,
     }
 }

@@ -1,27 +1,27 @@
 //! Keys of `[flows.NAME]`: traffic from one host to another.
 
-use super::support::{all_but, everywhere, kernels, only, refused, simulator, when, worlds};
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::support::{all_but, backends, everywhere, kernels, only, refused, simulator, when};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
 const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or say --on sim";
 
-/// Keys of datagrams in every world, and of messages over streams between
+/// Keys of datagrams in every backend, and of messages over streams between
 /// kernels.
-const MESSAGES: Worlds = simulator(when(", of datagrams alone"));
+const MESSAGES: Backends = simulator(when(", of datagrams alone"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["flows.NAME"],
         kinds: &["flows"],
         about: "Traffic from one host to another, see [Flows](experiments.md#flows).",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "from",
                 kind: "name of a host",
                 default: DefaultValue::Follows("`sender`, in a dumbbell `sender1`"),
                 meaning: r#"The sending host; `*` in a name is the number of the flow, where there are several by `count`: `"sender*"`."#,
-                worlds: kernels(when(", on a path `sender`")).between_hosts(only(
+                backends: kernels(when(", on a path `sender`")).between_hosts(only(
                     &["sender"],
                     "between hosts flows go from the sender to the receiver",
                 )),
@@ -32,7 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "name of a host",
                 default: DefaultValue::Follows("`receiver`, in a dumbbell `receiver1`"),
                 meaning: "The receiving host, likewise.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -40,7 +40,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`udp` or `tcp`",
                 default: DefaultValue::Text("udp"),
                 meaning: "`udp`: datagrams, by the keys from `message` to `packets` and `dont_fragment`; `tcp`: a connection, which has none of these in the simulator, and between kernels all but the last, as messages of a stream.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -48,7 +48,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 10000",
                 default: DefaultValue::Number(1),
                 meaning: "So many flows like this one: NAME01, NAME02, ... (of 100 and more with as many digits as it takes); all together at most 10000, between kernels 64.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -56,7 +56,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "Each of them begins so much later than the one before.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -64,15 +64,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "Besides, each begins at a random instant within this time, drawn from a stream of the flow's own.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
-                name: "octets",
+                name: "bytes",
                 kind: "size, or `none`",
                 default: DefaultValue::Text("none"),
-                meaning: "Octets of payload to send: over TCP exactly, of datagrams until the sum reaches them; `none`: as many as possible until `stop`.",
-                worlds: everywhere(),
+                meaning: "Bytes of payload to send: over TCP exactly, of datagrams until the sum reaches them; `none`: as many as possible until `stop`.",
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -80,7 +80,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "When it begins; the first datagram follows one gap after that.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -88,7 +88,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Follows("the end"),
                 meaning: "Its end. TCP still repairs outstanding data after it, until `duration`.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -96,7 +96,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`dont`, `want`, `do`, `probe` or `machine`",
                 default: DefaultValue::Text("machine"),
                 meaning: r#"For datagrams: the sender's path-MTU discovery. `dont`: routers may fragment IPv4; `want`: they may not, and the sender fragments packets above the known path MTU; `do`: it does not send those; `probe`: it sends them unfragmented; `machine`: the machine's setting, in the simulator `dont` over IPv4 and `want` over IPv6. Refused beside `dont_fragment = "on"`, which is `do`."#,
-                worlds: simulator(
+                backends: simulator(
                     all_but(&[(
                         "probe",
                         "simulated senders trust every advertised MTU; write \"want\" or \"do\"",
@@ -110,7 +110,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`one-way` or `round-trip`",
                 default: DefaultValue::Text("one-way"),
                 meaning: "`round-trip`: the receiver sends every message back as it is, for `rtt`, `rtt_p50`, `rtt_p95` and `rtt_p99` instead of delays and throughput.",
-                worlds: simulator(only(
+                backends: simulator(only(
                     &["one-way"],
                     "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
                 )),
@@ -121,7 +121,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 0 to 255",
                 default: DefaultValue::Number(0),
                 meaning: "For queues that tell classes apart.",
-                worlds: kernels(only(&["0"], ONLY_SIMULATED)),
+                backends: kernels(only(&["0"], ONLY_SIMULATED)),
                 effect: Effect::None,
             },
             Key {
@@ -129,7 +129,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 0 to 255",
                 default: DefaultValue::Number(0),
                 meaning: "For queues that know drop precedences; 0 is dropped last.",
-                worlds: kernels(only(&["0"], ONLY_SIMULATED)),
+                backends: kernels(only(&["0"], ONLY_SIMULATED)),
                 effect: Effect::None,
             },
         ],
@@ -138,20 +138,20 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["flows.NAME"],
         kinds: &["flows"],
         about: "The messages of a flow of datagrams; all keys but the last also apply to a flow of TCP between kernels.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: OF_MESSAGES,
     },
     Section {
         tables: &["flows.NAME.watch"],
         kinds: &["flows"],
         about: "The recordings of a simulated flow over TCP; they change no figure.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[Key {
             name: "interval",
             kind: "time",
             default: DefaultValue::Absent,
             meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/reference/formats.md has it.",
-            worlds: kernels(refused(OWN_TCP)),
+            backends: kernels(refused(OWN_TCP)),
             effect: Effect::None,
         }],
     },
@@ -165,8 +165,8 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         name: "message",
         kind: "size, `mtu-N`, or a whole law",
         default: DefaultValue::Number(1000),
-        meaning: r#"Octets of payload, on average; `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a packet of UDP over IPv6, `mtu-28` of IPv4); or a [law](experiments.md#laws), `"normal:512,64"`."#,
-        worlds: MESSAGES,
+        meaning: r#"Bytes of payload, on average; `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a packet of UDP over IPv6, `mtu-28` of IPv4); or a [law](experiments.md#laws), `"normal:512,64"`."#,
+        backends: MESSAGES,
         effect: Effect::Reads,
     },
     Key {
@@ -174,7 +174,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "law beside a mean",
         default: DefaultValue::Text("constant"),
         meaning: "`constant`, `exponential`, `uniform` from 0 to twice the mean, `poisson`, or `pareto:SHAPE`, `gamma:SHAPE`, `weibull:SHAPE` with the scale that makes the mean.",
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
@@ -182,17 +182,17 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "sizes with spaces between",
         default: DefaultValue::Absent,
         meaning: r#"Instead of both: sizes to draw from, `"40B 576B 1500B 1500B"`."#,
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
         name: "load",
         kind: "share",
         default: DefaultValue::Follows(
-            "one of `load`, `rate`, `payload_rate`, `gap` and `gap_seen` must be there",
+            "one of `load`, `rate`, `payload_rate`, `gap` and `gap_seen` is required",
         ),
         meaning: "How often: the share of the network's slowest link that datagrams of the mean size take, framing and fragments included.",
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
@@ -200,15 +200,15 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "rate",
         default: DefaultValue::Absent,
         meaning: "How often: that share as a rate.",
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
         name: "payload_rate",
         kind: "rate",
         default: DefaultValue::Absent,
-        meaning: "How often: octets of payload alone a second, the same in frames of every size (as `--rate` of `jumbolab send`).",
-        worlds: MESSAGES,
+        meaning: "How often: bytes of payload alone a second, the same in frames of every size (as `--rate` of `jumbolab send`).",
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
@@ -216,7 +216,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "time, or a whole law",
         default: DefaultValue::Absent,
         meaning: r#"How often: the mean time from one to the next; or a [law](experiments.md#laws), `"pareto:1.5,1ms"`."#,
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::Reads,
     },
     Key {
@@ -224,7 +224,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "law beside a mean",
         default: DefaultValue::Text("exponential"),
         meaning: "As `message_law`; `exponential` gaps make a Poisson process.",
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
@@ -232,7 +232,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "times with spaces between",
         default: DefaultValue::Absent,
         meaning: r#"Instead of `gap`, `rate`, `payload_rate`, `load` and `gap_law`: gaps to draw from, `"1ms 1ms 20ms"`."#,
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
@@ -240,7 +240,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "law",
         default: DefaultValue::Absent,
         meaning: r#"Periods in which it sends, `"exponential:1s"`; with `off` or not at all, then it sends all the time."#,
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::Reads,
     },
     Key {
@@ -248,7 +248,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "law",
         default: DefaultValue::Absent,
         meaning: "Periods between them in which it is silent.",
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::Reads,
     },
     Key {
@@ -256,15 +256,15 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         kind: "number",
         default: DefaultValue::Follows("no limit"),
         meaning: "How many datagrams at most.",
-        worlds: MESSAGES,
+        backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
         name: "dont_fragment",
-        kind: "switch",
+        kind: "boolean",
         default: DefaultValue::Text("off"),
         meaning: "`on`: a datagram that no packet of the path can hold is not sent.",
-        worlds: worlds(when(", of datagrams alone"), when(", of datagrams alone")),
+        backends: backends(when(", of datagrams alone"), when(", of datagrams alone")),
         effect: Effect::None,
     },
 ];

@@ -1,4 +1,4 @@
-//! Keys of the file's head, aliases, and overrides for one world.
+//! Keys of the file's head, aliases, and overrides for one backend.
 
 use super::support::everywhere;
 use super::{DefaultValue, Effect, Key, Section};
@@ -8,14 +8,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &[""],
         kinds: &[],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "format",
                 kind: "`1`",
                 default: DefaultValue::Required,
                 meaning: "Version of this format; this build reads `1`.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -23,7 +23,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "letters, digits, `-`, `_`",
                 default: DefaultValue::Required,
                 meaning: "Names the results folder.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -31,7 +31,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "one line",
                 default: DefaultValue::Absent,
                 meaning: "The question that the experiment asks.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -39,15 +39,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "key of docs/sources.md",
                 default: DefaultValue::Absent,
                 meaning: "The publication that is reproduced.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
-                name: "world",
+                name: "backend",
                 kind: "`netns`, `hosts`, `sim` or `model`",
                 default: DefaultValue::Text("netns"),
-                meaning: "The world that runs it unless `--on` names one.",
-                worlds: everywhere(),
+                meaning: "The backend that runs it unless `--on` names one.",
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -55,7 +55,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "table",
                 default: DefaultValue::Absent,
                 meaning: "The facts that a run writes into its `plan.toml`; they are not read.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
         ],
@@ -64,13 +64,13 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["aliases"],
         kinds: &[],
         about: "Short names of dotted keys. `repeat` and `seeds` are always there and mean `trials.repeat`.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[Key {
             name: "NAME",
             kind: "dotted key, or table",
             default: DefaultValue::Absent,
             meaning: r#"The key, e.g. `mtu = "network.mtu"`. With `{ key = "network.buffer", unit = "packets" }` a bare number given to the alias counts that: 35 is `"35 packets"`."#,
-            worlds: everywhere(),
+            backends: everywhere(),
             effect: Effect::None,
         }],
     },
@@ -78,27 +78,27 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["choices.NAME"],
         kinds: &[],
         about: "A short name that stands for several keys, see [Choices](../guides/experiments.md#choices).",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[Key {
             name: "WORD",
             kind: "table",
             default: DefaultValue::Absent,
             meaning: "The keys of a cell, and their values, for which the word stands. With `left_out`, a reason in one line, its cells are not run, and reports say why.",
-            worlds: everywhere(),
+            backends: everywhere(),
             effect: Effect::None,
         }],
     },
     Section {
-        tables: &["on.WORLD"],
+        tables: &["on.BACKEND"],
         kinds: &[],
-        about: "Keys of one world alone, or of a study's own settings (`[on.published]`), see [Keys of one world](../guides/experiments.md#keys-of-one-world).",
-        worlds: everywhere(),
+        about: "Keys of one backend alone, or of a study's own settings (`[on.published]`), see [Keys of one backend](../guides/experiments.md#keys-of-one-backend).",
+        backends: everywhere(),
         keys: &[Key {
             name: "TABLE",
             kind: "table",
             default: DefaultValue::Absent,
-            meaning: "Any key of this table of a cell, of `trials` or of a word of `choices`, e.g. `[on.sim.host]`: written over the file in that world alone.",
-            worlds: everywhere(),
+            meaning: "Any key of this table of a cell, of `trials` or of a word of `choices`, e.g. `[on.sim.host]`: written over the file in that backend alone.",
+            backends: everywhere(),
             effect: Effect::None,
         }],
     },

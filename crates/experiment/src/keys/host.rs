@@ -1,19 +1,19 @@
 //! Keys of `[host]`.
 
 use super::support::{
-    HONOURED, everywhere, kernels, measured, only, refused, simulator, when, worlds,
+    SUPPORTED, backends, everywhere, kernels, measured, only, refused, simulator, when,
 };
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// Settings of network cards.
-const NIC: Worlds = worlds(
+const NIC: Backends = backends(
     refused("interfaces of namespaces have neither rings nor coalescing: --on hosts"),
     refused("simulated hosts have no network cards: --on hosts"),
 )
 .between_hosts(when(", with the privilege to change interfaces"));
 
 /// Processing times of simulated hosts.
-const COST: Worlds = kernels(only(
+const COST: Backends = kernels(only(
     &["0s"],
     "only simulated hosts cost what is written: --on sim, or write 0s",
 ));
@@ -22,14 +22,14 @@ pub(super) const SECTIONS: &[Section] = &[Section {
     tables: &["host"],
     kinds: &[],
     about: "The properties of sender and receiver.",
-    worlds: everywhere(),
+    backends: everywhere(),
     keys: &[
         Key {
             name: "scenario",
             kind: "`LU-LU`, `LU-WS`, `WS-LU` or `WS-WS`",
             default: DefaultValue::Text("LU-LU"),
             meaning: "Systems of sender and receiver, `LU` Linux or `WS` Windows Server.",
-            worlds: worlds(
+            backends: backends(
                 measured(&["LU-LU"], "not measured here: needs a Windows host"),
                 measured(
                     &["LU-LU"],
@@ -48,10 +48,10 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         },
         Key {
             name: "offloads",
-            kind: "switch",
+            kind: "boolean",
             default: DefaultValue::Text("off"),
             meaning: "Segmentation and receive offloads.",
-            worlds: simulator(measured(&["off"], "not simulated: hosts have no offloads"))
+            backends: simulator(measured(&["off"], "not simulated: hosts have no offloads"))
                 .predicted(measured(&["off"], "not predicted: hosts have no offloads")),
             effect: Effect::Changes("on"),
         },
@@ -60,8 +60,8 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "number, 1 to 64, or `any`",
             default: DefaultValue::Absent,
             meaning: "The largest number of TCP segments in a packet at an interface. It needs links with `offloads = \"off\"` and `rate = \"none\"`. 1: the kernel makes each packet by itself; it otherwise makes up to 64 kB at once and cuts them in front of the interface. Above 1: packets of so many segments cross whole, as large as those of a larger MTU (`gso_max_segs`). Without this key, or with `any`: as `offloads` says.",
-            worlds: worlds(
-                HONOURED,
+            backends: backends(
+                SUPPORTED,
                 only(&["any"], "only kernels make packets of segments; write \"any\", or --on netns"),
             )
             .between_hosts(only(
@@ -75,8 +75,8 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "number, 0 to 1023, or `any`",
             default: DefaultValue::Absent,
             meaning: "The processor on which the agents of both hosts run during a transfer; between namespaces the kernel's work on their packets is there, too. Without this key, or with `any`: the scheduler chooses.",
-            worlds: worlds(
-                HONOURED.if_(", of transfers alone"),
+            backends: backends(
+                SUPPORTED.if_(", of transfers alone"),
                 only(&["any"], "the hosts have no processors of a machine; write \"any\", or --on netns"),
             ),
             effect: Effect::None,
@@ -86,8 +86,8 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "name of a congestion control",
             default: DefaultValue::Follows("`\"cubic\"`; beside an agent of ns-2 `\"reno\"`"),
             meaning: "TCP congestion control by its kernel name.",
-            worlds: worlds(
-                HONOURED.if_(", of TCP alone"),
+            backends: backends(
+                SUPPORTED.if_(", of TCP alone"),
                 measured(
                     &["reno", "cubic"],
                     "not simulated: TCP's control is reno or cubic there",
@@ -108,7 +108,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "number, 1 to 1000000",
             default: DefaultValue::Absent,
             meaning: "Frames in the ring of arriving frames of both hosts' network cards. Without this key the rings stay as they are.",
-            worlds: NIC,
+            backends: NIC,
             effect: Effect::Changes(""),
         },
         Key {
@@ -116,7 +116,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "number, 1 to 1000000",
             default: DefaultValue::Absent,
             meaning: "Likewise in the ring of departing frames.",
-            worlds: NIC,
+            backends: NIC,
             effect: Effect::Changes(""),
         },
         Key {
@@ -124,7 +124,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "time, or `adaptive`",
             default: DefaultValue::Absent,
             meaning: "The longest delay of an interrupt after an arrival, in whole microseconds, or `adaptive`: the driver adapts it to the traffic.",
-            worlds: NIC,
+            backends: NIC,
             effect: Effect::Changes(""),
         },
         Key {
@@ -132,7 +132,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "number, 0 to 1000000",
             default: DefaultValue::Absent,
             meaning: "The number of arrivals that trigger an interrupt in any case; drivers take 0 for no such number.",
-            worlds: NIC,
+            backends: NIC,
             effect: Effect::Changes(""),
         },
         Key {
@@ -140,15 +140,15 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "time",
             default: DefaultValue::Text("0s"),
             meaning: "Time that a simulated host's processor takes to send an IP packet; packets are worked on one by one.",
-            worlds: COST,
+            backends: COST,
             effect: Effect::None,
         },
         Key {
-            name: "send_per_octet",
+            name: "send_per_byte",
             kind: "time",
             default: DefaultValue::Text("0s"),
-            meaning: "Besides, for each octet of it.",
-            worlds: COST,
+            meaning: "Besides, for each byte of it.",
+            backends: COST,
             effect: Effect::None,
         },
         Key {
@@ -156,15 +156,15 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "time",
             default: DefaultValue::Text("0s"),
             meaning: "Likewise to receive an IP packet.",
-            worlds: COST,
+            backends: COST,
             effect: Effect::None,
         },
         Key {
-            name: "receive_per_octet",
+            name: "receive_per_byte",
             kind: "time",
             default: DefaultValue::Text("0s"),
-            meaning: "Besides, for each octet of it.",
-            worlds: COST,
+            meaning: "Besides, for each byte of it.",
+            backends: COST,
             effect: Effect::None,
         },
         Key {
@@ -172,15 +172,15 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "text",
             default: DefaultValue::Absent,
             meaning: "The study to whose figures these costs are fitted, as a key of docs/sources.md. The answer of a run names it. `--set` of a cost takes it away.",
-            worlds: kernels(refused("only simulated hosts cost what is written: --on sim")),
+            backends: kernels(refused("only simulated hosts cost what is written: --on sim")),
             effect: Effect::None,
         },
         Key {
             name: "receive_buffer",
             kind: "size, or `none`",
             default: DefaultValue::Text("none"),
-            meaning: "Octets of frames that may wait to be received by a simulated host; a frame that finds no room is dropped. `none`: no limit.",
-            worlds: kernels(only(
+            meaning: "Bytes of frames that may wait to be received by a simulated host; a frame that finds no room is dropped. `none`: no limit.",
+            backends: kernels(only(
                 &["none"],
                 "only simulated hosts cost what is written: --on sim, or write \"none\"",
             ))

@@ -1,27 +1,28 @@
-//! Keys of `[hosts]`: the machines of the world `hosts`.
+//! Keys of `[hosts]`: the machines of the backend `hosts`.
 
 use plan::Action;
 
-use super::support::{HONOURED, no_effect, worlds};
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::support::{SUPPORTED, backends, no_effect};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
-/// Keys that only the world `hosts` has; others have hosts of their own.
-const NAMED: Worlds = worlds(no_effect(OWN_HOSTS), no_effect(OWN_HOSTS)).between_hosts(HONOURED);
+/// Keys that only the backend `hosts` has; others have hosts of their own.
+const NAMED: Backends =
+    backends(no_effect(OWN_HOSTS), no_effect(OWN_HOSTS)).between_hosts(SUPPORTED);
 
-const OWN_HOSTS: &str = "this world makes its own hosts";
+const OWN_HOSTS: &str = "this backend makes its own hosts";
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["hosts"],
         kinds: &[],
-        about: "The machines of the world `hosts`, see [hosts.md](../start/hosts.md). They are not part of the experiment: its results folder and `--resume` do not depend on them.",
-        worlds: NAMED,
+        about: "The machines of the backend `hosts`, see [hosts.md](../start/hosts.md). They are not part of the experiment: its results folder and `--resume` do not depend on them.",
+        backends: NAMED,
         keys: &[Key {
             name: "allow_management_interface",
             kind: "`true` or `false`",
             default: DefaultValue::Text("false"),
             meaning: "Whether the interface may be changed through which `ssh` reaches its host.",
-            worlds: NAMED,
+            backends: NAMED,
             effect: Effect::Changes("false"),
         }],
     },
@@ -29,14 +30,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["hosts.ROLE"],
         kinds: &[],
         about: "A machine as `sender` or `receiver`, or, if there is one to be metered, as `router` between them. `--host ROLE=DESTINATION[,address=..,interface=..,become=..]` has the same keys and counts more.",
-        worlds: NAMED,
+        backends: NAMED,
         keys: &[
             Key {
                 name: "ssh",
                 kind: "destination of `ssh`",
                 default: DefaultValue::Required,
                 meaning: "How `ssh` reaches it: `user@host`, a name of its configuration, or `ssh://user@host:port`.",
-                worlds: NAMED,
+                backends: NAMED,
                 effect: Effect::Does(Action::Connect),
             },
             Key {
@@ -44,7 +45,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "IP address",
                 default: DefaultValue::Follows("the first one of `interface`"),
                 meaning: "Its address in the measured network, of the version `network.ip`.",
-                worlds: NAMED,
+                backends: NAMED,
                 effect: Effect::Does(Action::SendTo),
             },
             Key {
@@ -52,7 +53,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "name of an interface",
                 default: DefaultValue::Follows("the one that has `address`"),
                 meaning: "Its interface in the measured network. Without this key and `address`: the interface to which `ssh` connects, and of a router those towards both ends.",
-                worlds: NAMED,
+                backends: NAMED,
                 effect: Effect::Does(Action::MeasureThrough),
             },
             Key {
@@ -60,7 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "command",
                 default: DefaultValue::Absent,
                 meaning: "What gives the agent the privilege to change the interface, for instance `\"sudo\"`, which must not ask for a password.",
-                worlds: NAMED,
+                backends: NAMED,
                 effect: Effect::Does(Action::RunOnHost),
             },
         ],

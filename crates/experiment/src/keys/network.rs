@@ -2,15 +2,15 @@
 
 use super::row::QUEUES;
 use super::support::{
-    Support, all_but, everywhere, kernels, measured, no_effect, only, refused, simulator, when,
-    worlds,
+    Support, all_but, backends, everywhere, kernels, measured, no_effect, only, refused, simulator,
+    when,
 };
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// The reason why nothing of a network between named hosts can be chosen.
 const AS_IT_IS: &str = "the network between hosts is as it is; --on netns and --on sim build one";
 
-/// The reason why nothing waits in links of the world `hosts` that it knows.
+/// The reason why nothing waits in links of the backend `hosts` that it knows.
 const THEIR_QUEUES: &str = "the queues between hosts are as they are";
 
 /// The support of a key of emulated links by named hosts, whose `value` means that
@@ -24,7 +24,7 @@ const NO_PATH: &str =
     "not predicted: closed forms are of a path, not of traffic that meets in a network";
 
 /// The support of keys of networks with nodes of their own.
-const OF_GRAPHS: Worlds = everywhere()
+const OF_GRAPHS: Backends = everywhere()
     .between_hosts(no_effect("its shape is refused"))
     .predicted(no_effect("its shape is not predicted"));
 
@@ -36,14 +36,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["network"],
         kinds: &[],
         about: "The topology, and the properties of all links.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "shape",
                 kind: "`pair`, `routed`, `switched`, `chain`, `dumbbell` or `explicit`",
                 default: DefaultValue::Text("pair"),
                 meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
-                worlds: kernels(when(GRAPHS))
+                backends: kernels(when(GRAPHS))
                 .between_hosts(only(&["pair"], AS_IT_IS))
                 .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
                 effect: Effect::None,
@@ -53,7 +53,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 0 to 16",
                 default: DefaultValue::Number(1),
                 meaning: "Switches (`switched`) or routers (`chain`) on the path; each stores a frame before it forwards it.",
-                worlds: everywhere().between_hosts(only(&["1"], AS_IT_IS)),
+                backends: everywhere().between_hosts(only(&["1"], AS_IT_IS)),
                 effect: Effect::None,
             },
             Key {
@@ -61,7 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 20000",
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
-                worlds: kernels(when(GRAPHS))
+                backends: kernels(when(GRAPHS))
                     .between_hosts(no_effect("its shape is refused"))
                     .predicted(no_effect("its shape is not predicted")),
                 effect: Effect::None,
@@ -70,8 +70,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "link",
                 kind: "`kernel`, `emulated` or `mixed`",
                 default: DefaultValue::Text("kernel"),
-                meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and honours all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
-                worlds: simulator(no_effect(
+                meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and supports all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
+                backends: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
                 ))
                 .between_hosts(only(&["kernel"], AS_IT_IS))
@@ -83,7 +83,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`4` or `6`",
                 default: DefaultValue::Number(6),
                 meaning: "The version of IP.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -91,7 +91,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`static`, `router` or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: r#"`router`: by Router Advertisements (`ip = 6`, `shape = "routed"`); `auto`: `router` where that can be, else `static`."#,
-                worlds: simulator(all_but(&[(
+                backends: simulator(all_but(&[(
                     "router",
                     "simulated hosts hear no Router Advertisements; write \"auto\"",
                 )])).between_hosts(only(&["auto", "static"], "hosts have the addresses that they have")),
@@ -99,10 +99,10 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "cut_through",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Text("off"),
                 meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
                 )).between_hosts(not_emulated(&["off"])),
                 effect: Effect::None,
@@ -112,7 +112,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
                 default: DefaultValue::Absent,
                 meaning: "How much cross traffic asks of every link of a path, see [Cross traffic](experiments.md#cross-traffic): `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. A link's own `cross.load` counts more.",
-                worlds: worlds(
+                backends: backends(
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
                 )
@@ -122,10 +122,10 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "fresh",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Text("off"),
                 meaning: r#"With `kind = "flows"`: whether every trial has a test bed of its own, whose hosts know no path MTU yet."#,
-                worlds: simulator(no_effect(
+                backends: simulator(no_effect(
                     "simulated hosts remember nothing from one trial to the next",
                 )).between_hosts(only(&["off"], "a host keeps what it knows of paths; --on netns")),
                 effect: Effect::None,
@@ -135,23 +135,23 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`interface` or `mss`",
                 default: DefaultValue::Text("interface"),
                 meaning: "What limits packets between hosts to `mtu`. `interface`: the MTU of their interfaces; `mss`: TCP's largest segment, `mtu` less the headers (TCP_MAXSEG), with interfaces as they are (in `netns` 1500, or `mtu` if that is larger); datagrams fit the `mtu` by their size.",
-                worlds: simulator(only(
+                backends: simulator(only(
                     &["interface"],
                     "interfaces have the MTU there; write \"interface\"",
                 )),
                 effect: Effect::Changes("mss"),
             },
             Key {
-                name: "lateness",
+                name: "timing_error",
                 kind: "time, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](experiments.md#validity-of-trials-over-emulated-links)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
-                worlds: worlds(
+                backends: backends(
                     when(
                         r#"with `link = "emulated"` and `"mixed"`, otherwise refused unless `auto`"#,
                     ),
                     refused(
-                        "only emulated links of the world `netns` have it; nothing is late there",
+                        "only emulated links of the backend `netns` have it; nothing is late there",
                     ),
                 ).between_hosts(not_emulated(&["auto"])),
                 effect: Effect::None,
@@ -162,14 +162,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["network", "links.NAME"],
         kinds: &[],
         about: "Keys of all links, or of one link alone. NAME is `sender-receiver` (pair); `sender-router`, `router-receiver` (routed); `sender-switch`, `switch-receiver` (switched); with more stages `sender-router1`, `router1-router2`, ...; `access` and `bottleneck` (dumbbell); any (explicit). Keys that a link leaves out are as in `[network]`.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "mtu",
-                kind: "octets, 1280 (IPv4: 68) to 65535",
+                kind: "bytes, 1280 (IPv4: 68) to 65535",
                 default: DefaultValue::Number(1500),
                 meaning: "The largest IP packet.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -177,7 +177,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "rate, `none` or `auto`",
                 default: DefaultValue::Text("1gbit"),
                 meaning: "Rate of each link, Ethernet framing (38 bytes a frame) included; `none`: as fast as the machine; `auto`: the largest of 1gbit, 500mbit, 200mbit and 100mbit that the machine sustains, see [Rates that the machine chooses](experiments.md#rates-that-the-machine-chooses).",
-                worlds: simulator(when(
+                backends: simulator(when(
                     "; a transfer and requests with responses need one on some link",
                 ))
                 .predicted(when("; without one the costs of hosts must limit a transfer"))
@@ -188,8 +188,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "burst",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or the octets of 1 ms at the rate, whichever is more.",
-                worlds: worlds(
+                meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or the bytes of 1 ms at the rate, whichever is more.",
+                backends: backends(
                     when(
                         r#"; with `link = "emulated"` refused unless `auto`: it has no token bucket"#,
                     ),
@@ -205,7 +205,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: r#"size, or `"35 packets"`"#,
                 default: DefaultValue::Text("500kB"),
                 meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
                 )).between_hosts(no_effect(THEIR_QUEUES)),
                 effect: Effect::None,
@@ -215,7 +215,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: QUEUES,
                 default: DefaultValue::Text("droptail"),
                 meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](experiments.md#queues).",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
                 ))
                 .between_hosts(not_emulated(&["droptail"]))
@@ -227,7 +227,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "Propagation delay of an emulated or simulated link, one way.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
                 )).between_hosts(not_emulated(&["0s"])),
                 effect: Effect::None,
@@ -237,7 +237,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
                 )).between_hosts(not_emulated(&["0s"]))
                 .predicted(measured(&["0s"], "not predicted: no closed form of TCP or of a mean has extra delays")),
@@ -248,7 +248,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`uniform`, `normal` or `exponential`",
                 default: DefaultValue::Text("uniform"),
                 meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
-                worlds: kernels(when("beside `jitter`"))
+                backends: kernels(when("beside `jitter`"))
                     .between_hosts(not_emulated(&["uniform"]))
                     .predicted(no_effect("jitter is not predicted")),
                 effect: Effect::None,
@@ -258,7 +258,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "share",
                 default: DefaultValue::Text("0%"),
                 meaning: "Share of frames lost at random.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"])),
                 effect: Effect::None,
@@ -267,8 +267,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "bit_error_rate",
                 kind: "probability",
                 default: DefaultValue::Number(0),
-                meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n octets is lost with 1 - (1 - rate)^(8 n).",
-                worlds: kernels(when(
+                meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n bytes is lost with 1 - (1 - rate)^(8 n).",
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
                 )).between_hosts(not_emulated(&["0", "0.0"])),
                 effect: Effect::None,
@@ -278,7 +278,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "share",
                 default: DefaultValue::Text("0%"),
                 meaning: "Share of frames that are held back so that later ones overtake them.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: reordered packets have no closed form")),
@@ -289,7 +289,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "share",
                 default: DefaultValue::Text("0%"),
                 meaning: "Share of frames that arrive twice.",
-                worlds: kernels(when(
+                backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: duplicated packets have no closed form")),
@@ -297,10 +297,10 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "wire_mtu",
-                kind: "octets, or `mtu`",
+                kind: "bytes, or `mtu`",
                 default: DefaultValue::Text("mtu"),
                 meaning: "The largest IP packet that an emulated link carries, at most the `mtu` of its interfaces.",
-                worlds: worlds(
+                backends: backends(
                     when(r#"with `link = "emulated"`, otherwise refused unless `mtu`"#),
                     only(
                         &["mtu"],
@@ -314,7 +314,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`drop` or `answer`",
                 default: DefaultValue::Text("drop"),
                 meaning: "The fate of packets larger than `wire_mtu`. `drop`: they are lost silently; `answer`: their sender is notified, see [below](experiments.md#links-with-a-smaller-mtu-than-their-interfaces).",
-                worlds: worlds(
+                backends: backends(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
                     only(
                         &["drop"],
@@ -327,8 +327,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "framing",
                 kind: "`ethernet` or `none`",
                 default: DefaultValue::Text("ethernet"),
-                meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
-                worlds: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
+                meaning: "`ethernet`: a frame takes 38 bytes of the link's rate besides its packet; `none`: nothing.",
+                backends: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
                     .between_hosts(not_emulated(&["ethernet"])),
                 effect: Effect::None,
             },
@@ -337,7 +337,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
                 meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](experiments.md#media).",
-                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
+                backends: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
                 effect: Effect::None,
             },
             Key {
@@ -345,7 +345,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "length, e.g. `\"100m\"`, `\"20km\"`",
                 default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
-                worlds: kernels(when("with `medium`")).between_hosts(refused(AS_IT_IS)),
+                backends: kernels(when("with `medium`")).between_hosts(refused(AS_IT_IS)),
                 effect: Effect::None,
             },
         ],
@@ -354,14 +354,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["nodes.NAME"],
         kinds: &[],
         about: r#"The nodes of `shape = "explicit"`."#,
-        worlds: OF_GRAPHS,
+        backends: OF_GRAPHS,
         keys: &[
             Key {
                 name: "role",
                 kind: "`host`, `router` or `switch`",
                 default: DefaultValue::Required,
                 meaning: "The kind of node.",
-                worlds: OF_GRAPHS,
+                backends: OF_GRAPHS,
                 effect: Effect::None,
             },
             Key {
@@ -369,7 +369,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "IP address",
                 default: DefaultValue::Absent,
                 meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. Packets to a host without one are not gathered."#,
-                worlds: OF_GRAPHS,
+                backends: OF_GRAPHS,
                 effect: Effect::None,
             },
         ],

@@ -1,14 +1,14 @@
 //! Prints the tables of docs/reference/keys.md and docs/reference/support.md.
 
 use link::written::queues;
-use plan::{World, printed};
+use plan::{Backend, printed};
 
 use super::index::joined;
 use super::queue::one_of;
 use super::row::QUEUES;
-use super::support::HONOURED;
+use super::support::SUPPORTED;
 use super::table::sections;
-use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
+use super::{Backends, DefaultValue, Key, Section, Support, Takes};
 
 /// The tables whose rows are written as lists, each with its own heading.
 pub(super) const LISTS: [&str; 9] = [
@@ -26,11 +26,13 @@ pub(super) const LISTS: [&str; 9] = [
 /// A page of docs/reference, and what brings its tables up to date.
 type Page = (&'static str, fn(&str) -> String);
 
-/// All keys, and the worlds' support of keys that not every world honours
+/// All keys, and the backends' support of keys that not every backend supports
 /// unconditionally.
 pub const PAGES: [Page; 2] = [
     ("keys.md", |page| printed(page, "keys", &of_keys())),
-    ("support.md", |page| printed(page, "worlds", &of_worlds())),
+    ("support.md", |page| {
+        printed(page, "backends", &of_backends())
+    }),
 ];
 
 fn of_keys() -> String {
@@ -85,34 +87,36 @@ fn default(default: DefaultValue) -> String {
     match default {
         DefaultValue::Text(text) => format!("`\"{text}\"`"),
         DefaultValue::Number(number) => format!("`{number}`"),
-        DefaultValue::Required => "must be there".to_owned(),
+        DefaultValue::Required => "required".to_owned(),
         DefaultValue::Absent => "none".to_owned(),
         DefaultValue::Follows(words) => words.to_owned(),
     }
 }
 
-fn of_worlds() -> String {
+fn of_backends() -> String {
     let cells = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-    let names = World::ALL.iter().map(|world| format!("`{world}`"));
+    let names = Backend::ALL.iter().map(|backend| format!("`{backend}`"));
     let mut lines = vec![
         cells(["key".to_owned()].into_iter().chain(names).collect()),
-        "|---".repeat(1 + World::ALL.len()) + "|",
+        "|---".repeat(1 + Backend::ALL.len()) + "|",
     ];
-    let mut rows: Vec<(Vec<String>, Worlds)> = Vec::new();
+    let mut rows: Vec<(Vec<String>, Backends)> = Vec::new();
     for section in sections() {
-        for (keys, worlds) in alike(section) {
+        for (keys, backends) in alike(section) {
             let whole = keys.len() == section.keys.len();
             let keys = named(section, &keys);
             match rows.last_mut() {
-                Some((names, other)) if whole && *other == worlds => names.push(keys),
-                _ => rows.push((vec![keys], worlds)),
+                Some((names, other)) if whole && *other == backends => names.push(keys),
+                _ => rows.push((vec![keys], backends)),
             }
         }
     }
     let mut notes = Notes::default();
-    for (keys, worlds) in rows {
-        let supports = World::ALL.iter().map(|world| worlds.support(*world));
-        if supports.clone().any(|support| *support != HONOURED) {
+    for (keys, backends) in rows {
+        let supports = Backend::ALL
+            .iter()
+            .map(|backend| backends.support(*backend));
+        if supports.clone().any(|support| *support != SUPPORTED) {
             let supports = supports.map(|support| words(support, &mut notes));
             let row = std::iter::once(keys.join(", ")).chain(supports);
             lines.push(cells(row.collect()));
@@ -148,12 +152,12 @@ impl Notes {
 }
 
 /// The keys of a section grouped by equal support, in order.
-fn alike(section: &Section) -> Vec<(Vec<&'static str>, Worlds)> {
-    let mut groups: Vec<(Vec<&'static str>, Worlds)> = Vec::new();
-    for Key { name, worlds, .. } in section.keys {
-        match groups.iter_mut().find(|(_, other)| other == worlds) {
+fn alike(section: &Section) -> Vec<(Vec<&'static str>, Backends)> {
+    let mut groups: Vec<(Vec<&'static str>, Backends)> = Vec::new();
+    for Key { name, backends, .. } in section.keys {
+        match groups.iter_mut().find(|(_, other)| other == backends) {
             Some((names, _)) => names.push(name),
-            None => groups.push((vec![name], *worlds)),
+            None => groups.push((vec![name], *backends)),
         }
     }
     groups
@@ -180,7 +184,7 @@ fn named(section: &Section, keys: &[&str]) -> String {
     }
 }
 
-/// A world's support of a key in words.
+/// A backend's support of a key in words.
 fn words(support: &Support, notes: &mut Notes) -> String {
     let condition = support.condition;
     match support.takes {

@@ -7,10 +7,10 @@ use link::written::{ANY, visit};
 use queue::{Choice, DISCIPLINES, Field};
 
 use super::support::{Support, kernels, no_effect, refused, when};
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
-/// The support of queue keys in worlds with kernels.
-const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
+/// The support of queue keys in backends with kernels.
+const QUEUED: Backends = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
     .between_hosts(refused(AS_THEY_ARE))
     .predicted(UNASKED);
 
@@ -21,7 +21,7 @@ const UNASKED: Support = no_effect("no law of a queue is asked");
 const AS_THEY_ARE: &str = "the queues between hosts are as they are: --on netns or --on sim";
 
 /// The support of keys that only simulated sources understand.
-const NOTICES: Worlds = kernels(when(
+const NOTICES: Backends = kernels(when(
     "; `notify` must be `off` where the queue is `mred`: no kernel understands it",
 ))
 .predicted(UNASKED);
@@ -40,7 +40,7 @@ fn section(choice: &Choice) -> Section {
                 .default
                 .map_or_else(|| usual(&field), DefaultValue::Follows),
             meaning: key.meaning,
-            worlds: match key.is_for_sources {
+            backends: match key.is_for_sources {
                 true => NOTICES,
                 false => QUEUED,
             },
@@ -55,7 +55,7 @@ fn section(choice: &Choice) -> Section {
         tables: tables.to_vec().leak(),
         kinds: &[],
         about: choice.about,
-        worlds: QUEUED,
+        backends: QUEUED,
         keys: keys.leak(),
     }
 }
@@ -73,7 +73,7 @@ fn kind(field: &Field<'_>) -> String {
         Field::Shares(low, high) => format!("`\"{low}..{high}\"`"),
         Field::Weight(_) => "above 0, at most 1".into(),
         Field::Count { most, .. } => format!("number, 1 to {most}"),
-        Field::Switch(_) => "switch".into(),
+        Field::Switch(_) => "boolean".into(),
         Field::Word(words) => one_of(&words.words()),
         Field::Queue(_) => "a queue".into(),
     }

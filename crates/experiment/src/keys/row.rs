@@ -3,7 +3,7 @@
 use keyfile::{Node, Origin, Value};
 use plan::{Action, SideEffect};
 
-use super::support::Worlds;
+use super::support::Backends;
 use crate::values_file;
 
 /// Keys of the same tables.
@@ -16,8 +16,8 @@ pub(crate) struct Section {
     pub(crate) kinds: &'static [&'static str],
     /// The purpose of the tables.
     pub(crate) about: &'static str,
-    /// The worlds' support of the tables as a whole.
-    pub(crate) worlds: Worlds,
+    /// The backends' support of the tables as a whole.
+    pub(crate) backends: Backends,
     pub(crate) keys: &'static [Key],
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Key {
     pub(crate) kind: &'static str,
     pub(crate) default: DefaultValue,
     pub(crate) meaning: &'static str,
-    pub(crate) worlds: Worlds,
+    pub(crate) backends: Backends,
     pub(crate) effect: Effect,
 }
 

@@ -9,25 +9,25 @@ use super::page::LISTS;
 use super::row::QUEUES;
 use super::{DefaultValue, Key, cell_roots};
 
-/// The tables of a run that `[on.WORLD]` may have besides those of a cell.
-const IN_WORLDS: [&str; 3] = ["choices", "sweep", "trials"];
+/// The tables of a run that `[on.BACKEND]` may have besides those of a cell.
+const IN_BACKENDS: [&str; 3] = ["choices", "sweep", "trials"];
 
 /// The JSON Schema of experiments, draft 7, as text: names, places and words of
 /// keys. Everything else about values is left to `jumbolab run --dry-run`.
 pub fn schema() -> String {
     let mut all = of_table(root(), "");
-    let roots = cell_roots().iter().chain(&IN_WORLDS);
-    let in_worlds = roots.map(|root| {
+    let roots = cell_roots().iter().chain(&IN_BACKENDS);
+    let in_backends = roots.map(|root| {
         let same = json!({ "$ref": format!("#/properties/{root}") });
         ((*root).to_owned(), same)
     });
-    let mut world = object(in_worlds.collect(), &Value::Bool(false));
+    let mut backend = object(in_backends.collect(), &Value::Bool(false));
     let place = "/properties/on/additionalProperties";
     if let Some(old) = all.pointer_mut(place) {
-        if let (Some(about), Some(world)) = (old.get("description"), world.as_object_mut()) {
-            world.insert("description".into(), about.clone());
+        if let (Some(about), Some(backend)) = (old.get("description"), backend.as_object_mut()) {
+            backend.insert("description".into(), about.clone());
         }
-        *old = world;
+        *old = backend;
     }
     let required = ["format", "name", "sweep"];
     let head = [
@@ -97,7 +97,7 @@ fn of_key(key: &Key) -> Value {
 fn constraint(kind: &str) -> Option<(String, Value)> {
     let words = match kind {
         QUEUES => Some(queues().into_iter().map(Value::from).collect()),
-        "switch" => Some(vec!["on".into(), "off".into(), true.into(), false.into()]),
+        "boolean" => Some(vec!["on".into(), "off".into(), true.into(), false.into()]),
         kind => words(kind),
     };
     if let Some(words) = words {
@@ -211,7 +211,7 @@ mod tests {
             assert_eq!(check(&text), None, "{}", shipped.name);
         }
         let plan = Experiment::load("red-increase").unwrap();
-        let plan = plan.plan(plan::World::Sim, |_| Ok(())).unwrap();
+        let plan = plan.plan(plan::Backend::Sim, |_| Ok(())).unwrap();
         assert_eq!(check(&plan.text), None);
     }
 

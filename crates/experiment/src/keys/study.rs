@@ -8,13 +8,13 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["sweep"],
         kinds: &[],
         about: "The factors; at least one.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[Key {
             name: "NAME",
             kind: "list of levels, or one value",
             default: DefaultValue::Required,
             meaning: "An alias, a choice or a dotted key of the tables of a cell, and its levels.",
-            worlds: everywhere(),
+            backends: everywhere(),
             effect: Effect::None,
         }],
     },
@@ -22,14 +22,15 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["trials"],
         kinds: &[],
         about: "How often each cell is run.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "repeat",
                 kind: "number, 1 to 100000",
                 default: DefaultValue::Number(20),
                 meaning: "Trials of each cell; with `until` the most. A run has at most 1000000 trials.",
-                worlds: everywhere().predicted(no_effect("every prediction of a cell is the same")),
+                backends: everywhere()
+                    .predicted(no_effect("every prediction of a cell is the same")),
                 effect: Effect::None,
             },
             Key {
@@ -37,7 +38,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: r#"`"ci <= 2%"`, or `"METRIC ci <= 0.5%"`"#,
                 default: DefaultValue::Absent,
                 meaning: "Stop after a whole repeat once the 95 % interval of every cell's mean reaches at most so far to each side, for every metric with a table of its own (`compare.metrics`) that is measured, or for the one metric. At least 5 trials of each cell are run. Intervals found so are slightly too narrow. Without it all repeats are run.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -45,7 +46,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: r#"`"50%, 10min"`, or `none`"#,
                 default: DefaultValue::Absent,
                 meaning: "How far trials that other work on the machine disturbed are run again at the end: a limit of the further trials, in per cent of all trials, and a limit of their time, including waits until the machine is idle. Without it 50 % and 10 minutes.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -53,7 +54,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number",
                 default: DefaultValue::Number(1),
                 meaning: "Seed of everything random.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -61,7 +62,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`random`",
                 default: DefaultValue::Text("random"),
                 meaning: "Trials of all cells interleaved.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
         ],
@@ -70,14 +71,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["compare"],
         kinds: &[],
         about: "The comparison.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "factor",
                 kind: "name of a factor",
                 default: DefaultValue::Follows("the first of `[sweep]`"),
                 meaning: "The factor along which changes are taken.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -85,7 +86,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "level",
                 default: DefaultValue::Follows("the factor's first level"),
                 meaning: "The level they are taken against.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -95,7 +96,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "those of the study's tables, and what figures are published of",
                 ),
                 meaning: "The metrics of this study, by their names in docs/reference/metrics.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -103,7 +104,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of metrics",
                 default: DefaultValue::Absent,
                 meaning: r#"Metrics of which a table has the differences from the baseline, run by run with the same seeds, with 95 % intervals, each for itself: `["throughput"]`."#,
-                worlds: kernels(no_effect("trials of kernels have no equal random seeds"))
+                backends: kernels(no_effect("trials of kernels have no equal random seeds"))
                     .predicted(no_effect("a prediction has no seed")),
                 effect: Effect::None,
             },
@@ -113,22 +114,22 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["published"],
         kinds: &[],
         about: "Published figures: one table for each metric and combination of the other factors.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "metric",
                 kind: "metric",
                 default: DefaultValue::Required,
                 meaning: "As reports name it: `throughput`, `rtt`, ...",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "unit",
                 kind: "unit",
-                default: DefaultValue::Follows("must be there with `values`"),
+                default: DefaultValue::Follows("required with `values`"),
                 meaning: "Of `values`.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -136,23 +137,23 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "table of levels",
                 default: DefaultValue::Follows("all cells"),
                 meaning: r#"The cells that the figures belong to: `{ scenario = "LU-LU" }`. A cell matches if it has the same level of every factor that both name. It may name keys that are not swept: if the run sets them otherwise, e.g. `protocol = "udp"`, the figures are left out."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "values",
                 kind: "table of numbers",
-                default: DefaultValue::Follows("none; `changes` then must be there"),
+                default: DefaultValue::Follows("none; `changes` then is required"),
                 meaning: r#"Figures by level: `{ "1500" = 750.94 }`."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "changes",
                 kind: "table of per cents",
-                default: DefaultValue::Follows("none; `values` then must be there"),
+                default: DefaultValue::Follows("none; `values` then is required"),
                 meaning: "Against the baseline in per cent, decreases negative.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -160,7 +161,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "per cent",
                 default: DefaultValue::Follows("not known"),
                 meaning: "Smallest change that the study's instrument could show.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -168,7 +169,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 1000000",
                 default: DefaultValue::Follows("printed means count as exact"),
                 meaning: "The number of trials of each printed mean. With it our change may differ from the printed one by the rounding in print and the standard error of a change between two such means: the spread times the ratio of both means times the root of 2 / `trials`. A printed change that is no larger is inconclusive.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -176,7 +177,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "per cent",
                 default: DefaultValue::Follows("required with `trials`"),
                 meaning: "The standard deviation of single trials, in per cent of their mean.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -184,15 +185,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "one line",
                 default: DefaultValue::Follows("required with `trials`"),
                 meaning: r#"Where `spread_percent` is from: the study, or trials of yours, `"our kernel trials (os-comparison.netns)"`."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "alternatives",
                 kind: "list of factors",
                 default: DefaultValue::Absent,
-                meaning: "As of `[[claim]]`: `jumbolab robustness` and `jumbolab claims` judge the change for each level of these factors, and for any of them.",
-                worlds: everywhere(),
+                meaning: "As of `[[claim]]`: `jumbolab sensitivity` and `jumbolab claims` judge the change for each level of these factors, and for any of them.",
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -200,7 +201,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "table of levels",
                 default: DefaultValue::Follows("none: all alternatives count"),
                 meaning: "As of `[[claim]]`.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -208,7 +209,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "citation",
                 default: DefaultValue::Required,
                 meaning: r#"Where it is printed: `"[Key Table 4]"`."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
         ],
@@ -217,14 +218,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["published.compare"],
         kinds: &[],
         about: "The comparison that `changes` are printed for.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "factor",
                 kind: "name of a factor",
                 default: DefaultValue::Follows("of the file's `[compare]`"),
                 meaning: "The factor of that comparison.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -232,7 +233,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "level",
                 default: DefaultValue::Follows("of the file's `[compare]`"),
                 meaning: "Its baseline.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
         ],
@@ -241,14 +242,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["claim"],
         kinds: &[],
         about: "An assertion of a study in words; one of `is`, `at_most` and `at_least` is required.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "text",
                 kind: "one line",
                 default: DefaultValue::Required,
                 meaning: "The assertion.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -256,7 +257,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "citation",
                 default: DefaultValue::Required,
                 meaning: r#"Where it is printed: `"[Key s4]"`."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -264,7 +265,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "metric",
                 default: DefaultValue::Required,
                 meaning: "Its name in reports.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -272,7 +273,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "unit",
                 default: DefaultValue::Absent,
                 meaning: "The unit of `by`, `at_most` or `at_least`: that of the metric, and an error if it is not.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -280,7 +281,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "table of levels",
                 default: DefaultValue::Follows("all cells"),
                 meaning: r#"The cells that it is about: levels of swept factors, one or a list of each, `{ queue = "red", flood = [1, 2] }`."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -288,7 +289,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of factors",
                 default: DefaultValue::Absent,
                 meaning: r#"Swept factors whose levels exclude each other, such as interpretations of the text or rival explanations: `["queue"]`. The claim is judged for each combination of their levels, over all other settings. It is `reproduced` if it holds in all combinations, `reproduced in some interpretations` if in some."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -296,7 +297,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "table of levels",
                 default: DefaultValue::Follows("none: all alternatives count"),
                 meaning: r#"The alternatives that the source states, written as `cells`: `{ path = ["two", "three"] }` for a test network with a switch. They alone decide the overall verdict; the others are reported next to them."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -304,7 +305,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`lower` or `higher`",
                 default: DefaultValue::Absent,
                 meaning: "Than in the cell that has the levels of `than` and else the same.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -312,7 +313,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "table of levels",
                 default: DefaultValue::Absent,
                 meaning: r#"Those levels: `than = { queue = "droptail" }`."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -320,7 +321,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number",
                 default: DefaultValue::Absent,
                 meaning: "The mean is no more than this.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -328,7 +329,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number",
                 default: DefaultValue::Absent,
                 meaning: "The mean is no less than this.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -336,7 +337,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number",
                 default: DefaultValue::Number(0),
                 meaning: "With `is`: by how much at least, in the metric's unit; -1: it may fall short of the other by up to 1.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -344,7 +345,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "per cent",
                 default: DefaultValue::Absent,
                 meaning: "Instead of `by`: by how many per cent of the other at least; -5: it may fall short of the other by up to 5 %.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -352,7 +353,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`each`, `any` or `mean`",
                 default: DefaultValue::Text("each"),
                 meaning: r#"With `by_percent` and several settings. `each`: in all of them; `any`: in at least one ("by up to 59 %"), tested with simultaneous 95 % intervals [Dunn1961]; `mean`: on average over them ("by 117 % on average")."#,
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -360,7 +361,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number above 0",
                 default: DefaultValue::Follows("half a unit of the fourth digit, or 0.05 points"),
                 meaning: "Where trials have no spread, as in a simulation without chance: up to which distance from the bound a figure counts as equal to it. In the metric's unit, with `by_percent` in points.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -368,7 +369,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "one line",
                 default: DefaultValue::Absent,
                 meaning: "The reason of `tolerance`, which must have one.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
         ],

@@ -1,8 +1,8 @@
-//! The worlds' support of a key.
+//! The backends' support of a key.
 
-use plan::World;
+use plan::Backend;
 
-/// One world's support of a key or table.
+/// One backend's support of a key or table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Support {
     /// The accepted values.
@@ -11,7 +11,7 @@ pub(crate) struct Support {
     pub(crate) condition: &'static str,
 }
 
-/// The values of a key that a world accepts, compared in canonical form.
+/// The values of a key that a backend accepts, compared in canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Any value.
@@ -28,23 +28,23 @@ pub(crate) enum Takes {
     Measured(&'static [&'static str], &'static str),
 }
 
-/// The support of a key by each world.
+/// The support of a key by each backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Worlds {
+pub(crate) struct Backends {
     netns: Support,
     hosts: Support,
     sim: Support,
     model: Support,
 }
 
-impl Worlds {
-    /// The support by `world`.
-    pub(crate) const fn support(&self, world: World) -> &Support {
-        match world {
-            World::Netns => &self.netns,
-            World::Hosts => &self.hosts,
-            World::Sim => &self.sim,
-            World::Model => &self.model,
+impl Backends {
+    /// The support by `backend`.
+    pub(crate) const fn support(&self, backend: Backend) -> &Support {
+        match backend {
+            Backend::Netns => &self.netns,
+            Backend::Hosts => &self.hosts,
+            Backend::Sim => &self.sim,
+            Backend::Model => &self.model,
         }
     }
 
@@ -82,12 +82,12 @@ impl Support {
 }
 
 /// Every value has an effect.
-pub(super) const HONOURED: Support = takes(Takes::Any);
+pub(super) const SUPPORTED: Support = takes(Takes::Any);
 
 /// Every value has an effect under a condition that the reader of the key
 /// checks.
 pub(super) const fn when(condition: &'static str) -> Support {
-    HONOURED.if_(condition)
+    SUPPORTED.if_(condition)
 }
 
 /// Read without effect, for this reason.
@@ -115,10 +115,10 @@ pub(super) const fn measured(values: &'static [&'static str], why: &'static str)
     takes(Takes::Measured(values, why))
 }
 
-/// The support by worlds with kernels, and by worlds whose hosts an experiment
-/// describes: they are simulated, or figures are computed. This is the only place that lists the worlds.
-pub(super) const fn worlds(kernels: Support, simulator: Support) -> Worlds {
-    Worlds {
+/// The support by backends with kernels, and by backends whose hosts an experiment
+/// describes: they are simulated, or figures are computed. This is the only place that lists the backends.
+pub(super) const fn backends(kernels: Support, simulator: Support) -> Backends {
+    Backends {
         netns: kernels,
         hosts: kernels,
         sim: simulator,
@@ -126,19 +126,19 @@ pub(super) const fn worlds(kernels: Support, simulator: Support) -> Worlds {
     }
 }
 
-/// Honoured in every world.
-pub(super) const fn everywhere() -> Worlds {
-    worlds(HONOURED, HONOURED)
+/// Supported in every backend.
+pub(super) const fn everywhere() -> Backends {
+    backends(SUPPORTED, SUPPORTED)
 }
 
-/// Honoured by simulated hosts; `support` applies to kernels.
-pub(super) const fn kernels(support: Support) -> Worlds {
-    worlds(support, HONOURED)
+/// Supported by simulated hosts; `support` applies to kernels.
+pub(super) const fn kernels(support: Support) -> Backends {
+    backends(support, SUPPORTED)
 }
 
-/// Honoured by kernels; `support` applies to simulated hosts.
-pub(super) const fn simulator(support: Support) -> Worlds {
-    worlds(HONOURED, support)
+/// Supported by kernels; `support` applies to simulated hosts.
+pub(super) const fn simulator(support: Support) -> Backends {
+    backends(SUPPORTED, support)
 }
 
 const fn takes(takes: Takes) -> Support {

@@ -5,7 +5,7 @@ use super::{
     on_kernels, queue, report, study, tcp, traffic,
 };
 
-/// The tables of a cell: their keys can be swept, differ between worlds, and be
+/// The tables of a cell: their keys can be swept, differ between backends, and be
 /// set by a choice.
 pub(super) fn of_cell() -> [&'static [Section]; 10] {
     [

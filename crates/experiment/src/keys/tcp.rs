@@ -1,9 +1,9 @@
 //! Keys of `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
 
 use super::support::{
-    HONOURED, Support, everywhere, kernels, measured, no_effect, only, refused, when, worlds,
+    SUPPORTED, Support, backends, everywhere, kernels, measured, no_effect, only, refused, when,
 };
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// The reason why kernels refuse settings of TCP.
 pub(crate) const KERNELS_TCP: &str =
@@ -23,29 +23,29 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["tcp"],
         kinds: &[],
         about: "The properties of connections; resolved plans of simulated ones contain all its keys. Between kernels those that are written are set in the namespaces of the run: parameters of `net.ipv4`, and metrics of the routes between hosts.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &KEYS,
     },
     Section {
         tables: &["flows.NAME.tcp"],
         kinds: &["flows"],
         about: "The properties of one flow over TCP. Keys that it leaves out are as in `[tcp]`, or as the agent has them if it names one.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &OF_FLOWS,
     },
 ];
 
-const SIMULATED: Worlds = kernels(refused(KERNELS_TCP));
+const SIMULATED: Backends = kernels(refused(KERNELS_TCP));
 
 /// Settings of simulated hosts and of namespaces.
-const NAMESPACES: Worlds = everywhere().between_hosts(refused(HOSTS_TCP));
+const NAMESPACES: Backends = everywhere().between_hosts(refused(HOSTS_TCP));
 
 /// Switches of Linux's own.
-const LINUX_SWITCH: Worlds =
-    worlds(HONOURED, only(&["off"], OF_LINUX)).between_hosts(refused(HOSTS_TCP));
+const LINUX_SWITCH: Backends =
+    backends(SUPPORTED, only(&["off"], OF_LINUX)).between_hosts(refused(HOSTS_TCP));
 
 /// Keys of what happens at losses and time-outs, which laws of TCP do not ask for.
-const OF_RECOVERY: Worlds = SIMULATED.predicted(NO_RECOVERY);
+const OF_RECOVERY: Backends = SIMULATED.predicted(NO_RECOVERY);
 
 const NO_RECOVERY: Support = no_effect("closed forms are of the steady state");
 
@@ -55,7 +55,7 @@ const OF_FLOWS: [Key; KEYS.len()] = {
     let mut keys = KEYS;
     let mut place = 0;
     while place < keys.len() {
-        keys[place].worlds = match place {
+        keys[place].backends = match place {
             PLACE_OF_WINDOW => WINDOW,
             _ => kernels(refused(OWN_TCP)),
         }
@@ -66,7 +66,7 @@ const OF_FLOWS: [Key; KEYS.len()] = {
 };
 
 /// Kernels have it where a network has nodes of its own.
-const WINDOW: Worlds =
+const WINDOW: Backends =
     kernels(when("in a `dumbbell` or an `explicit` network")).between_hosts(refused(KERNELS_TCP));
 
 /// The place of `window` in [`KEYS`].
@@ -78,7 +78,7 @@ const KEYS: [Key; 17] = [
         kind: "`standard`, `linux`, `tahoe`, `reno`, `newreno` or `sack1`",
         default: DefaultValue::Text("standard"),
         meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](experiments.md#tcp-in-the-simulator); `tahoe`, `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
-        worlds: kernels(only(&["linux"], KERNELS_TCP)),
+        backends: kernels(only(&["linux"], KERNELS_TCP)),
         effect: Effect::None,
     },
     Key {
@@ -86,7 +86,7 @@ const KEYS: [Key; 17] = [
         kind: "`reno`, `newreno` or `sack`",
         default: DefaultValue::Follows("`\"sack\"`"),
         meaning: "Of `standard` and `linux`: `reno` [RFC5681], `newreno` [RFC6582] or `sack` [RFC6675]; refused beside another agent. Between kernels whether they acknowledge selectively (`tcp_sack`): without it Linux recovers as `newreno`.",
-        worlds: kernels(measured(
+        backends: kernels(measured(
             &["newreno", "sack"],
             "not measured here: without SACK Linux recovers as NewReno",
         ))
@@ -96,34 +96,34 @@ const KEYS: [Key; 17] = [
     },
     Key {
         name: "rack",
-        kind: "switch",
+        kind: "boolean",
         default: DefaultValue::Follows("`\"off\"`; as the kernel has it"),
         meaning: "Whether senders detect losses by the times of their segments [RFC8985] (`tcp_recovery`). Linux from 6.17 on has no other way: `off` is refused there.",
-        worlds: LINUX_SWITCH,
+        backends: LINUX_SWITCH,
         effect: Effect::None,
     },
     Key {
         name: "tail_loss_probe",
-        kind: "switch",
+        kind: "boolean",
         default: DefaultValue::Follows("`\"off\"`; as the kernel has it"),
         meaning: "Whether senders probe for the loss of their last segments before a timeout [RFC8985 s7] (`tcp_early_retrans`).",
-        worlds: LINUX_SWITCH,
+        backends: LINUX_SWITCH,
         effect: Effect::None,
     },
     Key {
         name: "window",
         kind: "segments, or `none`",
         default: DefaultValue::Follows("`\"none\"` (20)"),
-        meaning: "Segments that the receiver lets be in flight; between kernels as many octets of its window (TCP_WINDOW_CLAMP).",
-        worlds: WINDOW,
+        meaning: "Segments that the receiver lets be in flight; between kernels as many bytes of its window (TCP_WINDOW_CLAMP).",
+        backends: WINDOW,
         effect: Effect::None,
     },
     Key {
         name: "initial_window",
         kind: "segments",
         default: DefaultValue::Follows("`10` (2)"),
-        meaning: "Segments of the first window [RFC6928]; between kernels the metric `initcwnd`. A kernel's receiver lets at most 65535 octets be in flight at first.",
-        worlds: NAMESPACES,
+        meaning: "Segments of the first window [RFC6928]; between kernels the metric `initcwnd`. A kernel's receiver lets at most 65535 bytes be in flight at first.",
+        backends: NAMESPACES,
         effect: Effect::None,
     },
     Key {
@@ -131,15 +131,15 @@ const KEYS: [Key; 17] = [
         kind: "segments, `window` or `none`",
         default: DefaultValue::Follows("`\"none\"` (`\"window\"`)"),
         meaning: "Segments up to which the window doubles each round trip at first; `window`: as many as that; `none`: until a loss.",
-        worlds: SIMULATED,
+        backends: SIMULATED,
         effect: Effect::None,
     },
     Key {
         name: "limited_transmit",
-        kind: "switch",
+        kind: "boolean",
         default: DefaultValue::Follows("`\"on\"`"),
         meaning: "Whether the first two duplicate acknowledgements let a new segment go [RFC3042].",
-        worlds: OF_RECOVERY,
+        backends: OF_RECOVERY,
         effect: Effect::None,
     },
     Key {
@@ -147,7 +147,7 @@ const KEYS: [Key; 17] = [
         kind: "`delayed` or `each`",
         default: DefaultValue::Follows("`\"delayed\"` (`\"each\"`)"),
         meaning: "`delayed`: every second segment is acknowledged, or one after `delayed_ack`; `each`: every segment at once, between kernels the metric `quickack`.",
-        worlds: NAMESPACES,
+        backends: NAMESPACES,
         effect: Effect::None,
     },
     Key {
@@ -155,23 +155,23 @@ const KEYS: [Key; 17] = [
         kind: "time",
         default: DefaultValue::Follows("`\"40ms\"` (`\"100ms\"`)"),
         meaning: "How long an acknowledgement is delayed at most.",
-        worlds: OF_RECOVERY,
+        backends: OF_RECOVERY,
         effect: Effect::None,
     },
     Key {
         name: "ecn",
-        kind: "switch",
+        kind: "boolean",
         default: DefaultValue::Follows("`\"off\"`"),
         meaning: "Whether both ends answer marks [RFC3168]; `off` with the agents of ns-2.",
-        worlds: OF_RECOVERY,
+        backends: OF_RECOVERY,
         effect: Effect::None,
     },
     Key {
         name: "timestamps",
-        kind: "switch",
+        kind: "boolean",
         default: DefaultValue::Follows("`\"on\"` (`\"off\"`)"),
-        meaning: "Whether they take 12 octets of every segment.",
-        worlds: SIMULATED,
+        meaning: "Whether they take 12 bytes of every segment.",
+        backends: SIMULATED,
         effect: Effect::None,
     },
     Key {
@@ -179,7 +179,7 @@ const KEYS: [Key; 17] = [
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"3s\"`)"),
         meaning: "The first retransmission timeout [RFC6298].",
-        worlds: OF_RECOVERY,
+        backends: OF_RECOVERY,
         effect: Effect::None,
     },
     Key {
@@ -187,7 +187,7 @@ const KEYS: [Key; 17] = [
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"200ms\"`)"),
         meaning: "The least retransmission timeout; between kernels the metric `rto_min`, in whole milliseconds.",
-        worlds: NAMESPACES.predicted(NO_RECOVERY),
+        backends: NAMESPACES.predicted(NO_RECOVERY),
         effect: Effect::None,
     },
     Key {
@@ -195,7 +195,7 @@ const KEYS: [Key; 17] = [
         kind: "time",
         default: DefaultValue::Follows("`\"60s\"`"),
         meaning: "The greatest retransmission timeout.",
-        worlds: OF_RECOVERY,
+        backends: OF_RECOVERY,
         effect: Effect::None,
     },
     Key {
@@ -203,15 +203,15 @@ const KEYS: [Key; 17] = [
         kind: "time",
         default: DefaultValue::Follows("`\"1ms\"` (`\"10ms\"`)"),
         meaning: "The grain of the sender's clock.",
-        worlds: OF_RECOVERY,
+        backends: OF_RECOVERY,
         effect: Effect::None,
     },
     Key {
         name: "segment",
         kind: "size, or `mtu`",
         default: DefaultValue::Follows("`\"mtu\"`"),
-        meaning: "The most octets of payload in a segment; `mtu`: as many as fit into a packet of the first link.",
-        worlds: SIMULATED,
+        meaning: "The most bytes of payload in a segment; `mtu`: as many as fit into a packet of the first link.",
+        backends: SIMULATED,
         effect: Effect::None,
     },
 ];

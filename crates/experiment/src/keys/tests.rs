@@ -7,7 +7,7 @@ mod fuzz;
 use std::collections::BTreeSet;
 
 use keyfile::KeyPath;
-use plan::{Plan, World};
+use plan::{Backend, Plan};
 
 use super::index::{is_any, joined};
 use super::table::{of_cell, sections};
@@ -24,50 +24,50 @@ name = \"bare\"
 \"host.congestion\" = [\"cubic\"]
 ";
 
-/// Additional content with the world that runs it: all kinds of traffic, and
+/// Additional content with the backend that runs it: all kinds of traffic, and
 /// prerequisites of some keys.
-const OTHERS: [(&str, World); 19] = [
-    ("", World::Netns),
-    ("", World::Hosts),
+const OTHERS: [(&str, Backend); 19] = [
+    ("", Backend::Netns),
+    ("", Backend::Hosts),
     (
         "traffic.kind = \"flows\"\nflows.f = { protocol = \"tcp\" }",
-        World::Hosts,
+        Backend::Hosts,
     ),
-    ("", World::Sim),
-    ("network.load = \"30%\"", World::Sim),
-    ("network.medium = \"cat5e\"", World::Sim),
-    ("network.link = \"emulated\"", World::Netns),
-    ("traffic.kind = \"request-response\"", World::Netns),
-    ("traffic.kind = \"request-response\"", World::Sim),
-    ("traffic.kind = \"latency-breakdown\"", World::Netns),
-    ("traffic.kind = \"probe\"", World::Sim),
+    ("", Backend::Sim),
+    ("network.load = \"30%\"", Backend::Sim),
+    ("network.medium = \"cat5e\"", Backend::Sim),
+    ("network.link = \"emulated\"", Backend::Netns),
+    ("traffic.kind = \"request-response\"", Backend::Netns),
+    ("traffic.kind = \"request-response\"", Backend::Sim),
+    ("traffic.kind = \"latency-breakdown\"", Backend::Netns),
+    ("traffic.kind = \"probe\"", Backend::Sim),
     (
         "[traffic]\nkind = \"command\"\nsender = \"true\"\nread.loss = \"/loss\"",
-        World::Netns,
+        Backend::Netns,
     ),
     (
         "traffic.kind = \"flows\"\nflows.f.load = \"30%\"",
-        World::Netns,
+        Backend::Netns,
     ),
     (
         "traffic.kind = \"flows\"\nflows.f = { protocol = \"tcp\" }",
-        World::Netns,
+        Backend::Netns,
     ),
     (
         "traffic.kind = \"flows\"\nflows.f = { protocol = \"tcp\" }",
-        World::Sim,
+        Backend::Sim,
     ),
     (
         "traffic.kind = \"flows\"\nflows.f.gap = \"1ms\"\nnetwork.shape = \"dumbbell\"",
-        World::Sim,
+        Backend::Sim,
     ),
     (
         "traffic.kind = \"flows\"\nflows.f.gap = \"1ms\"\nlinks.sender-receiver.losses.window = \"0s..1s\"",
-        World::Sim,
+        Backend::Sim,
     ),
     (
         "[network]\nqueue = \"mred\"\nmred.notify = \"on\"",
-        World::Sim,
+        Backend::Sim,
     ),
     (
         "network.shape = \"explicit\"
@@ -82,20 +82,20 @@ domain.edges = [\"in\", \"out\"]
 domain.routes.east = { prefix = \"2001:db8:2::/48\", egress = \"out\" }
 traffic.kind = \"flows\"
 flows.f = { from = \"a\", to = \"b\", message_law = \"constant\", load = \"50%\" }",
-        World::Sim,
+        Backend::Sim,
     ),
 ];
 
 /// Those experiments, and one for each queue; what is simulated is predicted as well.
-fn experiments() -> Vec<(Experiment, World)> {
+fn experiments() -> Vec<(Experiment, Backend)> {
     let queues = queue::SECTIONS.iter().map(|section| {
         let queue = section.tables[0].replace("network.", "");
-        (format!("network.queue = \"{queue}\""), World::Sim)
+        (format!("network.queue = \"{queue}\""), Backend::Sim)
     });
     let others = OTHERS
         .iter()
-        .map(|(text, world)| ((*text).to_owned(), *world));
-    let parsed = others.chain(queues).map(|(text, world)| {
+        .map(|(text, backend)| ((*text).to_owned(), *backend));
+    let parsed = others.chain(queues).map(|(text, backend)| {
         // Dotted keys stand before the first table.
         let text = match text.starts_with('[') {
             true => format!("{BARE}{text}"),
@@ -103,14 +103,14 @@ fn experiments() -> Vec<(Experiment, World)> {
         };
         (
             Experiment::parse(&text, "experiments/x.toml").unwrap(),
-            world,
+            backend,
         )
     });
-    let worlds = |(experiment, world): (Experiment, World)| {
-        let predicted = (world == World::Sim).then(|| (experiment.clone(), World::Model));
-        [(experiment, world)].into_iter().chain(predicted)
+    let backends = |(experiment, backend): (Experiment, Backend)| {
+        let predicted = (backend == Backend::Sim).then(|| (experiment.clone(), Backend::Model));
+        [(experiment, backend)].into_iter().chain(predicted)
     };
-    parsed.flat_map(worlds).collect()
+    parsed.flat_map(backends).collect()
 }
 
 /// The paths of a key in `experiment`, with existing names for placeholders.
@@ -146,24 +146,24 @@ fn paths(experiment: &Experiment, section: &Section, key: &Key) -> Vec<String> {
 }
 
 /// The plan of `experiment` after `--set`.
-fn planned(experiment: &Experiment, world: World, set: &str) -> Result<Plan, String> {
+fn planned(experiment: &Experiment, backend: Backend, set: &str) -> Result<Plan, String> {
     let mut experiment = experiment.clone();
     let set = experiment.set(set);
-    set.and_then(|()| experiment.plan(world, |_| Ok(())))
+    set.and_then(|()| experiment.plan(backend, |_| Ok(())))
         .map_err(|error| format!("{error:#}"))
 }
 
-/// Whether something holds for a row of a cell in any experiment, world and
+/// Whether something holds for a row of a cell in any experiment, backend and
 /// place.
 fn somewhere(
-    experiments: &[(Experiment, World)],
+    experiments: &[(Experiment, Backend)],
     section: &Section,
     key: &Key,
-    holds: impl Fn(&Experiment, World, &str) -> bool,
+    holds: impl Fn(&Experiment, Backend, &str) -> bool,
 ) -> bool {
-    experiments.iter().any(|(experiment, world)| {
+    experiments.iter().any(|(experiment, backend)| {
         let paths = paths(experiment, section, key);
-        paths.iter().any(|path| holds(experiment, *world, path))
+        paths.iter().any(|path| holds(experiment, *backend, path))
     })
 }
 
@@ -228,9 +228,9 @@ fn every_row_of_a_cell_is_read_in_some_experiment() {
     let unread = ["has this key", "has this table", "unknown key", UNUSED];
     let experiments = experiments();
     for (section, key) in of_cells() {
-        let read = |experiment: &Experiment, world, path: &str| match planned(
+        let read = |experiment: &Experiment, backend, path: &str| match planned(
             experiment,
-            world,
+            backend,
             &format!("{path}=\"?\""),
         ) {
             Ok(_) => true,
@@ -249,7 +249,7 @@ fn a_default_that_is_written_changes_nothing() {
         let Some(value) = key.default.value() else {
             continue;
         };
-        let same = |experiment: &Experiment, world, path: &str| {
+        let same = |experiment: &Experiment, backend, path: &str| {
             let aliases = Aliases::read(&experiment.tree, &experiment.place).unwrap();
             let is_set = |path: &String| {
                 let path = KeyPath::parse(path).unwrap();
@@ -259,20 +259,20 @@ fn a_default_that_is_written_changes_nothing() {
             if paths(experiment, section, key).iter().any(is_set) {
                 return false;
             }
-            let Ok(plan) = planned(experiment, world, &format!("{path}={value}")) else {
+            let Ok(plan) = planned(experiment, backend, &format!("{path}={value}")) else {
                 return false;
             };
-            let usual = planned(experiment, world, "trials.seed=1").unwrap();
+            let usual = planned(experiment, backend, "trials.seed=1").unwrap();
             let settings = |plan: Plan| plan.cells.into_iter().map(|cell| cell.setting);
             assert!(
                 settings(plan).eq(settings(usual)),
-                "{path} = {value} in {world}"
+                "{path} = {value} in {backend}"
             );
             true
         };
         let same = somewhere(&experiments, section, key, same);
-        let refused = World::ALL.iter().all(|world| {
-            let takes = key.worlds.support(*world).takes;
+        let refused = Backend::ALL.iter().all(|backend| {
+            let takes = key.backends.support(*backend).takes;
             !matches!(takes, Takes::Any | Takes::Only(..) | Takes::AllBut(_))
         });
         if !(same || refused) {
@@ -283,24 +283,24 @@ fn a_default_that_is_written_changes_nothing() {
 }
 
 #[test]
-fn a_world_refuses_what_its_rows_say_and_for_their_reason() {
+fn a_backend_refuses_what_its_rows_say_and_for_their_reason() {
     let experiments = experiments();
     for (section, key) in of_cells() {
-        for world in World::ALL {
-            let refused: &[(&str, &str)] = match key.worlds.support(*world).takes {
+        for backend in Backend::ALL {
+            let refused: &[(&str, &str)] = match key.backends.support(*backend).takes {
                 Takes::Nothing(why) => &[("?", why)],
                 Takes::AllBut(refused) => refused,
                 Takes::Any | Takes::NoEffect(_) | Takes::Only(..) | Takes::Measured(..) => &[],
             };
             for (value, reason) in refused {
-                let is_refused = |experiment: &Experiment, of: World, path: &str| {
+                let is_refused = |experiment: &Experiment, of: Backend, path: &str| {
                     let plan = planned(experiment, of, &format!("{path}=\"{value}\""));
-                    of == *world && plan.is_err_and(|why| why.ends_with(reason))
+                    of == *backend && plan.is_err_and(|why| why.ends_with(reason))
                 };
                 let is_refused = somewhere(&experiments, section, key, is_refused);
                 assert!(
                     is_refused,
-                    "{:?} {} = {value} in {world}",
+                    "{:?} {} = {value} in {backend}",
                     section.tables, key.name
                 );
             }

@@ -1,9 +1,9 @@
 //! Keys of `[traffic]`, by its kind.
 
 use super::support::{
-    HONOURED, all_but, everywhere, no_effect, only, refused, simulator, when, worlds,
+    SUPPORTED, all_but, backends, everywhere, no_effect, only, refused, simulator, when,
 };
-use super::{DefaultValue, Effect, Key, Section, Worlds};
+use super::{Backends, DefaultValue, Effect, Key, Section};
 
 const NO_SOCKETS: &str = "simulated hosts have no sockets, but host.receive_buffer; write \"auto\"";
 
@@ -17,24 +17,24 @@ const NO_PROGRAMS: &str =
     "what programs do with a connection the simulator does not know: --on netns";
 
 /// Keys of flows between kernels only.
-const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
+const OF_SOCKETS: Backends = simulator(refused(NO_SOCKETS_OF_FLOWS));
 
 /// Keys of a kind that closed forms refuse.
-const OF_PROBES: Worlds = everywhere().predicted(no_effect("its kind is refused"));
+const OF_PROBES: Backends = everywhere().predicted(no_effect("its kind is refused"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["traffic"],
         kinds: &[],
         about: "The traffic of a trial. Keys of other kinds of traffic are refused.",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[Key {
             name: "kind",
             kind: "`transfer`, `command`, `flows`, `latency-breakdown`, `request-response` or `probe`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](../guides/experiments.md#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](experiments.md#flows); `latency-breakdown`: [round trips split into parts](experiments.md#latency-breakdown); `request-response`: [messages of many sizes](experiments.md#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](experiments.md#probes).",
-            worlds: worlds(
-                HONOURED,
+            meaning: "`transfer`: one transfer of `size` bytes; `command`: [programs of your own](../guides/experiments.md#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](experiments.md#flows); `latency-breakdown`: [round trips split into parts](experiments.md#latency-breakdown); `request-response`: [messages of many sizes](experiments.md#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](experiments.md#probes).",
+            backends: backends(
+                SUPPORTED,
                 all_but(&[
                     ("command", "the simulator runs no programs: --on netns"),
                     (
@@ -71,14 +71,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["probe"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "up_to",
                 kind: "size",
                 default: DefaultValue::Text("9000B"),
                 meaning: "The size of IP packets that the path should carry, at most 65535.",
-                worlds: OF_PROBES,
+                backends: OF_PROBES,
                 effect: Effect::None,
             },
             Key {
@@ -86,23 +86,23 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of `icmp`, `udp` and `tcp`",
                 default: DefaultValue::Absent,
                 meaning: "What to probe with; without it all three.",
-                worlds: OF_PROBES,
+                backends: OF_PROBES,
                 effect: Effect::None,
             },
             Key {
                 name: "reflector",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Text("off"),
                 meaning: "Whether a STAMP reflector answers at the receiver, which tells both directions apart.",
-                worlds: OF_PROBES,
+                backends: OF_PROBES,
                 effect: Effect::None,
             },
             Key {
                 name: "listens",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Text("on"),
                 meaning: "Whether the receiver listens at the TCP port that is probed.",
-                worlds: OF_PROBES,
+                backends: OF_PROBES,
                 effect: Effect::None,
             },
             Key {
@@ -110,7 +110,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("60s"),
                 meaning: "The longest that an investigation takes.",
-                worlds: OF_PROBES,
+                backends: OF_PROBES,
                 effect: Effect::None,
             },
         ],
@@ -119,22 +119,22 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["transfer", "latency-breakdown"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "protocol",
                 kind: "`tcp` or `udp`",
                 default: DefaultValue::Text("tcp"),
                 meaning: "The transport.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "message",
                 kind: "size, `mtu-N`, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "Octets of one write; `auto`: over TCP 1428 at every MTU, over UDP `mtu-72`; `mtu-N`: N below the smallest MTU of the path, so that a larger MTU saves system calls as well, which the summary then says. 56 to 16777216, over UDP to 65507 (IPv4) or 65527 (IPv6).",
-                worlds: everywhere(),
+                meaning: "Bytes of one write; `auto`: over TCP 1428 at every MTU, over UDP `mtu-72`; `mtu-N`: N below the smallest MTU of the path, so that a larger MTU saves system calls as well, which the summary then says. 56 to 16777216, over UDP to 65507 (IPv4) or 65527 (IPv6).",
+                backends: everywhere(),
                 effect: Effect::None,
             },
         ],
@@ -143,22 +143,22 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["transfer"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "size",
                 kind: "size",
                 default: DefaultValue::Text("5MB"),
-                meaning: "Octets counted in one transfer, at least 28.",
-                worlds: everywhere(),
+                meaning: "Bytes counted in one transfer, at least 28.",
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "preroll",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "Octets sent first and not counted, so that token buckets are empty; `auto`: 1 MB, or 8 automatic bursts.",
-                worlds: simulator(when(
+                meaning: "Bytes sent first and not counted, so that token buckets are empty; `auto`: 1 MB, or 8 automatic bursts.",
+                backends: simulator(when(
                     "over TCP; over UDP, where there are no buckets to drain, refused unless `auto` or `0`",
                 )),
                 effect: Effect::None,
@@ -167,16 +167,16 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "cpu_size",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "Octets of the transfer that is metered for CPU; 0 meters none. `auto`: 320 ms of the slowest link, from 1 MB to 40 MB.",
-                worlds: simulator(only(&["auto", "0B"], NO_PARTS)),
+                meaning: "Bytes of the transfer that is metered for CPU; 0 meters none. `auto`: 320 ms of the slowest link, from 1 MB to 40 MB.",
+                backends: simulator(only(&["auto", "0B"], NO_PARTS)),
                 effect: Effect::None,
             },
             Key {
                 name: "echo",
                 kind: "`on`, `off` or `whole`",
                 default: DefaultValue::Text("on"),
-                meaning: "Whether the messages are sent once more and echoed, for `rtt`. `on`: the receiver answers each with its header, while others are on their way; `whole`: it returns all octets of a message, and the next one leaves once they are back; `off` saves that time where loss makes it long.",
-                worlds: simulator(all_but(&[(
+                meaning: "Whether the messages are sent once more and echoed, for `rtt`. `on`: the receiver answers each with its header, while others are on their way; `whole`: it returns all bytes of a message, and the next one leaves once they are back; `off` saves that time where loss makes it long.",
+                backends: simulator(all_but(&[(
                     "whole",
                     "simulated answers are headers alone; write \"on\" or \"off\"",
                 )])),
@@ -188,13 +188,13 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["transfer", "command", "latency-breakdown"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[Key {
             name: "timeout",
             kind: "time",
             default: DefaultValue::Text("30s"),
             meaning: "A transfer in which nothing moves for so long has failed, and so has a command that runs for so long.",
-            worlds: simulator(no_effect("a simulation comes to its end")),
+            backends: simulator(no_effect("a simulation comes to its end")),
             effect: Effect::None,
         }],
     },
@@ -202,14 +202,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["transfer", "latency-breakdown", "request-response"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "send_buffer",
                 kind: "size up to 1 GB, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_SNDBUF`; `auto`: the kernel's own tuning.",
-                worlds: simulator(only(&["auto"], NO_SOCKETS)),
+                backends: simulator(only(&["auto"], NO_SOCKETS)),
                 effect: Effect::None,
             },
             Key {
@@ -217,15 +217,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size up to 1 GB, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_RCVBUF`, likewise.",
-                worlds: simulator(only(&["auto"], NO_SOCKETS)),
+                backends: simulator(only(&["auto"], NO_SOCKETS)),
                 effect: Effect::None,
             },
             Key {
                 name: "nagle",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Text("off"),
                 meaning: "Nagle's algorithm.",
-                worlds: simulator(no_effect("TCP there knows nothing of messages")),
+                backends: simulator(no_effect("TCP there knows nothing of messages")),
                 effect: Effect::None,
             },
         ],
@@ -234,30 +234,30 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["request-response"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "protocol",
                 kind: "`tcp` or `udp`",
                 default: DefaultValue::Text("udp"),
                 meaning: "The transport.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "size",
                 kind: "size",
                 default: DefaultValue::Text("1MB"),
-                meaning: "Octets that are sent of each size of message.",
-                worlds: everywhere(),
+                meaning: "Bytes that are sent of each size of message.",
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
                 name: "from",
                 kind: "size",
                 default: DefaultValue::Text("1000B"),
-                meaning: "The smallest message: at least 56 octets, at most the largest `message` of a transfer.",
-                worlds: everywhere(),
+                meaning: "The smallest message: at least 56 bytes, at most the largest `message` of a transfer.",
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -265,7 +265,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size",
                 default: DefaultValue::Text("65500B"),
                 meaning: "No message is larger.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -273,7 +273,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size",
                 default: DefaultValue::Text("500B"),
                 meaning: "From one size to the next.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -281,7 +281,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size",
                 default: DefaultValue::Text("11000B"),
                 meaning: "The size whose time is the metric `message_time`; it is gone through besides where it is none of the others.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -289,7 +289,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`ack`, `data+ack` or `pieces`",
                 default: DefaultValue::Text("ack"),
                 meaning: "The response of the receiver. `ack`: the header of the message; `data+ack`: the whole message, both after it has arrived completely; `pieces`: each piece as soon as it was read, as a simple echo server does.",
-                worlds: simulator(all_but(&[("pieces", NO_PROGRAMS)])),
+                backends: simulator(all_but(&[("pieces", NO_PROGRAMS)])),
                 effect: Effect::None,
             },
             Key {
@@ -297,7 +297,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`whole` or `once`",
                 default: DefaultValue::Text("whole"),
                 meaning: "Over TCP: how the sender takes an answer. `whole`: until all of it is there; `once`: with one read, whatever that brings.",
-                worlds: simulator(only(&["whole"], NO_PROGRAMS)),
+                backends: simulator(only(&["whole"], NO_PROGRAMS)),
                 effect: Effect::None,
             },
             Key {
@@ -305,7 +305,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`whole` or `parts`",
                 default: DefaultValue::Text("whole"),
                 meaning: "Over TCP. `whole`: a message is one write; `parts`: its header is one, the rest another.",
-                worlds: simulator(only(&["whole"], NO_PROGRAMS)),
+                backends: simulator(only(&["whole"], NO_PROGRAMS)),
                 effect: Effect::None,
             },
             Key {
@@ -313,7 +313,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "Over TCP: TCP_DELACK_MAX_US of the receiver, from two of its kernel's ticks to 200 ms, on Linux from 6.17 on; `auto`: the kernel's choice.",
-                worlds: simulator(only(
+                backends: simulator(only(
                     &["auto"],
                     "simulated connections have tcp.delayed_ack",
                 )),
@@ -324,7 +324,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "How long the receiver's program waits before each read.",
-                worlds: simulator(only(
+                backends: simulator(only(
                     &["0s"],
                     "simulated hosts have host.receive_per_packet",
                 )),
@@ -335,7 +335,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("1s"),
                 meaning: "How long a message may take, its answer included; one that takes longer is a stall.",
-                worlds: simulator(no_effect("nothing else is in flight")),
+                backends: simulator(no_effect("nothing else is in flight")),
                 effect: Effect::None,
             },
             Key {
@@ -343,7 +343,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("100ms"),
                 meaning: "Over UDP: after so long without an answer a datagram is sent again.",
-                worlds: simulator(when("where links lose")),
+                backends: simulator(when("where links lose")),
                 effect: Effect::None,
             },
             Key {
@@ -351,7 +351,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time",
                 default: DefaultValue::Text("5min"),
                 meaning: "A trial that takes longer has failed.",
-                worlds: simulator(no_effect("a simulation comes to its end")),
+                backends: simulator(no_effect("a simulation comes to its end")),
                 effect: Effect::None,
             },
         ],
@@ -360,14 +360,14 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["traffic"],
         kinds: &["flows"],
         about: "",
-        worlds: everywhere(),
+        backends: everywhere(),
         keys: &[
             Key {
                 name: "duration",
                 kind: "time",
                 default: DefaultValue::Text("1s"),
                 meaning: "The end of the last source; packets in flight still arrive.",
-                worlds: everywhere(),
+                backends: everywhere(),
                 effect: Effect::None,
             },
             Key {
@@ -375,7 +375,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size up to 1 GB, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_SNDBUF`; `auto`: the kernel's own tuning.",
-                worlds: OF_SOCKETS,
+                backends: OF_SOCKETS,
                 effect: Effect::None,
             },
             Key {
@@ -383,15 +383,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size up to 1 GB, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_RCVBUF`, likewise.",
-                worlds: OF_SOCKETS,
+                backends: OF_SOCKETS,
                 effect: Effect::None,
             },
             Key {
                 name: "nagle",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Follows(r#"`"off"`; with `instrument = "ditg"` `"on"`"#),
                 meaning: "Nagle's algorithm.",
-                worlds: OF_SOCKETS,
+                backends: OF_SOCKETS,
                 effect: Effect::None,
             },
             Key {
@@ -399,15 +399,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`own`, `sleeping` or `ditg`",
                 default: DefaultValue::Text("own"),
                 meaning: "`own`: each message leaves at its instant, or as soon after it as possible; `sleeping`: likewise, but the sender sleeps until the instant and does not poll the clock before it; messages leave later, no processor is kept busy, and `cpu_message` states the cost of messages; `ditg`: as D-ITG does without polling, see [Flows between kernels](experiments.md#flows-between-kernels).",
-                worlds: OF_SOCKETS,
+                backends: OF_SOCKETS,
                 effect: Effect::None,
             },
             Key {
                 name: "log",
-                kind: "switch",
+                kind: "boolean",
                 default: DefaultValue::Text("off"),
                 meaning: "Whether every message is kept, as `packets/` of docs/reference/formats.md has it.",
-                worlds: OF_SOCKETS,
+                backends: OF_SOCKETS,
                 effect: Effect::None,
             },
         ],

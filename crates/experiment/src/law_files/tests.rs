@@ -84,9 +84,9 @@ fn a_kept_file_reads_back_under_its_own_name() {
     let [file] = &kept[..] else {
         panic!("one file");
     };
-    let mut octets = Vec::new();
-    file.write(&mut octets).unwrap();
-    std::fs::write(folder.path().join(&file.name), octets).unwrap();
+    let mut bytes = Vec::new();
+    file.write(&mut bytes).unwrap();
+    std::fs::write(folder.path().join(&file.name), bytes).unwrap();
     assert_eq!(read(&law.to_string()), (law.clone(), kept.clone()));
     // Another value, or another order, is another name.
     std::fs::write(&path, "1us\n0.25\n1us\n").unwrap();
@@ -120,7 +120,7 @@ fn a_link_out_of_the_experiments_folder_is_refused_and_one_within_is_followed() 
 
 proptest! {
     #[test]
-    fn any_octets_of_a_file_are_read_or_refused_in_one_line(
+    fn any_bytes_of_a_file_are_read_or_refused_in_one_line(
         text in prop::collection::vec(prop_oneof![Just(b'1'), Just(b'\n'), Just(b'.'), any::<u8>()], 0..60),
     ) {
         let read = of_file(&text, Measure::Gaps);

@@ -13,7 +13,7 @@ impl Reader<'_> {
         match self.support(path).is_some_and(is_idle) {
             true => None,
             false => {
-                let builds = self.world?.profile().builds_network;
+                let builds = self.backend?.profile().builds_network;
                 self.key(path)?.side_effect(&self.full(path), node, builds)
             }
         }

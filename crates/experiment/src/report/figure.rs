@@ -121,9 +121,9 @@ fn number(value: &Value) -> Parsed<f64> {
     }
 }
 
-/// Two sizes in octets, the smaller one first.
+/// Two sizes in bytes, the smaller one first.
 fn sizes(value: &Value) -> Result<[u32; 2], String> {
-    let why = || "write two numbers of octets, the smaller one first: [1000, 15000]".to_owned();
+    let why = || "write two numbers of bytes, the smaller one first: [1000, 15000]".to_owned();
     let Value::List(nodes) = value else {
         return Err(why());
     };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use keyfile::{KeyPath, Node, Origin, Table, Value, fault, refusal};
-use plan::{Cell, Factors, Level, World};
+use plan::{Backend, Cell, Factors, Level};
 
 use super::Factor;
 use crate::aliases::Aliases;
@@ -23,7 +23,7 @@ pub(crate) fn cells(
     place: &Origin,
     factors: &[Factor],
     aliases: &Aliases,
-    world: World,
+    backend: Backend,
     check: Check,
     files: &LawFiles,
 ) -> Result<(Vec<Cell>, Resolved, BTreeSet<String>)> {
@@ -93,7 +93,7 @@ pub(crate) fn cells(
             });
             continue;
         }
-        let read = cell::read(&tree, place, world, check, files)?;
+        let read = cell::read(&tree, place, backend, check, files)?;
         cells.push(Cell {
             factors: Factors(names),
             setting: read.setting.clone(),

@@ -40,7 +40,7 @@ fn shipped_with(name: &str, sets: &[&str]) -> Plan {
     for set in sets {
         experiment.set(set).unwrap();
     }
-    let plan = experiment.plan(World::Sim, |_| Ok(()));
+    let plan = experiment.plan(Backend::Sim, |_| Ok(()));
     plan.unwrap_or_else(|error| panic!("{name} --set {sets:?}: {error:#}"))
 }
 
@@ -82,7 +82,7 @@ fn a_target_is_not_shorter_than_a_packet_takes() {
         Spec::Pie(settings) => settings.target,
         other => panic!("{other:?}"),
     };
-    // 1500 octets take 8 ms at 1.5 Mbit/s.
+    // 1500 bytes take 8 ms at 1.5 Mbit/s.
     assert_eq!(target("queue=codel"), Span::from_millis(12));
     assert_eq!(target("queue=fq_codel,red"), Span::from_millis(12));
     // The default of PIE is long enough.
@@ -90,7 +90,7 @@ fn a_target_is_not_shorter_than_a_packet_takes() {
     let mut stated = Experiment::load("red-increase").unwrap();
     stated.set("queue=codel").unwrap();
     stated.set("links.bottleneck.codel.target=7ms").unwrap();
-    let plan = stated.plan(World::Sim, |_| Ok(())).unwrap();
+    let plan = stated.plan(Backend::Sim, |_| Ok(())).unwrap();
     assert!(
         matches!(queue_of(&plan, 0), Spec::Codel(codel) if codel.target == Span::from_millis(7))
     );
@@ -108,7 +108,7 @@ fn a_plan_with_such_a_word_reads_back_the_same() {
     for set in ["queue=codel", "queue=red,codel,pie,fq_codel"] {
         let plan = shipped_with("aqm-congestion", &[set, "scenario=increase"]);
         let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
-        let again = again.plan(World::Sim, |_| Ok(())).unwrap();
+        let again = again.plan(Backend::Sim, |_| Ok(())).unwrap();
         assert_eq!((&again.hash, &again.text), (&plan.hash, &plan.text));
         for cell in 0..plan.cells.len() {
             assert_eq!(setting(&again, cell), setting(&plan, cell), "{set} {cell}");
@@ -122,7 +122,7 @@ fn words_of_other_choices_are_those_of_the_file() {
         let mut experiment = Experiment::load(name).unwrap();
         let refusal = experiment
             .set(set)
-            .and_then(|()| experiment.plan(World::Sim, |_| Ok(())));
+            .and_then(|()| experiment.plan(Backend::Sim, |_| Ok(())));
         refusal.unwrap_err().to_string()
     };
     let error = refused("aqm-congestion", "scenario=codel");
@@ -140,6 +140,6 @@ proptest! {
     fn any_word_is_taken_or_refused(word in "[a-z_]{1,8}|codel|rio|m?red(head)?") {
         let mut experiment = Experiment::load("red-increase").unwrap();
         let _ = experiment.set(&format!("queue={word}"));
-        let _ = experiment.plan(World::Sim, |_| Ok(()));
+        let _ = experiment.plan(Backend::Sim, |_| Ok(()));
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 const QUEUES: &str = "\
 format = 1
 name = \"queues\"
-world = \"sim\"
+backend = \"sim\"
 [aliases]
 buffer = { key = \"network.buffer\", unit = \"packets\" }
 max_p = \"network.red.max_probability\"
@@ -143,7 +143,7 @@ fn queues_of_ns2_are_as_it_has_them() {
     );
     let of_ns2 = queue::RedSettings::ns2(35, Bytes::new(1500));
     assert_eq!(queue_of(&plan, 0), Spec::Red(of_ns2));
-    // In octets its thresholds and its limit are packets of the mean size.
+    // In bytes its thresholds and its limit are packets of the mean size.
     let plan = sim(
         QUEUES,
         &["queue=red", "buffer=35", "network.red.unit=bytes"],
@@ -239,18 +239,18 @@ fn windows_and_series_are_read_and_what_cannot_be_counted_is_refused() {
     check_refused(
         &format!("{SMALL}{transfer}"),
         &[],
-        "experiments/x.toml:12: links.sender-receiver.series = { interval = \"1ms\" }: only links of the world `sim` are counted: --on sim",
+        "experiments/x.toml:12: links.sender-receiver.series = { interval = \"1ms\" }: only links of the backend `sim` are counted: --on sim",
     );
 }
 
 #[test]
-fn an_experiment_says_which_world_it_is_for() {
-    let world = |text: &str| Experiment::parse(text, "x").unwrap().world();
-    assert_eq!(world(QUEUES).unwrap(), Some(World::Sim));
-    assert_eq!(world(SMALL).unwrap(), None);
-    let wrong = world(&QUEUES.replace("world = \"sim\"", "world = \"moon\"")).unwrap_err();
+fn an_experiment_says_which_backend_it_is_for() {
+    let backend = |text: &str| Experiment::parse(text, "x").unwrap().backend();
+    assert_eq!(backend(QUEUES).unwrap(), Some(Backend::Sim));
+    assert_eq!(backend(SMALL).unwrap(), None);
+    let wrong = backend(&QUEUES.replace("backend = \"sim\"", "backend = \"moon\"")).unwrap_err();
     assert!(
-        format!("{wrong}").starts_with("x:3: world = \"moon\": there is no world `moon`"),
+        format!("{wrong}").starts_with("x:3: backend = \"moon\": there is no backend `moon`"),
         "{wrong}"
     );
 }

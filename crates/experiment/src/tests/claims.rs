@@ -6,7 +6,7 @@ use super::simulated::{refused, sim};
 
 const CLAIMED: &str = "format = 1
 name = \"claimed\"
-world = \"sim\"
+backend = \"sim\"
 [choices.flood.slow]
 \"flows.others.rate\" = \"1mbit\"
 [choices.flood.fast]

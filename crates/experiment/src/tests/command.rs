@@ -28,7 +28,7 @@ fn command(plan: &Plan) -> &Command {
 
 #[test]
 fn commands_and_their_readings_are_planned_and_round_trip() {
-    let plan = plan(TOOL, &["traffic.read.octets=/end/sum_received/bytes"]);
+    let plan = plan(TOOL, &["traffic.read.bytes=/end/sum_received/bytes"]);
     check_round_trip(&plan);
     let command = command(&plan);
     assert_eq!(command.sender.to_string(), "iperf3 -c {receiver} -t 1 -J");
@@ -50,10 +50,7 @@ fn commands_and_their_readings_are_planned_and_round_trip() {
             (&RETRANSMISSIONS, reading("/end/sum_sent/retransmits", 1.0)),
         ]
     );
-    assert_eq!(
-        command.octets,
-        Some(reading("/end/sum_received/bytes", 1.0))
-    );
+    assert_eq!(command.bytes, Some(reading("/end/sum_received/bytes", 1.0)));
     assert_eq!(command.timeout, Span::from_millis(30_000));
     assert_eq!(plan.cells.len(), 2);
 }
@@ -190,8 +187,8 @@ fn what_cannot_be_run_or_read_is_refused() {
     );
     check_refused(
         TOOL,
-        &["traffic.read.octets=/a", "traffic.read.cpu_total=/b"],
-        "--set traffic.read.cpu_total=/b: traffic.read.cpu_total = \"/b\": with `octets` it is metered here; remove `cpu_total` or `octets`",
+        &["traffic.read.bytes=/a", "traffic.read.cpu_total=/b"],
+        "--set traffic.read.cpu_total=/b: traffic.read.cpu_total = \"/b\": with `bytes` it is metered here; remove `cpu_total` or `bytes`",
     );
     let bare =
         "format = 1\nname = \"tool\"\nsweep.\"network.mtu\" = [1500]\ntraffic.kind = \"command\"\n";

@@ -19,7 +19,7 @@ protocol = \"tcp\"
 protocol = \"tcp\"
 count = 3
 stagger = \"1s\"
-octets = \"1MB\"
+bytes = \"1MB\"
 tcp = { window = 7 }
 [sweep]
 \"network.mtu\" = [1500, 9000]
@@ -33,7 +33,7 @@ fn connections(plan: &Plan, cell: usize) -> Vec<Settings> {
     let sends = flows.flows.iter().map(|flow| &flow.sends);
     sends
         .map(|sends| match sends {
-            Sends::Octets { settings, .. } => settings.clone(),
+            Sends::Bytes { settings, .. } => settings.clone(),
             Sends::Datagrams { .. } | Sends::Messages { .. } => panic!("a connection"),
         })
         .collect()
@@ -215,7 +215,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
         (
             &["tcp.segment=70kB"],
-            "--set tcp.segment=70kB: tcp.segment = \"70kB\": write \"mtu\", or 1 to 65495 octets",
+            "--set tcp.segment=70kB: tcp.segment = \"70kB\": write \"mtu\", or 1 to 65495 bytes",
         ),
         (
             &["tcp.tick=0s"],
@@ -266,7 +266,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
 fn connections_of_a_path_between_kernels_have_no_window_of_their_own() {
     let mut experiment = Experiment::parse(SMALL, "experiments/x.toml").unwrap();
     experiment.set("tcp.window=50").unwrap();
-    let error = experiment.plan(World::Netns, unchecked).unwrap_err();
+    let error = experiment.plan(Backend::Netns, unchecked).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
         "--set tcp.window=50: tcp.window = 50: the kernel's TCP does not let it be set, only the simulator's does: --on sim"
@@ -283,14 +283,14 @@ fn connections_of_a_network_between_kernels_have_windows_and_counted_links() {
         [flows.f]\nprotocol = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n\
         [flows.g]\nprotocol = \"tcp\"\nfrom = \"b\"\nto = \"a\"\n[flows.g.tcp]\nwindow = 20\n[sweep]\n\"network.mtu\" = [1500, 9000]\n";
     let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
-    let plan = experiment.plan(World::Netns, unchecked).unwrap();
+    let plan = experiment.plan(Backend::Netns, unchecked).unwrap();
     let setting = plan.cells[0].setting.as_ref().unwrap();
     let Traffic::Flows(flows) = &setting.traffic else {
         panic!("flows");
     };
     let windows = flows.flows.iter().map(|flow| match &flow.sends {
         Sends::Messages { window, .. } => *window,
-        Sends::Datagrams { .. } | Sends::Octets { .. } => panic!("a connection of kernels"),
+        Sends::Datagrams { .. } | Sends::Bytes { .. } => panic!("a connection of kernels"),
     });
     assert_eq!(windows.collect::<Vec<_>>(), [Some(50), Some(20)]);
     let link = &setting.network.links[0];

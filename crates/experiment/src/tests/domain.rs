@@ -245,5 +245,8 @@ fn sim_error(sets: &[&str]) -> String {
     for set in sets {
         experiment.set(set).unwrap();
     }
-    format!("{:#}", experiment.plan(World::Sim, unchecked).unwrap_err())
+    format!(
+        "{:#}",
+        experiment.plan(Backend::Sim, unchecked).unwrap_err()
+    )
 }

@@ -10,7 +10,7 @@ use super::*;
 const PROBED: &str = "\
 format = 1
 name = \"probed\"
-world = \"sim\"
+backend = \"sim\"
 [network]
 shape = \"chain\"
 stages = 2
@@ -108,7 +108,7 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
         ),
         (
             &["traffic.up_to=70kB"],
-            "--set traffic.up_to=70kB: traffic.up_to = \"70kB\": packets of IPv4 that every link carries have 68 octets, and the largest 65535: write a size between",
+            "--set traffic.up_to=70kB: traffic.up_to = \"70kB\": packets of IPv4 that every link carries have 68 bytes, and the largest 65535: write a size between",
         ),
         (
             &["network.shape=switched"],
@@ -125,7 +125,7 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
 
 #[test]
 fn emulated_links_break_packets_and_links_of_the_kernel_refuse_to_by_name() {
-    let text = PROBED.replace("world = \"sim\"\n", "");
+    let text = PROBED.replace("backend = \"sim\"\n", "");
     let emulated = plan(&text, &["network.link=emulated", "network.mss=1360"]);
     let link = &setting(&emulated, 0).network.links[1];
     assert_eq!(

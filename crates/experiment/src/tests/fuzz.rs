@@ -138,7 +138,7 @@ proptest! {
         mtus in prop::collection::vec(1280_u32..=65_535, 1..4),
         rate in 1_u64..u64::MAX,
         size in 28_u64..u64::MAX,
-        // A message has 56 octets or more.
+        // A message has 56 bytes or more.
         below in 0_u32..=1280 - 56,
     ) {
         let mtus: Vec<_> = mtus.iter().map(u32::to_string).collect();

@@ -1,4 +1,4 @@
-//! Flows between kernels: `kind = "flows"` in the world `netns`.
+//! Flows between kernels: `kind = "flows"` in the backend `netns`.
 
 use meter::departures::Law;
 
@@ -32,7 +32,7 @@ fn a_connection_between_kernels_may_have_a_schedule_and_needs_none() {
     let at_once = flows(&plan(FLOWS, &[]));
     let gaps = |flow: &Flow| match &flow.sends {
         Sends::Messages { gaps, .. } | Sends::Datagrams { gaps, .. } => gaps.clone(),
-        Sends::Octets { .. } => panic!("messages"),
+        Sends::Bytes { .. } => panic!("messages"),
     };
     assert_eq!(gaps(&at_once.flows[0]), Law::Constant(20e9));
     assert_eq!(gaps(&at_once.flows[1]), Law::Constant(0.0));
@@ -68,7 +68,7 @@ fn a_network_carries_many_small_datagrams_and_few_connections() {
         ),
         (
             "flows.voice.message=15",
-            "--set flows.voice.message=15: flows.voice.message = 15: between kernels a message has at least the 16 octets of our header",
+            "--set flows.voice.message=15: flows.voice.message = 15: between kernels a message has at least the 16 bytes of our header",
         ),
     ] {
         check_refused(&text, &[set], line);
@@ -99,7 +99,7 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
         ),
         (
             "flows.voice.message=20",
-            "--set flows.voice.message=20: flows.voice.message = 20: between kernels a message has at least the 28 octets of our header",
+            "--set flows.voice.message=20: flows.voice.message = 20: between kernels a message has at least the 28 bytes of our header",
         ),
         (
             "flows.bulk.dont_fragment=on",
@@ -136,7 +136,7 @@ fn sockets_are_refused_in_the_simulator_but_may_stand_below_on() {
     let text = FLOWS.replace("duration", "log = \"on\"\nduration");
     let simulated = |text: &str| {
         let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
-        experiment.plan(World::Sim, unchecked)
+        experiment.plan(Backend::Sim, unchecked)
     };
     let error = simulated(&text).unwrap_err();
     assert_eq!(

@@ -13,7 +13,7 @@ fn with(lines: &str) -> String {
     without.replace("load = \"50%\"", lines)
 }
 
-/// Gaps and payloads, bursts and octets of the flow in the first cell.
+/// Gaps and payloads, bursts and bytes of the flow in the first cell.
 fn flow(plan: &Plan) -> (&Law, &Law, &Option<Bursts>, Option<Bytes>) {
     of_cell(plan, 0)
 }
@@ -27,10 +27,10 @@ fn of_cell(plan: &Plan, cell: usize) -> (&Law, &Law, &Option<Bursts>, Option<Byt
             gaps,
             payloads,
             bursts,
-            octets,
+            bytes,
             ..
-        } => (gaps, payloads, bursts, *octets),
-        Sends::Messages { .. } | Sends::Octets { .. } => panic!("datagrams"),
+        } => (gaps, payloads, bursts, *bytes),
+        Sends::Messages { .. } | Sends::Bytes { .. } => panic!("datagrams"),
     }
 }
 
@@ -39,11 +39,11 @@ fn whole_laws_stand_where_means_do_and_plan_to_the_same_again() {
     let plan = sim(
         &with(
             "message = \"normal:500,100\"\ngap = \"pareto:1.5,1ms\"\n\
-             on = \"exponential:1s\"\noff = \"1.35s\"\noctets = \"5MB\"",
+             on = \"exponential:1s\"\noff = \"1.35s\"\nbytes = \"5MB\"",
         ),
         &[],
     );
-    let (gaps, payloads, seen, octets) = flow(&plan);
+    let (gaps, payloads, seen, bytes) = flow(&plan);
     assert_eq!(payloads, &Law::Normal(500.0, 100.0));
     assert_eq!(gaps, &Law::Pareto(1.5, 1e9));
     let bursts = Bursts {
@@ -51,7 +51,7 @@ fn whole_laws_stand_where_means_do_and_plan_to_the_same_again() {
         off: Law::Constant(1.35e12),
     };
     assert_eq!(seen, &Some(bursts));
-    assert_eq!(octets, Some(Bytes::new(5_000_000)));
+    assert_eq!(bytes, Some(Bytes::new(5_000_000)));
     let again = sim(&plan.text, &[]);
     assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
     assert_eq!(flow(&again), flow(&plan));
@@ -97,7 +97,7 @@ fn files_are_read_beside_the_experiment_and_not_swept() {
     let text = with("message = \"file:sizes.txt\"\ngap = \"1ms\"");
     let plan = Experiment::parse(&text, &name)
         .unwrap()
-        .plan(World::Sim, unchecked)
+        .plan(Backend::Sim, unchecked)
         .unwrap();
     assert_eq!(
         flow(&plan).1,
@@ -152,7 +152,7 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         ),
         (
             "message = \"uniform:40,70000\"\ngap = \"1ms\"",
-            "x.toml:22: flows.f.message = \"uniform:40,70000\": a datagram has 1 to 65527 octets",
+            "x.toml:22: flows.f.message = \"uniform:40,70000\": a datagram has 1 to 65527 bytes",
         ),
         (
             "message = \"cauchy:500,50\"\nload = \"5%\"",
@@ -179,8 +179,8 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
             "x.toml:23: flows.f.on = \"1ns\": a flow must send for 1 us or more at a time on average; make that longer",
         ),
         (
-            "gap = \"1ms\"\noctets = 0",
-            "x.toml:23: flows.f.octets = 0: a flow of nothing; leave it out",
+            "gap = \"1ms\"\nbytes = 0",
+            "x.toml:23: flows.f.bytes = 0: a flow of nothing; leave it out",
         ),
     ] {
         refused(&with(lines), &[], &format!("experiments/{line}"));

@@ -30,9 +30,9 @@ const QUEUES: [(&str, &str); 4] = [
 
 /// Whether the key at `path` has an effect on a cell with this value, of an experiment
 /// with this kind of traffic.
-fn has_effect(path: &str, kind: &str, world: World) -> bool {
+fn has_effect(path: &str, kind: &str, backend: Backend) -> bool {
     let key = keys::find(path).and_then(|node| node.key(Some(kind)));
-    let takes = key.map(|key| key.worlds.support(world).takes);
+    let takes = key.map(|key| key.backends.support(backend).takes);
     !matches!(
         takes,
         None | Some(keys::Takes::NoEffect(_) | keys::Takes::Nothing(_))
@@ -59,8 +59,8 @@ fn of_queue(path: &str, cells: &[plan::Cell]) -> Option<bool> {
 
 /// The keys with an effect on some cell of the experiment, and those of them that differ
 /// between cells.
-fn with_effect(experiment: &Experiment, world: World) -> (BTreeSet<String>, BTreeSet<String>) {
-    let tree = on::applied(&experiment.tree, world).unwrap();
+fn with_effect(experiment: &Experiment, backend: Backend) -> (BTreeSet<String>, BTreeSet<String>) {
+    let tree = on::applied(&experiment.tree, backend).unwrap();
     let body = tree.only(|key| keys::cell_roots().contains(&key));
     let aliases = Aliases::read(&tree, &experiment.place).unwrap();
     let kind = tree.at(&["traffic", "kind"].map(str::to_owned));
@@ -69,7 +69,7 @@ fn with_effect(experiment: &Experiment, world: World) -> (BTreeSet<String>, BTre
         _ => "transfer",
     };
     let factors = || {
-        let mut reader = Reader::new(&tree, "", experiment.place.clone()).in_world(world);
+        let mut reader = Reader::new(&tree, "", experiment.place.clone()).in_backend(backend);
         sweep::factors(&mut reader, &aliases).unwrap()
     };
     let (mut found, mut varied) = (BTreeSet::new(), BTreeSet::new());
@@ -86,7 +86,7 @@ fn with_effect(experiment: &Experiment, world: World) -> (BTreeSet<String>, BTre
             &experiment.place,
             &factors,
             &aliases,
-            world,
+            backend,
             unchecked,
             &LawFiles::default(),
         );
@@ -96,7 +96,7 @@ fn with_effect(experiment: &Experiment, world: World) -> (BTreeSet<String>, BTre
         let of_queues = sample.asked.iter();
         let of_queues = of_queues.filter(|path| of_queue(path, &cells) == Some(true));
         let own = valued.chain(of_queues);
-        found.extend(own.filter(|path| has_effect(path, kind, world)).cloned());
+        found.extend(own.filter(|path| has_effect(path, kind, backend)).cloned());
         varied.extend(varying);
     }
     (found, varied)
@@ -116,17 +116,17 @@ fn path_of(key: &str) -> KeyPath {
 
 impl Accounts {
     fn of(experiment: &Experiment) -> Self {
-        let world = experiment.world().unwrap().unwrap_or(World::Netns);
-        let (mut asked, mut varied) = with_effect(experiment, world);
+        let backend = experiment.backend().unwrap().unwrap_or(Backend::Netns);
+        let (mut asked, mut varied) = with_effect(experiment, backend);
         let aliases = Aliases::read(&experiment.tree, &experiment.place).unwrap();
         let mut reader = Reader::new(&experiment.tree, "", experiment.place.clone());
         let entries = unstated::entries(&mut reader, &aliases).unwrap();
-        let scopes = [on::Scope::World(world)];
+        let scopes = [on::Scope::Backend(backend)];
         let searched = unstated::described(&entries, &[], (&experiment.tree, &aliases, &scopes));
         let searched = searched.unwrap();
         let last: Vec<usize> = searched.iter().map(|one| one.values.len() - 1).collect();
         let other = experiment.with_unstated(&searched, &last).unwrap();
-        let (more, varying) = with_effect(&other, world);
+        let (more, varying) = with_effect(&other, backend);
         asked.extend(more);
         varied.extend(varying);
         for entry in entries {

@@ -1,4 +1,4 @@
-//! `[on.WORLD.TABLE]`: overrides for one world.
+//! `[on.BACKEND.TABLE]`: overrides for one backend.
 
 use super::simulated::{refused, sim};
 use super::*;
@@ -22,7 +22,7 @@ buffer = \"700kB\"
 
 fn netns(text: &str) -> Plan {
     let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
-    experiment.plan(World::Netns, unchecked).unwrap()
+    experiment.plan(Backend::Netns, unchecked).unwrap()
 }
 
 fn cost(plan: &Plan) -> units::Span {
@@ -36,7 +36,7 @@ fn cost(plan: &Plan) -> units::Span {
 }
 
 #[test]
-fn a_key_of_one_world_counts_there_and_nowhere_else() {
+fn a_key_of_one_backend_counts_there_and_nowhere_else() {
     let simulated = sim(ON, &[]);
     assert_eq!(cost(&simulated), units::Span::from_micros(3));
     assert_eq!(simulated.repeat, 3);
@@ -48,7 +48,7 @@ fn a_key_of_one_world_counts_there_and_nowhere_else() {
 }
 
 #[test]
-fn a_world_may_sweep_other_levels_unless_they_are_set() {
+fn a_backend_may_sweep_other_levels_unless_they_are_set() {
     let text = format!("{ON}[on.sim.sweep]\n\"network.mtu\" = [1500, 4000, 9000]\n");
     assert_eq!(sim(&text, &[]).cells.len(), 3);
     assert_eq!(netns(&text).cells.len(), 2);
@@ -56,7 +56,7 @@ fn a_world_may_sweep_other_levels_unless_they_are_set() {
 }
 
 #[test]
-fn a_plan_holds_what_its_world_has_and_is_the_same_plan_again() {
+fn a_plan_holds_what_its_backend_has_and_is_the_same_plan_again() {
     let plan = sim(ON, &[]);
     assert!(!plan.text.contains("[on"), "{}", plan.text);
     assert!(
@@ -69,7 +69,7 @@ fn a_plan_holds_what_its_world_has_and_is_the_same_plan_again() {
 }
 
 #[test]
-fn what_another_world_has_does_not_change_the_name_of_a_folder() {
+fn what_another_backend_has_does_not_change_the_name_of_a_folder() {
     let (before, after) = ON.split_once("[on.sim.host]").unwrap();
     let after = after.split_once("[on.netns").unwrap().1;
     assert_eq!(
@@ -79,7 +79,7 @@ fn what_another_world_has_does_not_change_the_name_of_a_folder() {
 }
 
 #[test]
-fn set_writes_over_the_file_in_every_world_and_over_itself_in_one() {
+fn set_writes_over_the_file_in_every_backend_and_over_itself_in_one() {
     let of = |sets: &[&str]| cost(&sim(ON, sets)).as_nanos();
     assert_eq!(of(&["on.sim.host.send_per_packet=2us"]), 2000);
     assert_eq!(of(&["host.send_per_packet=1us"]), 1000);
@@ -88,7 +88,7 @@ fn set_writes_over_the_file_in_every_world_and_over_itself_in_one() {
         "host.send_per_packet=1us",
     ];
     assert_eq!(of(&both), 2000);
-    // A swept key has its levels in every world.
+    // A swept key has its levels in every backend.
     assert_eq!(of(&["host.send_per_packet=1us,5us"]), 5000);
 }
 
@@ -97,7 +97,7 @@ fn set_writes_over_the_file_in_every_world_and_over_itself_in_one() {
 fn costs_are_fitted_until_an_argument_sets_one() {
     let file = ON.replace("[on.sim.host]", "[on.sim.host]\nfitted_to = \"Doe2001\"");
     let file = format!(
-        "{file}\n[choices.costs.slow]\n\"host.fitted_to\" = \"Roe2002\"\n\"host.send_per_octet\" = \"5ns\"\n"
+        "{file}\n[choices.costs.slow]\n\"host.fitted_to\" = \"Roe2002\"\n\"host.send_per_byte\" = \"5ns\"\n"
     );
     let of = |sets: &[&str]| {
         let plan = sim(&file, sets);
@@ -110,7 +110,7 @@ fn costs_are_fitted_until_an_argument_sets_one() {
     assert_eq!(of(&["network.mtu=9000"]).as_deref(), Some("Doe2001"));
     assert_eq!(of(&["costs=slow"]).as_deref(), Some("Roe2002"));
     for cost in [
-        "host.receive_per_octet=2ns",
+        "host.receive_per_byte=2ns",
         "on.sim.host.send_per_packet=0s",
         "host.send_per_packet=1us,2us",
     ] {
@@ -119,12 +119,12 @@ fn costs_are_fitted_until_an_argument_sets_one() {
 }
 
 #[test]
-fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
+fn backends_tables_and_keys_that_are_none_are_refused_with_their_place() {
     let with = |line: &str| ON.replace("[on.sim.host]", line);
     refused(
         &with("[on.mars.host]"),
         &[],
-        "experiments/x.toml:7: on.mars: there is no world `mars`; there are: netns, hosts, sim, model",
+        "experiments/x.toml:7: on.mars: there is no backend `mars`; there are: netns, hosts, sim, model",
     );
     refused(
         &with("[on.sim.hosts]"),
@@ -149,12 +149,12 @@ fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         ON,
         &["on.netns.network.mtu=4000"],
-        "--set on.netns.network.mtu=4000: on.netns.network.mtu = 4000: this key is swept as network.mtu, in every world",
+        "--set on.netns.network.mtu=4000: on.netns.network.mtu = 4000: this key is swept as network.mtu, in every backend",
     );
     refused(
         ON,
         &["on.sim.network.rate=1gbit,2gbit"],
-        "--set on.sim.network.rate=1gbit,2gbit: on.sim.network.rate = [\"1gbit\", \"2gbit\"]: a world has one value of its own; levels are for all worlds",
+        "--set on.sim.network.rate=1gbit,2gbit: on.sim.network.rate = [\"1gbit\", \"2gbit\"]: a backend has one value of its own; levels are for all backends",
     );
 }
 
@@ -224,11 +224,11 @@ fn on_hosts(text: &str, sets: &[&str]) -> Result<Plan> {
     for set in sets {
         experiment.set(set)?;
     }
-    experiment.plan(World::Hosts, unchecked)
+    experiment.plan(Backend::Hosts, unchecked)
 }
 
 #[test]
-fn a_word_stands_for_other_keys_in_one_world() {
+fn a_word_stands_for_other_keys_in_one_backend() {
     let size = |plan: &Plan| transfer(plan, 2).size;
     assert_eq!(size(&sim(CASES, &[])), Bytes::new(3_000_000));
     assert_eq!(size(&netns(CASES)), Bytes::new(1_000_000));
@@ -236,7 +236,7 @@ fn a_word_stands_for_other_keys_in_one_world() {
 }
 
 #[test]
-fn cells_of_a_word_that_a_world_leaves_out_are_kept_with_the_reason_and_not_read() {
+fn cells_of_a_word_that_a_backend_leaves_out_are_kept_with_the_reason_and_not_read() {
     let plan = on_hosts(CASES, &[]).unwrap();
     let fates: Vec<Option<&str>> = plan
         .cells
@@ -273,7 +273,7 @@ fn a_reason_is_one_line() {
 }
 
 #[test]
-fn an_unknown_key_of_a_word_in_another_world_is_refused() {
+fn an_unknown_key_of_a_word_in_another_backend_is_refused() {
     for (wrong, right) in [
         ("[on.sim.choises.case.near]", "did you mean `choices`"),
         (

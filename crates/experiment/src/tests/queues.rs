@@ -115,7 +115,7 @@ fn queues_that_cannot_be_are_refused_by_name() {
         ),
         (
             emulated(&["network.queue=mred", "network.mred.notify=on"]),
-            "--set network.mred.notify=on: network.mred.notify = \"on\": only the sources of the world `sim` understand it: --on sim, or write notify = off",
+            "--set network.mred.notify=on: network.mred.notify = \"on\": only the sources of the backend `sim` understand it: --on sim, or write notify = off",
         ),
         (
             vec!["network.queue=red"],
@@ -123,7 +123,7 @@ fn queues_that_cannot_be_are_refused_by_name() {
         ),
         (
             vec!["network.buffer=35 packets"],
-            "--set network.buffer=35 packets: network.buffer = \"35 packets\": a buffer in packets needs link = \"emulated\": write octets, for instance \"500kB\"",
+            "--set network.buffer=35 packets: network.buffer = \"35 packets\": a buffer in packets needs link = \"emulated\": write bytes, for instance \"500kB\"",
         ),
         (
             emulated(&["network.queue=red", "network.red.mim=5"]),

@@ -31,7 +31,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "rate=1gb",
-            "--set rate=1gb: network.rate = \"1gb\": 1gb may be bits or octets; write 1gbit or 8gbit, or none",
+            "--set rate=1gb: network.rate = \"1gb\": 1gb may be bits or bytes; write 1gbit or 8gbit, or none",
         ),
         (
             "rate=1000",
@@ -39,7 +39,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "traffic.size=5Mb",
-            "--set traffic.size=5Mb: traffic.size = \"5Mb\": 5Mb may be bits or octets; write 5MB",
+            "--set traffic.size=5Mb: traffic.size = \"5Mb\": 5Mb may be bits or bytes; write 5MB",
         ),
         (
             "traffic.timeout=0s",
@@ -91,19 +91,19 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.buffer=3kB",
-            "--set network.buffer=3kB: network.buffer = \"3kB\": two frames of MTU 1500 with framing are 3076 octets: write from 3076 to 4294967295",
+            "--set network.buffer=3kB: network.buffer = \"3kB\": two frames of MTU 1500 with framing are 3076 bytes: write from 3076 to 4294967295",
         ),
         (
             "network.burst=1537",
-            "--set network.burst=1537: network.burst = 1537: a frame of MTU 1500 with framing are 1538 octets: write from 1538 to 4294967295",
+            "--set network.burst=1537: network.burst = 1537: a frame of MTU 1500 with framing are 1538 bytes: write from 1538 to 4294967295",
         ),
         (
             "message=27",
-            "--set message=27: traffic.message = 27: a message has 56 to 16777216 octets: for instance --set traffic.message=56",
+            "--set message=27: traffic.message = 27: a message has 56 to 16777216 bytes: for instance --set traffic.message=56",
         ),
         (
             "message=mtu-1480",
-            "--set message=mtu-1480: traffic.message = \"mtu-1480\": 20 octets on MTU 1500; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
+            "--set message=mtu-1480: traffic.message = \"mtu-1480\": 20 bytes on MTU 1500; a message has 56 to 16777216 bytes: for instance --set traffic.message=56",
         ),
         (
             "loss=1%",
@@ -173,7 +173,7 @@ fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
     check_refused(
         SMALL,
         &[v4, "traffic.message=mtu-72", "mtu=68"],
-        "--set traffic.message=mtu-72: traffic.message = \"mtu-72\": -4 octets on MTU 68; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
+        "--set traffic.message=mtu-72: traffic.message = \"mtu-72\": -4 bytes on MTU 68; a message has 56 to 16777216 bytes: for instance --set traffic.message=56",
     );
     let plan = plan(SMALL, &[v4, "mtu=68", "traffic.message=56"]);
     assert_eq!(setting(&plan, 0).network.links[0].mtu.get(), 68);
@@ -186,12 +186,12 @@ fn udp_messages_fit_one_packet() {
     check_refused(
         SMALL,
         &[udp, "message=65528"],
-        "--set message=65528: traffic.message = 65528: a message in UDP over IPv6 has 56 to 65527 octets: for instance --set traffic.message=65527",
+        "--set message=65528: traffic.message = 65528: a message in UDP over IPv6 has 56 to 65527 bytes: for instance --set traffic.message=65527",
     );
     check_refused(
         SMALL,
         &[udp, "message=65508", "network.ip=4"],
-        "--set message=65508: traffic.message = 65508: a message in UDP over IPv4 has 56 to 65507 octets: for instance --set traffic.message=65507",
+        "--set message=65508: traffic.message = 65508: a message in UDP over IPv4 has 56 to 65507 bytes: for instance --set traffic.message=65507",
     );
 }
 
@@ -204,7 +204,7 @@ fn faults_in_a_file_are_named_by_line() {
         ),
         (
             "rate = \"1gbps\"",
-            "10: network.rate = \"1gbps\": 1gbps may be bits or octets; write 1gbit or 8gbit, or none",
+            "10: network.rate = \"1gbps\": 1gbps may be bits or bytes; write 1gbit or 8gbit, or none",
         ),
         (
             "\nloss = \"1%\"",
@@ -360,7 +360,7 @@ fn a_key_of_which_nothing_here_makes_use_is_refused_and_not_called_unknown() {
 }
 
 #[test]
-fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
+fn unknown_experiments_and_backends_are_refused_with_what_there_is() {
     let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
     const REST: &str = "`jumbolab list` names all, and a file is given by its path, as ./my.toml";
     for (name, hint) in [
@@ -382,12 +382,12 @@ fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
         refused("./nowhere.toml"),
         "cannot read ./nowhere.toml: No such file or directory (os error 2)"
     );
-    let world = |name: &str| format!("{:#}", name.parse::<World>().unwrap_err());
+    let backend = |name: &str| format!("{:#}", name.parse::<Backend>().unwrap_err());
     assert_eq!(
-        world("moon"),
-        "there is no world `moon`; there are: netns, hosts, sim, model"
+        backend("moon"),
+        "there is no backend `moon`; there are: netns, hosts, sim, model"
     );
-    assert_eq!("netns".parse::<World>().unwrap(), World::Netns);
+    assert_eq!("netns".parse::<Backend>().unwrap(), Backend::Netns);
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn a_refusal_stays_short_whatever_is_refused() {
         format!("mtu={long}"),
         format!("mtu=1500,{long}"),
         format!("{long}=1"),
-        format!("world={long}"),
+        format!("backend={long}"),
     ];
     for set in &sets {
         let error = planned(SMALL, &[set]).unwrap_err();

@@ -34,7 +34,7 @@ fn a_report_is_read_and_written_into_the_plan_and_leaves_the_hash_as_it_is() {
     check_round_trip(&plan);
     let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
     assert_eq!(
-        again.plan(plan.world, unchecked).unwrap().report,
+        again.plan(plan.backend, unchecked).unwrap().report,
         plan.report
     );
     assert_eq!(plan.hash, super::plan(&reported(""), &[]).hash);
@@ -57,7 +57,7 @@ fn levels_that_set_removes_are_not_shown() {
     let mut experiment = Experiment::parse(&reported(REPORTED), "x.toml").unwrap();
     experiment.set("mtu=1500,9000").unwrap();
     let again = Experiment::parse(&experiment.written(), "y.toml").unwrap();
-    let again = again.plan(World::Netns, unchecked).unwrap();
+    let again = again.plan(Backend::Netns, unchecked).unwrap();
     assert_eq!(again.report.question, on.report.question);
 }
 
@@ -153,7 +153,7 @@ fn figures_to_redraw_are_read_and_written_into_the_plan() {
     assert_eq!(close_up.points[0].y, 96.2);
     check_round_trip(&plan);
     let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
-    let again = again.plan(plan.world, unchecked).unwrap();
+    let again = again.plan(plan.backend, unchecked).unwrap();
     assert_eq!(again.report, plan.report);
     assert_eq!(plan.hash, super::plan(&reported(""), &[]).hash);
 }
@@ -175,7 +175,7 @@ fn a_figure_that_cannot_be_drawn_is_refused() {
     ] {
         let text = reported(&format!("[report]\n[[report.figure]]\n{figure}\n"));
         let experiment = Experiment::parse(&text, "x.toml").unwrap();
-        let error = experiment.plan(World::Netns, unchecked).unwrap_err();
+        let error = experiment.plan(Backend::Netns, unchecked).unwrap_err();
         let error = format!("{error:#}");
         assert!(error.contains(why), "{figure}: {error}");
     }
@@ -209,7 +209,7 @@ fn rows_of_the_answer_are_read_and_written_into_the_plan_and_leave_the_hash_as_i
     assert_eq!(plan.report.next, ["jumbolab probe HOST"]);
     check_round_trip(&plan);
     let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
-    let again = again.plan(plan.world, unchecked).unwrap();
+    let again = again.plan(plan.backend, unchecked).unwrap();
     assert_eq!(again.report, plan.report);
     assert_eq!(plan.hash, super::plan(&reported(""), &[]).hash);
 }

@@ -96,7 +96,7 @@ fn what_cannot_share_a_link_is_refused_by_name() {
     );
     refused(
         &[load, "links.sender-router.cross.size=9001B", "mtu=9000"],
-        "--set links.sender-router.cross.size=9001B: links.sender-router.cross.size = \"9001B\": an IP packet with a datagram in it has 48 to 9000 octets on this link",
+        "--set links.sender-router.cross.size=9001B: links.sender-router.cross.size = \"9001B\": an IP packet with a datagram in it has 48 to 9000 bytes on this link",
     );
     refused(
         &[load, "rate=none"],
@@ -130,17 +130,17 @@ fn what_cannot_share_a_link_is_refused_by_name() {
 }
 
 #[test]
-fn lateness_is_forgiven_where_there_is_an_emulator() {
-    let lateness = |sets: &[&str]| setting(&plan(SMALL, sets), 0).network.lateness;
-    assert_eq!(lateness(&[]), None);
-    assert_eq!(lateness(&["network.lateness=auto"]), None);
-    let mixed = ["network.link=mixed", "network.lateness=2ms"];
-    assert_eq!(lateness(&mixed), Some(Span::from_millis(2)));
+fn timing_error_is_forgiven_where_there_is_an_emulator() {
+    let timing_error = |sets: &[&str]| setting(&plan(SMALL, sets), 0).network.timing_error;
+    assert_eq!(timing_error(&[]), None);
+    assert_eq!(timing_error(&["network.timing_error=auto"]), None);
+    let mixed = ["network.link=mixed", "network.timing_error=2ms"];
+    assert_eq!(timing_error(&mixed), Some(Span::from_millis(2)));
     check_round_trip(&plan(SMALL, &mixed));
     check_refused(
         SMALL,
-        &["network.lateness=2ms"],
-        "--set network.lateness=2ms: network.lateness = \"2ms\": no frame leaves the kernel's links late; leave it out, or write \"auto\"",
+        &["network.timing_error=2ms"],
+        "--set network.timing_error=2ms: network.timing_error = \"2ms\": no frame leaves the kernel's links late; leave it out, or write \"auto\"",
     );
 }
 

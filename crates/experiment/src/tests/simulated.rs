@@ -1,4 +1,4 @@
-//! Keys that the world `sim` reads, and those that it refuses.
+//! Keys that the backend `sim` reads, and those that it refuses.
 
 use meter::departures::Law;
 
@@ -38,7 +38,7 @@ fn on_sim(text: &str, sets: &[&str]) -> Result<Plan> {
     for set in sets {
         experiment.set(set)?;
     }
-    experiment.plan(World::Sim, unchecked)
+    experiment.plan(Backend::Sim, unchecked)
 }
 
 #[track_caller]
@@ -68,7 +68,7 @@ fn a_plan_of_the_simulator_written_out_is_the_same_plan() {
         (
             GRAPH,
             &[
-                "host.receive_per_octet=1ns",
+                "host.receive_per_byte=1ns",
                 "host.receive_buffer=100kB",
                 "links.a-r.framing=none",
             ],
@@ -95,7 +95,7 @@ fn a_plan_of_the_simulator_written_out_is_the_same_plan() {
 }
 
 #[test]
-fn worlds_do_not_share_a_results_folder() {
+fn backends_do_not_share_a_results_folder() {
     let netns = plan(SMALL, &["traffic.protocol=udp"]);
     assert_ne!(sim(SMALL, &["traffic.protocol=udp"]).hash, netns.hash);
 }
@@ -118,7 +118,7 @@ fn a_medium_says_what_is_not_written() {
 fn schedule(flow: &Flow) -> (&Law, &Law) {
     match &flow.sends {
         Sends::Datagrams { gaps, payloads, .. } => (gaps, payloads),
-        Sends::Messages { .. } | Sends::Octets { .. } => panic!("datagrams"),
+        Sends::Messages { .. } | Sends::Bytes { .. } => panic!("datagrams"),
     }
 }
 
@@ -128,7 +128,7 @@ fn a_load_is_a_share_of_the_slowest_link_with_framing() {
     let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
         panic!("flows");
     };
-    // 1000 octets, 48 of UDP and IPv6, 38 of Ethernet at half of 100 Mbit/s.
+    // 1000 bytes, 48 of UDP and IPv6, 38 of Ethernet at half of 100 Mbit/s.
     let gap = 1086.0 * 8.0 / 50e6 * 1e12;
     assert!((schedule(&flows.flows[0]).0.mean() / gap - 1.0).abs() < 1e-12);
 }
@@ -151,7 +151,7 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
         *schedule(&flows.flows[0]).1,
         Law::Empirical(vec![40.0, 1500.0, 1500.0].into())
     );
-    // The mean of 1013.3 octets counts as 1014; with headers and framing.
+    // The mean of 1013.3 bytes counts as 1014; with headers and framing.
     let gap = 1100.0 * 8.0 / 50e6 * 1e12;
     assert!((schedule(&flows.flows[0]).0.mean() / gap - 1.0).abs() < 1e-12);
 
@@ -169,7 +169,7 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
     refused(
         &seen("message_seen", "40 0"),
         &[],
-        "experiments/x.toml:22: flows.f.message_seen = \"40 0\": a datagram has 1 to 65527 octets",
+        "experiments/x.toml:22: flows.f.message_seen = \"40 0\": a datagram has 1 to 65527 bytes",
     );
     refused(
         &seen("message_seen", ""),
@@ -194,7 +194,7 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
     );
     udp(
         &["network.buffer=1kB"],
-        "--set network.buffer=1kB: network.buffer = \"1kB\": two frames of MTU 1500 with framing are 3076 octets: write from 3076 to 4294967295",
+        "--set network.buffer=1kB: network.buffer = \"1kB\": two frames of MTU 1500 with framing are 3076 bytes: write from 3076 to 4294967295",
     );
     udp(
         &["traffic.preroll=1MB"],

@@ -31,7 +31,7 @@ because = \"somewhere in one country\"
 ";
 
 fn plan_of(experiment: Experiment) -> Plan {
-    experiment.plan(World::Sim, |_| Ok(())).unwrap()
+    experiment.plan(Backend::Sim, |_| Ok(())).unwrap()
 }
 
 fn parsed(text: &str) -> Experiment {
@@ -110,7 +110,7 @@ fn without_unstated_settings_the_same_trials_are_run() {
 }
 
 #[test]
-fn a_setting_of_one_world_is_searched_there_alone() {
+fn a_setting_of_one_backend_is_searched_there_alone() {
     let simulated = |name: &str| format!("name = \"{name}\"\non = \"sim\"\n");
     let on_sim = FILE
         .replacen("name = \"ends\"\n", &simulated("ends"), 1)
@@ -122,8 +122,8 @@ fn a_setting_of_one_world_is_searched_there_alone() {
     assert!(has(&plan, "send_per_packet = \"5us\""), "{}", plan.text);
     let fast = experiment.with_unstated(&plan.unstated, &[0, 1, 0]);
     assert!(has(&plan_of(fast.unwrap()), "send_per_packet = \"1us\""));
-    // In the other world it neither is nor is searched.
-    let other = parsed(&on_sim).plan(World::Netns, |_| Ok(())).unwrap();
+    // In the other backend it neither is nor is searched.
+    let other = parsed(&on_sim).plan(Backend::Netns, |_| Ok(())).unwrap();
     let names: Vec<&str> = other.unstated.iter().map(|one| &*one.name).collect();
     assert_eq!(names, ["network.delay"]);
     assert!(!has(&other, "send_per_packet = \"5us\""), "{}", other.text);
@@ -143,7 +143,7 @@ fn a_setting_of_one_world_is_searched_there_alone() {
 #[test]
 fn a_value_that_another_table_would_hide_is_refused() {
     let hidden = format!("{FILE}[on.sim.network]\ndelay = \"9ms\"\n");
-    let refused = parsed(&hidden).plan(World::Sim, |_| Ok(())).unwrap_err();
+    let refused = parsed(&hidden).plan(Backend::Sim, |_| Ok(())).unwrap_err();
     let words = format!("{refused:#}");
     assert!(words.contains("[on.sim] has it as well"), "{words}");
     let elsewhere = hidden.replace("on.sim.", "on.netns.");
@@ -203,7 +203,7 @@ fn what_cannot_be_searched_is_refused_by_line() {
         assert!(FILE.contains(old), "{old}");
         let text = FILE.replacen(old, new, 1);
         let experiment = Experiment::parse(&text, "my.toml");
-        let error = experiment.and_then(|experiment| experiment.plan(World::Sim, |_| Ok(())));
+        let error = experiment.and_then(|experiment| experiment.plan(Backend::Sim, |_| Ok(())));
         let error = error.unwrap_err().to_string();
         assert!(
             error.starts_with("my.toml:") && error.contains(words),

@@ -52,6 +52,6 @@ fn what_cannot_be_watched_is_refused_by_name() {
     let error = planned(SMALL, &["links.sender-receiver.watch.drops=on"]).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set links.sender-receiver.watch.drops=on: links.sender-receiver.watch.drops = \"on\": only links of the world `sim` are watched: write --on sim, or record = true on an emulated link"
+        "--set links.sender-receiver.watch.drops=on: links.sender-receiver.watch.drops = \"on\": only links of the backend `sim` are watched: write --on sim, or record = true on an emulated link"
     );
 }

@@ -178,8 +178,8 @@ pub(crate) fn has_other_names(file: &File) -> io::Result<bool> {
 }
 
 /// Reads at an offset, up to the end.
-pub(crate) fn read_at(file: &File, octets: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(octets, offset)
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(bytes, offset)
 }
 
 /// Opens a regular file. A pipe would block without O_NONBLOCK, which does nothing to regular

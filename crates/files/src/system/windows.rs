@@ -125,8 +125,8 @@ pub(crate) const fn has_other_names(_: &File) -> io::Result<bool> {
 }
 
 /// Reads at an offset, up to the end.
-pub(crate) fn read_at(file: &File, octets: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.seek_read(octets, offset)
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(bytes, offset)
 }
 
 /// Opens a regular file.

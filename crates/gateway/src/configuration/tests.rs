@@ -387,7 +387,7 @@ mod fuzz {
         Twice(Index),
         Away(Index),
         Swap(Index, Index),
-        Octet(Index, char),
+        Byte(Index, char),
     }
 
     fn changes() -> impl Strategy<Value = Vec<Change>> {
@@ -397,7 +397,7 @@ mod fuzz {
             1 => any::<Index>().prop_map(Change::Twice),
             1 => any::<Index>().prop_map(Change::Away),
             1 => (any::<Index>(), any::<Index>()).prop_map(|(one, other)| Change::Swap(one, other)),
-            1 => (any::<Index>(), any::<char>()).prop_map(|(place, char)| Change::Octet(place, char)),
+            1 => (any::<Index>(), any::<char>()).prop_map(|(place, char)| Change::Byte(place, char)),
         ];
         prop::collection::vec(change, 0..4)
     }
@@ -421,7 +421,7 @@ mod fuzz {
                     Change::Twice(line) => lines.push(line.get(&lines).clone()),
                     Change::Away(line) => line.get_mut(&mut lines).clear(),
                     Change::Swap(one, other) => lines.swap(one.index(length), other.index(length)),
-                    Change::Octet(place, char) => {
+                    Change::Byte(place, char) => {
                         let line = place.get_mut(&mut lines);
                         let place = place.index(line.len() + 1);
                         if line.is_char_boundary(place) {

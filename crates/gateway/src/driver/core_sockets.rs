@@ -20,13 +20,13 @@ use os::socket::{self, IpOption, Options, bind_to, connect, next_error, take_err
 use os::sys::datagrams::{self, Datagrams, Outgoing};
 use os::sys::option;
 
-/// Octets of arrivals that may wait in a socket; the kernel may grant less.
+/// Bytes of arrivals that may wait in a socket; the kernel may grant less.
 const RECEIVE_BUFFER: Bytes = Bytes::new(8 << 20);
 
-/// Octets of the largest payload.
+/// Bytes of the largest payload.
 const LARGEST: usize = 65_535;
 
-/// Octets of the header of IPv4, which raw sockets of it deliver [raw(7)].
+/// Bytes of the header of IPv4, which raw sockets of it deliver [raw(7)].
 const LONGEST_HEADER: usize = wire::protocol::ipv4::LONGEST_HEADER;
 
 /// The kernel's answer to a packet toward a peer.
@@ -148,7 +148,7 @@ impl CoreSockets {
     }
 
     /// Receives a batch from each socket: `take` gets the ends (source and destination),
-    /// the service octet and the payload; `take_labelled` gets label stacks with what is
+    /// the service byte and the payload; `take_labelled` gets label stacks with what is
     /// behind them. Returns whether there may be more.
     ///
     /// # Errors
@@ -166,7 +166,7 @@ impl CoreSockets {
             };
             let received = self.datagrams.receive(socket.as_fd(), permit, |datagram| {
                 let ends = [datagram.from.ip(), kind.here];
-                if let Some(payload) = payload_of(*kind, datagram.octets) {
+                if let Some(payload) = payload_of(*kind, datagram.bytes) {
                     take(ends, datagram.service, payload);
                 }
             });
@@ -179,7 +179,7 @@ impl CoreSockets {
         Ok(more)
     }
 
-    /// Sends a packet to `peer`: the payload of the carriage for a socket, `octets` as
+    /// Sends a packet to `peer`: the payload of the carriage for a socket, `bytes` as
     /// they are for labels.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl CoreSockets {
     pub(super) fn send(
         &mut self,
         peer: usize,
-        octets: &[u8],
+        bytes: &[u8],
         payload: usize,
         service: u8,
     ) -> Result<Sent> {
@@ -196,14 +196,14 @@ impl CoreSockets {
         };
         match way {
             Way::Labels => match &mut self.labels {
-                Some(labels) => labels.send(peer, octets),
+                Some(labels) => labels.send(peer, bytes),
                 None => Ok(Sent::No),
             },
             Way::Socket { number, to } => {
                 let outgoing = Outgoing {
                     to,
                     service,
-                    octets: &octets[payload.min(octets.len())..],
+                    bytes: &bytes[payload.min(bytes.len())..],
                 };
                 Ok(self.send_datagram(number, outgoing))
             }
@@ -295,17 +295,17 @@ impl CoreSockets {
 }
 
 /// The payload of what a socket of this kind received.
-fn payload_of(kind: Kind, octets: &[u8]) -> Option<&[u8]> {
+fn payload_of(kind: Kind, bytes: &[u8]) -> Option<&[u8]> {
     match kind {
         Kind {
             here: IpAddr::V4(_),
             is_udp: false,
         } => {
-            let header = wire::protocol::ipv4::Header::of(octets).header_len().ok()?;
+            let header = wire::protocol::ipv4::Header::of(bytes).header_len().ok()?;
             debug_assert!(header <= LONGEST_HEADER);
-            octets.get(header..)
+            bytes.get(header..)
         }
-        _ => Some(octets),
+        _ => Some(bytes),
     }
 }
 

@@ -25,14 +25,14 @@ impl Default for Holds {
 }
 
 impl Holds {
-    /// Takes the bundle behind the first `payload` octets, if it can be read: of labels
+    /// Takes the bundle behind the first `payload` bytes, if it can be read: of labels
     /// and sealed bundles it cannot.
-    pub(super) fn record(&mut self, octets: &[u8], payload: usize) {
+    pub(super) fn record(&mut self, bytes: &[u8], payload: usize) {
         self.bundles += 1;
         if payload == 0 || !self.bundles.is_multiple_of(ONE_OF) {
             return;
         }
-        for waited in bundle::waits(octets.get(payload..).unwrap_or_default()) {
+        for waited in bundle::waits(bytes.get(payload..).unwrap_or_default()) {
             // Beyond the bounds of the histogram, the highest one counts.
             self.micros.saturating_record(waited.as_nanos() / 1_000);
         }

@@ -41,10 +41,10 @@ pub struct InsideCounts {
     pub waiting: u64,
 }
 
-/// Octets of a header with a Jumbo Payload option [RFC2675 s2].
+/// Bytes of a header with a Jumbo Payload option [RFC2675 s2].
 const OPTION: u64 = 8;
 
-/// The MTU at which the kernel forwards super-packets whose pieces have `mtu` octets: it
+/// The MTU at which the kernel forwards super-packets whose pieces have `mtu` bytes: it
 /// counts the Jumbo Payload option of those above 64 KiB, which no piece has.
 fn with_option(mtu: IpMtu) -> IpMtu {
     IpMtu::new(u64::from(mtu.get()) + OPTION, IpVersion::V6).unwrap_or(mtu)
@@ -213,8 +213,8 @@ impl Inside {
         let mut more = false;
         for InsidePort { port, outlet } in ports {
             let own = outlet.own();
-            more |= port.receive_raw(|stamp, octets| {
-                let frame = octets.get(HEADER..).unwrap_or_default();
+            more |= port.receive_raw(|stamp, bytes| {
+                let frame = bytes.get(HEADER..).unwrap_or_default();
                 let Ok(header) = ethernet::Fields::parse(frame) else {
                     return;
                 };
@@ -225,7 +225,7 @@ impl Inside {
                 }
                 let at = arrivals.instant(stamp);
                 let each = |packet: &[u8]| take(at, packet);
-                match cutter.pass(octets, ethernet::HEADER_LEN, each) {
+                match cutter.pass(bytes, ethernet::HEADER_LEN, each) {
                     Ok(count) => counts.received += count,
                     Err(_) => counts.malformed += 1,
                 }
@@ -377,19 +377,19 @@ impl Inside {
     }
 }
 
-/// The fragments of a packet for a link that takes `mtu` octets [RFC791 s3.2]; `None` if it
+/// The fragments of a packet for a link that takes `mtu` bytes [RFC791 s3.2]; `None` if it
 /// must not be fragmented.
 fn fragments(packet: &[u8], mtu: u32) -> Option<Vec<Vec<u8>>> {
     let is_fixed = IpPacket::parse_whole(packet).ok()?.dont_fragment;
     let fragments = (!is_fixed).then(|| Fragments::of(packet, place(mtu), 0).ok())??;
     let emitted = |fragment: Fragment<'_>| {
-        let mut octets = vec![0; fragment.buffer_len()];
-        fragment.emit(&mut octets).ok().map(|()| octets)
+        let mut bytes = vec![0; fragment.buffer_len()];
+        fragment.emit(&mut bytes).ok().map(|()| bytes)
     };
     fragments.map(emitted).collect()
 }
 
-/// A number of octets as that of a slice.
-fn place(octets: u32) -> usize {
-    usize::try_from(octets).unwrap_or(usize::MAX)
+/// A number of bytes as that of a slice.
+fn place(bytes: u32) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }

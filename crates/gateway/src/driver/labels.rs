@@ -77,8 +77,8 @@ impl Labels {
     /// there may be more.
     pub(super) fn receive(&mut self, mut take: impl FnMut(&[u8])) -> bool {
         let own = self.own;
-        self.port.receive_raw(|_, octets| {
-            let frame = octets.get(HEADER..).unwrap_or_default();
+        self.port.receive_raw(|_, bytes| {
+            let frame = bytes.get(HEADER..).unwrap_or_default();
             let header = ethernet::Fields::parse(frame);
             if header
                 .is_ok_and(|header| header.kind == ether_type::MPLS && header.addresses[0] == own)
@@ -89,7 +89,7 @@ impl Labels {
     }
 
     /// Sends a label stack and what is behind it to the next hop of `peer`.
-    pub(super) fn send(&mut self, peer: usize, octets: &[u8]) -> Result<Sent> {
+    pub(super) fn send(&mut self, peer: usize, bytes: &[u8]) -> Result<Sent> {
         let Some(link) = self.next_hops.get(peer).and_then(|next_hop| next_hop.link) else {
             return Ok(Sent::No);
         };
@@ -99,7 +99,7 @@ impl Labels {
         self.frame.extend_from_slice(&self.own);
         self.frame
             .extend_from_slice(&ether_type::MPLS.to_be_bytes());
-        self.frame.extend_from_slice(octets);
+        self.frame.extend_from_slice(bytes);
         let before = self.port.refused().unsent;
         let frame = self.frame.as_slice();
         self.port.send_pieces(&[frame], |frame| [frame, &[]])?;

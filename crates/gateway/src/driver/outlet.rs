@@ -35,7 +35,7 @@ pub(super) struct Outlet {
 
 struct Ring {
     socket: XdpSocket,
-    /// Octets of the largest frame that it takes.
+    /// Bytes of the largest frame that it takes.
     largest: usize,
     /// Frames since the latest call.
     count: usize,
@@ -190,12 +190,12 @@ impl Outlet {
         if self.frames.len() == self.count {
             self.frames.push(Vec::new());
         }
-        let octets = &mut self.frames[self.count];
-        octets.clear();
-        octets.resize(HEADER + ethernet::HEADER_LEN, 0);
+        let bytes = &mut self.frames[self.count];
+        bytes.clear();
+        bytes.resize(HEADER + ethernet::HEADER_LEN, 0);
         // The room is that of the header.
-        let _ = header.emit(&mut octets[HEADER..]);
-        octets.extend_from_slice(packet);
+        let _ = header.emit(&mut bytes[HEADER..]);
+        bytes.extend_from_slice(packet);
         self.count += 1;
         match self.count {
             BATCH => self.flush_frames(port, counts),
@@ -235,7 +235,7 @@ impl Outlet {
             return Ok(());
         }
         let before = port.refused().unsent;
-        port.send_pieces(all, |octets| [octets.as_slice(), &[]])?;
+        port.send_pieces(all, |bytes| [bytes.as_slice(), &[]])?;
         let refused = port.refused().unsent - before;
         counts.refused += refused;
         counts.sent += all.len() as u64 - refused;

@@ -61,7 +61,7 @@ impl ThroughKernel {
         let outgoing = Outgoing {
             to: SocketAddr::new(destination, 0),
             service: wire::frame::service_of(packet).unwrap_or(0),
-            octets: packet,
+            bytes: packet,
         };
         datagrams::send(socket.as_fd(), std::iter::once(outgoing)).is_ok()
     }

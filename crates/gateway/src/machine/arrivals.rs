@@ -13,43 +13,43 @@ use super::settings::Origin;
 use super::{Cause, Gateway, Refusal, outer};
 
 impl Gateway {
-    /// Takes an IP packet from an inside network. Octets behind the packet are ignored.
-    pub fn receive_inside(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let Ok(packet) = IpPacket::parse_whole(octets) else {
+    /// Takes an IP packet from an inside network. Bytes behind the packet are ignored.
+    pub fn receive_inside(&mut self, now: Time, bytes: &[u8]) {
+        let length = bytes.len() as u64;
+        let Ok(packet) = IpPacket::parse_whole(bytes) else {
             self.came(None, length);
             self.lose(None, Cause::Malformed);
             return;
         };
-        let octets = &octets[..size(&packet)];
+        let bytes = &bytes[..size(&packet)];
         let [_, destination] = packet.addresses.ends();
         // A row with another number leads nowhere.
         let exit = self.table.exit(destination);
         let exit = exit.filter(|exit| exit.egress < self.peers.len());
         let peer = exit.map(|exit| exit.egress);
-        self.came(peer, octets.len() as u64);
+        self.came(peer, bytes.len() as u64);
         if is_martian(packet.addresses) {
             return self.lose(peer, Cause::Martian);
         }
         if self.settings.counts_hops && packet.hop_limit <= 1 {
-            self.tell(now, octets, ErrorCause::HopLimitExceeded);
+            self.tell(now, bytes, ErrorCause::HopLimitExceeded);
             self.lose(peer, Cause::HopLimit);
             return;
         }
         let Some((exit, peer)) = exit.zip(peer) else {
             // No route to the network [RFC792] [RFC4443 s3.1].
-            self.tell(now, octets, ErrorCause::Unreachable { code: 0 });
+            self.tell(now, bytes, ErrorCause::Unreachable { code: 0 });
             self.lose(None, Cause::NoRoute);
             return;
         };
-        let mut buffer = self.pool.keep(octets);
+        let mut buffer = self.pool.keep(bytes);
         if self.settings.counts_hops {
             // A packet that was read has a hop limit.
             let _ = set_hop_limit(&mut buffer, packet.hop_limit - 1);
         }
         let room = self.room(peer);
-        if Bytes::new(octets.len() as u64) > room {
-            self.divide(now, exit, octets, &buffer, room);
+        if Bytes::new(bytes.len() as u64) > room {
+            self.divide(now, exit, bytes, &buffer, room);
             self.pool.give(buffer);
         } else {
             let packet = Inner::new(buffer, exit, self.tells_flows());
@@ -58,10 +58,10 @@ impl Gateway {
     }
 
     /// Takes an IP packet from the core: a bundle of a peer, or a plain packet.
-    pub fn receive_core(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let Some(addresses) = bundle::addressed(octets) else {
-            return self.receive_plain(now, octets);
+    pub fn receive_core(&mut self, now: Time, bytes: &[u8]) {
+        let length = bytes.len() as u64;
+        let Some(addresses) = bundle::addressed(bytes) else {
+            return self.receive_plain(now, bytes);
         };
         let origin = Origin::of(addresses);
         let Some(peer) = self.peer_of(origin) else {
@@ -70,13 +70,13 @@ impl Gateway {
                 .iter()
                 .all(|(known, _)| known.here() != origin.here())
             {
-                return self.receive_plain(now, octets);
+                return self.receive_plain(now, bytes);
             }
             self.arrived(None, length);
-            return self.refuse(None, Refusal::Stranger);
+            return self.refuse(None, Refusal::UnknownSender);
         };
         self.arrived(Some(peer), length);
-        match Arrival::parse(octets) {
+        match Arrival::parse(bytes) {
             Ok(arrival) => {
                 let (bundle::Carriage::Ip { service, .. } | bundle::Carriage::Udp { service, .. }) =
                     arrival.carriage
@@ -90,9 +90,9 @@ impl Gateway {
     }
 
     /// Takes what an MPLS frame from the core carries: labels and a bundle.
-    pub fn receive_labelled(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let arrival = Arrival::parse_labelled(octets);
+    pub fn receive_labelled(&mut self, now: Time, bytes: &[u8]) {
+        let length = bytes.len() as u64;
+        let arrival = Arrival::parse_labelled(bytes);
         let Ok(Arrival {
             carriage: bundle::Carriage::Label { label, .. },
             payload,
@@ -105,19 +105,19 @@ impl Gateway {
         self.arrived(peer, length);
         match peer {
             Some(peer) => self.open(now, peer, outer::NOT_ECT, payload, true),
-            None => self.refuse(None, Refusal::Stranger),
+            None => self.refuse(None, Refusal::UnknownSender),
         }
     }
 
     /// Takes the payload of a datagram that a socket received: `ends` are its source and
-    /// destination, `service` is the service octet, as far as the socket tells it.
+    /// destination, `service` is the service byte, as far as the socket tells it.
     pub fn receive_payload(&mut self, now: Time, ends: [IpAddr; 2], service: u8, payload: &[u8]) {
         let [there, here] = ends;
         let peer = self.peer_of(Origin::Addresses { there, here });
         self.arrived(peer, payload.len() as u64);
         match peer {
             Some(peer) => self.open(now, peer, service, payload, false),
-            None => self.refuse(None, Refusal::Stranger),
+            None => self.refuse(None, Refusal::UnknownSender),
         }
     }
 
@@ -128,20 +128,20 @@ impl Gateway {
         Some(self.origins[place.ok()?].1)
     }
 
-    fn came(&mut self, peer: Option<usize>, octets: u64) {
+    fn came(&mut self, peer: Option<usize>, bytes: u64) {
         let outward = &mut self.counts.of(peer).outward;
         outward.came += 1;
-        outward.came_octets += octets;
+        outward.came_bytes += bytes;
     }
 
     pub(super) fn lose(&mut self, peer: Option<usize>, cause: Cause) {
         self.counts.of(peer).outward.drops.add(cause, 1);
     }
 
-    pub(super) fn arrived(&mut self, peer: Option<usize>, octets: u64) {
+    pub(super) fn arrived(&mut self, peer: Option<usize>, bytes: u64) {
         let inward = &mut self.counts.of(peer).inward;
         inward.arrived += 1;
-        inward.arrived_octets += octets;
+        inward.arrived_bytes += bytes;
     }
 
     pub(super) fn refuse(&mut self, peer: Option<usize>, refusal: Refusal) {
@@ -149,7 +149,7 @@ impl Gateway {
     }
 }
 
-/// Octets of a packet that is whole.
+/// Bytes of a packet that is whole.
 pub(super) fn size(packet: &IpPacket<'_>) -> usize {
     usize::try_from(packet.size).unwrap_or(usize::MAX)
 }

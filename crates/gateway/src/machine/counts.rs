@@ -36,8 +36,8 @@ pub enum Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It came from no configured peer.
-    Stranger,
-    /// Its octets contradict themselves.
+    UnknownSender,
+    /// Its bytes contradict themselves.
     Malformed,
     /// It is a plain packet, and such are not forwarded.
     Plain,
@@ -107,7 +107,7 @@ impl Cause {
 impl Refusal {
     /// Every refusal, in the order of [`Refusals`].
     pub const ALL: [Self; 10] = [
-        Self::Stranger,
+        Self::UnknownSender,
         Self::Malformed,
         Self::Plain,
         Self::Unsealed,
@@ -122,7 +122,7 @@ impl Refusal {
     /// Its name in metrics and logs.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Stranger => "stranger",
+            Self::UnknownSender => "unknown_sender",
             Self::Malformed => "malformed",
             Self::Plain => "plain",
             Self::Unsealed => "unsealed",
@@ -183,8 +183,8 @@ impl Refusals {
 pub struct Outward {
     /// Packets from inside.
     pub came: u64,
-    /// Their octets.
-    pub came_octets: u64,
+    /// Their bytes.
+    pub came_bytes: u64,
     /// Packets that fragmentation added.
     pub fragments: u64,
     /// Bundles sent.
@@ -193,8 +193,8 @@ pub struct Outward {
     pub bundled: u64,
     /// Packets sent alone.
     pub alone: u64,
-    /// Octets of IP sent.
-    pub sent_octets: u64,
+    /// Bytes of IP sent.
+    pub sent_bytes: u64,
     /// Packets sent with a congestion mark that this gateway's queue gave them.
     pub marked: u64,
     /// Packets that were taken out of bundles by this gateway's queue. They are among
@@ -216,8 +216,8 @@ pub struct Outward {
 pub struct Inward {
     /// Datagrams and packets from the core.
     pub arrived: u64,
-    /// Their octets.
-    pub arrived_octets: u64,
+    /// Their bytes.
+    pub arrived_bytes: u64,
     /// Bundles unpacked.
     pub bundles: u64,
     /// Packets found in them.
@@ -234,8 +234,8 @@ pub struct Inward {
     pub notices: u64,
     /// Packets let out to the inside.
     pub released: u64,
-    /// Their octets.
-    pub released_octets: u64,
+    /// Their bytes.
+    pub released_bytes: u64,
     /// Packets that got a congestion mark from the outside of their bundle.
     pub marked: u64,
     /// Arrivals refused.
@@ -303,18 +303,18 @@ impl Traffic {
         let Self { outward, inward } = self;
         for (sum, more) in [
             (&mut outward.came, other.outward.came),
-            (&mut outward.came_octets, other.outward.came_octets),
+            (&mut outward.came_bytes, other.outward.came_bytes),
             (&mut outward.fragments, other.outward.fragments),
             (&mut outward.bundles, other.outward.bundles),
             (&mut outward.bundled, other.outward.bundled),
             (&mut outward.alone, other.outward.alone),
-            (&mut outward.sent_octets, other.outward.sent_octets),
+            (&mut outward.sent_bytes, other.outward.sent_bytes),
             (&mut outward.marked, other.outward.marked),
             (&mut outward.taken_out, other.outward.taken_out),
             (&mut outward.greetings, other.outward.greetings),
             (&mut outward.probes, other.outward.probes),
             (&mut inward.arrived, other.inward.arrived),
-            (&mut inward.arrived_octets, other.inward.arrived_octets),
+            (&mut inward.arrived_bytes, other.inward.arrived_bytes),
             (&mut inward.bundles, other.inward.bundles),
             (&mut inward.unpacked, other.inward.unpacked),
             (&mut inward.missing, other.inward.missing),
@@ -323,7 +323,7 @@ impl Traffic {
             (&mut inward.probes, other.inward.probes),
             (&mut inward.notices, other.inward.notices),
             (&mut inward.released, other.inward.released),
-            (&mut inward.released_octets, other.inward.released_octets),
+            (&mut inward.released_bytes, other.inward.released_bytes),
             (&mut inward.marked, other.inward.marked),
         ] {
             *sum += more;

@@ -17,7 +17,7 @@ use link::edge::Exit;
 const NOBODY: u64 = u64::MAX;
 
 impl Gateway {
-    /// Takes the payload of a carriage from `peer`, whose outer header has the octet
+    /// Takes the payload of a carriage from `peer`, whose outer header has the byte
     /// `service`.
     pub(super) fn open(
         &mut self,
@@ -73,8 +73,8 @@ impl Gateway {
     }
 
     /// Takes a bundle that is known to be from `peer`, in its turn.
-    fn take(&mut self, now: Time, peer: usize, service: u8, octets: &[u8], padded: bool) {
-        let Ok(body) = Body::parse(octets, padded) else {
+    fn take(&mut self, now: Time, peer: usize, service: u8, bytes: &[u8], padded: bool) {
+        let Ok(body) = Body::parse(bytes, padded) else {
             return self.refuse(Some(peer), Refusal::Malformed);
         };
         let reorder = self.settings.reorder;
@@ -83,7 +83,7 @@ impl Gateway {
         match order.judge(now, sequence, reorder) {
             Verdict::Next => self.unpack(now, peer, service, body),
             Verdict::Early => {
-                let kept = self.pool.keep(&octets[..body.size()]);
+                let kept = self.pool.keep(&bytes[..body.size()]);
                 self.held += 1;
                 order.hold(now, (sequence, service), kept, reorder);
             }
@@ -100,11 +100,11 @@ impl Gateway {
         while let Some(held) = self.peers[peer].order.pop(now, reorder) {
             self.held -= 1;
             misses |= held.gap > 0;
-            match Body::parse(&held.octets, false) {
+            match Body::parse(&held.bytes, false) {
                 Ok(body) => self.unpack(now, peer, held.service, body),
                 Err(_) => self.refuse(Some(peer), Refusal::Malformed),
             }
-            self.pool.give(held.octets);
+            self.pool.give(held.bytes);
         }
         self.peers[peer].renew_bundles(peer, &mut self.due);
         if misses {
@@ -115,9 +115,9 @@ impl Gateway {
     /// Takes an IP packet for one of the addresses of this gateway's own tunnels: a
     /// router may say that bundles are too big. It is believed if it quotes a packet of
     /// a tunnel, and no probes run that show the truth [RFC8201 s4].
-    fn receive_own(&mut self, now: Time, octets: &[u8]) {
-        let told = IpPacket::parse_whole(octets).ok().and_then(|packet| {
-            let Some(wire::icmp_error::Cause::TooBig { mtu }) = wire::icmp_error::cause(octets)
+    fn receive_own(&mut self, now: Time, bytes: &[u8]) {
+        let told = IpPacket::parse_whole(bytes).ok().and_then(|packet| {
+            let Some(wire::icmp_error::Cause::TooBig { mtu }) = wire::icmp_error::cause(bytes)
             else {
                 return None;
             };
@@ -127,7 +127,7 @@ impl Gateway {
             let mtu = IpMtu::new(mtu.into(), packet.version()).ok()?;
             Some((peer, mtu))
         });
-        self.arrived(told.map(|(peer, _)| peer), octets.len() as u64);
+        self.arrived(told.map(|(peer, _)| peer), bytes.len() as u64);
         match told {
             Some((peer, mtu)) => {
                 self.counts.of(Some(peer)).inward.notices += 1;
@@ -150,9 +150,9 @@ impl Gateway {
         inward.unpacked += live;
         inward.missing += u64::from(header.count) - live;
         let mut packets = std::mem::take(&mut self.unpacked);
-        for (waited, octets) in body.packets() {
+        for (waited, bytes) in body.packets() {
             let waited = header.unit.span(waited);
-            let fate = judge(octets, service).and_then(|service| {
+            let fate = judge(bytes, service).and_then(|service| {
                 room = room.checked_sub(1).ok_or(Cause::Overflow)?;
                 Ok(service)
             });
@@ -160,12 +160,12 @@ impl Gateway {
             match fate {
                 Err(cause) => inward.drops.add(cause, 1),
                 Ok(mark) => {
-                    let mut octets = self.pool.keep(octets);
+                    let mut bytes = self.pool.keep(bytes);
                     if let Some(service) = mark {
-                        frame::set_service(&mut octets, service);
+                        frame::set_service(&mut bytes, service);
                         inward.marked += u64::from(service & outer::CE == outer::CE);
                     }
-                    packets.push((Inner::arrived(octets, exit(peer)), waited));
+                    packets.push((Inner::arrived(bytes, exit(peer)), waited));
                 }
             }
         }
@@ -176,14 +176,14 @@ impl Gateway {
 
     /// Takes a packet that travelled alone and unchanged. Those from behind a peer leave
     /// in turn with its bundles.
-    pub(super) fn receive_plain(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let packet = IpPacket::parse_whole(octets).ok();
+    pub(super) fn receive_plain(&mut self, now: Time, bytes: &[u8]) {
+        let length = bytes.len() as u64;
+        let packet = IpPacket::parse_whole(bytes).ok();
         if let Some(packet) = &packet {
             let [_, destination] = packet.addresses.ends();
             let mut here = self.origins.iter().filter_map(|(origin, _)| origin.here());
             if here.any(|here| here == destination) {
-                return self.receive_own(now, octets);
+                return self.receive_own(now, bytes);
             }
         }
         let Some(packet) = packet.filter(|_| self.settings.alone == Alone::Plain) else {
@@ -196,7 +196,7 @@ impl Gateway {
                 },
             );
         };
-        let octets = &octets[..super::arrivals::size(&packet)];
+        let bytes = &bytes[..super::arrivals::size(&packet)];
         let [source, _] = packet.addresses.ends();
         let peer = self.table.exit(source).map(|exit| exit.egress);
         let peer = peer.filter(|peer| *peer < self.peers.len());
@@ -213,7 +213,7 @@ impl Gateway {
         if room == 0 {
             return inward.drops.add(Cause::Overflow, 1);
         }
-        let mut buffer = self.pool.keep(octets);
+        let mut buffer = self.pool.keep(bytes);
         if self.settings.counts_hops {
             let _ = set_hop_limit(&mut buffer, packet.hop_limit - 1);
         }
@@ -230,7 +230,7 @@ impl Gateway {
     }
 }
 
-/// Octets of an ICMP message in front of the packet that it quotes [RFC792].
+/// Bytes of an ICMP message in front of the packet that it quotes [RFC792].
 const QUOTE: usize = 8;
 
 impl From<Refused> for Refusal {
@@ -244,12 +244,12 @@ impl From<Refused> for Refusal {
     }
 }
 
-/// The mark of an unpacked packet: the service octet that it gets, `None` if it keeps
+/// The mark of an unpacked packet: the service byte that it gets, `None` if it keeps
 /// its own; or why it is dropped.
-fn judge(octets: &[u8], outside: u8) -> Result<Option<u8>, Cause> {
-    let packet = IpPacket::parse_whole(octets).map_err(|_| Cause::Malformed)?;
-    let inside = frame::service_of(octets).ok_or(Cause::Malformed)?;
-    if super::arrivals::size(&packet) != octets.len() {
+fn judge(bytes: &[u8], outside: u8) -> Result<Option<u8>, Cause> {
+    let packet = IpPacket::parse_whole(bytes).map_err(|_| Cause::Malformed)?;
+    let inside = frame::service_of(bytes).ok_or(Cause::Malformed)?;
+    if super::arrivals::size(&packet) != bytes.len() {
         return Err(Cause::Malformed);
     }
     // The sender of an unsealed bundle may be anybody.

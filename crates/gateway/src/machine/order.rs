@@ -60,9 +60,9 @@ pub(super) struct Order {
 pub(super) struct Held {
     sequence: u16,
     until: Time,
-    /// The service octet outside.
+    /// The service byte outside.
     pub(super) service: u8,
-    pub(super) octets: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     /// Numbers before it that did not come, once it need not wait any more.
     pub(super) gap: u16,
 }
@@ -99,14 +99,14 @@ impl Order {
         &mut self,
         now: Time,
         (sequence, service): (u16, u8),
-        octets: Vec<u8>,
+        bytes: Vec<u8>,
         reorder: Reorder,
     ) {
         self.held.push(Held {
             sequence,
             until: now + reorder.wait,
             service,
-            octets,
+            bytes,
             gap: 0,
         });
     }

@@ -1,4 +1,4 @@
-//! The service octet (DSCP and ECN) of bundles, and what it does to the packets in them.
+//! The service byte (DSCP and ECN) of bundles, and what it does to the packets in them.
 //!
 //! A bundle is a tunnel between an IP header outside and one for each packet inside,
 //! with the bundle's own header as a shim between them [RFC9601 s3]. One header outside

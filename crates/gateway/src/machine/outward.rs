@@ -39,29 +39,29 @@ impl Gateway {
     }
 
     /// Fragments a packet that is larger than `room`, or says that it is too big
-    /// [RFC1812 s4.3.3.3] [RFC8200 s5]. `octets` are those that came; `lowered` has the
+    /// [RFC1812 s4.3.3.3] [RFC8200 s5]. `bytes` are those that came; `lowered` has the
     /// hop limit with which it goes on.
     pub(super) fn divide(
         &mut self,
         now: Time,
         exit: Exit,
-        octets: &[u8],
+        bytes: &[u8],
         lowered: &[u8],
         room: Bytes,
     ) {
         let peer = Some(exit.egress);
         let most = usize::try_from(room.get()).unwrap_or(usize::MAX);
-        let fragments = match wire::ip_packet::IpPacket::parse(octets) {
+        let fragments = match wire::ip_packet::IpPacket::parse(bytes) {
             Ok(packet) if !packet.dont_fragment => Fragments::of(lowered, most, 0).ok(),
             _ => None,
         };
         let Some(fragments) = fragments else {
             let mtu = u32::try_from(room.get()).unwrap_or(u32::MAX);
-            let mtu = match octets.first().map(|first| first >> 4) {
+            let mtu = match bytes.first().map(|first| first >> 4) {
                 Some(6) => mtu.max(IpVersion::V6.smallest_mtu()),
                 _ => mtu,
             };
-            self.tell(now, octets, ErrorCause::TooBig { mtu });
+            self.tell(now, bytes, ErrorCause::TooBig { mtu });
             return self.lose(peer, Cause::TooBig);
         };
         let outward = &mut self.counts.of(peer).outward;
@@ -79,39 +79,39 @@ impl Gateway {
         }
     }
 
-    /// Tells the source of the packet in `octets` why it was dropped, if the rules allow
+    /// Tells the source of the packet in `bytes` why it was dropped, if the rules allow
     /// it and the limit has room [RFC1812 s4.3.2] [RFC4443 s2.4].
-    pub(super) fn tell(&mut self, now: Time, octets: &[u8], cause: ErrorCause) {
+    pub(super) fn tell(&mut self, now: Time, bytes: &[u8], cause: ErrorCause) {
         let [four, six] = self.settings.inside;
-        let from = match octets.first().map(|first| first >> 4) {
+        let from = match bytes.first().map(|first| first >> 4) {
             Some(4) => four,
             _ => six,
         };
-        if let Some(error) = self.error(now, octets, cause, from) {
+        if let Some(error) = self.error(now, bytes, cause, from) {
             self.counts.errors += 1;
             self.errors.push_back(error);
         }
     }
 
     /// Tells the source of a packet that came from the core that the link to its host takes
-    /// no more than `mtu` octets. The error is from `from`, and goes through the core like a
+    /// no more than `mtu` bytes. The error is from `from`, and goes through the core like a
     /// packet from inside.
-    pub fn tell_sender(&mut self, now: Time, octets: &[u8], mtu: u32, from: IpAddr) {
-        if let Some(error) = self.error(now, octets, ErrorCause::TooBig { mtu }, Some(from)) {
+    pub fn tell_sender(&mut self, now: Time, bytes: &[u8], mtu: u32, from: IpAddr) {
+        if let Some(error) = self.error(now, bytes, ErrorCause::TooBig { mtu }, Some(from)) {
             self.receive_inside(now, &error);
             self.pool.give(error);
         }
     }
 
-    /// An ICMP error about the packet in `octets`, if it is allowed.
+    /// An ICMP error about the packet in `bytes`, if it is allowed.
     fn error(
         &mut self,
         now: Time,
-        octets: &[u8],
+        bytes: &[u8],
         cause: ErrorCause,
         from: Option<IpAddr>,
     ) -> Option<Vec<u8>> {
-        let error = from.and_then(|from| IcmpError::about(octets, cause, from));
+        let error = from.and_then(|from| IcmpError::about(bytes, cause, from));
         let Some(error) = error.filter(|_| self.answers.take(now)) else {
             self.counts.errors_withheld += 1;
             return None;
@@ -140,7 +140,7 @@ impl Gateway {
         if packet.view().size > self.room(peer) {
             self.tell_waiting(now, &packet);
             self.lose(Some(peer), Cause::TooBig);
-            return self.pool.give(packet.octets);
+            return self.pool.give(packet.bytes);
         }
         self.enqueue(now, peer, Load::Alone(packet), around);
     }
@@ -149,7 +149,7 @@ impl Gateway {
     fn tell_waiting(&mut self, now: Time, packet: &Inner) {
         let room = self.room(packet.exit.egress);
         let mtu = u32::try_from(room.get()).unwrap_or(u32::MAX);
-        self.tell(now, &packet.octets, ErrorCause::TooBig { mtu });
+        self.tell(now, &packet.bytes, ErrorCause::TooBig { mtu });
     }
 
     fn enqueue(&mut self, now: Time, peer: usize, load: Load, around: Bytes) {
@@ -222,8 +222,8 @@ impl Gateway {
         }
     }
 
-    /// Writes what departs to the octets that are lent. Returns where the payload of its
-    /// carriage begins, and its service octet; or why it cannot be written.
+    /// Writes what departs to the bytes that are lent. Returns where the payload of its
+    /// carriage begins, and its service byte; or why it cannot be written.
     pub(super) fn write(&mut self, now: Time, departing: &Departing) -> Result<(usize, u8), Cause> {
         let key = match &mut self.peers[departing.peer].seal {
             Some(seal) => Some(seal.next(now).ok_or(Cause::NoKey)?),
@@ -234,7 +234,7 @@ impl Gateway {
         out.clear();
         let alone = match &departing.load {
             Load::Alone(packet) if departing.around == Bytes::ZERO => {
-                out.extend_from_slice(&packet.octets);
+                out.extend_from_slice(&packet.bytes);
                 return Ok((0, packet.service()));
             }
             Load::Alone(packet) => Some(packet),
@@ -261,21 +261,21 @@ impl Gateway {
             },
             sequence: sequence(departing.number),
         };
-        let octets: usize = inside().map(|packet| packet.octets.len()).sum();
+        let bytes: usize = inside().map(|packet| packet.bytes.len()).sum();
         let (payload, tag) = (carriage.header_len(), key.as_ref().map_or(0, |_| TAG_LEN));
         let begin = payload + key.as_ref().map_or(0, |_| SEALED_HEADER_LEN);
-        let end = begin + HEADER_LEN + ENTRY_LEN * usize::from(header.count) + octets;
+        let end = begin + HEADER_LEN + ENTRY_LEN * usize::from(header.count) + bytes;
         out.resize(end + tag, 0);
         let body = &mut out[begin..end];
         let alone = alone.map(|packet| Piece {
-            octets: &packet.octets,
+            bytes: &packet.bytes,
             waited: 0,
         });
         let pieces = bundle.into_iter().flat_map(pieces).chain(alone);
         bundle::emit_body(header, pieces, body).map_err(|_| Cause::Unwritten)?;
         if let Some((header, key)) = key {
             let tag = key.seal(header, body).ok_or(Cause::Unwritten)?;
-            out[payload..begin].copy_from_slice(&header.octets());
+            out[payload..begin].copy_from_slice(&header.bytes());
             out[end..].copy_from_slice(&tag);
         }
         if self.settings.encloses(&carriage) {
@@ -310,9 +310,9 @@ impl Gateway {
     pub(super) fn count_sent(&mut self, departing: Departing) {
         let packets = departing.packets();
         self.queued -= packets;
-        let sent_octets = self.out.len() as u64;
+        let sent_bytes = self.out.len() as u64;
         let outward = &mut self.counts.of(Some(departing.peer)).outward;
-        outward.sent_octets += sent_octets;
+        outward.sent_bytes += sent_bytes;
         let marked = match &departing.load {
             Load::Bundle(bundle) => {
                 outward.bundles += 1;
@@ -333,10 +333,10 @@ impl Gateway {
         match departing.load {
             Load::Bundle(bundle) => {
                 for (packet, _) in bundle.unpack() {
-                    self.pool.give(packet.octets);
+                    self.pool.give(packet.bytes);
                 }
             }
-            Load::Alone(packet) => self.pool.give(packet.octets),
+            Load::Alone(packet) => self.pool.give(packet.bytes),
         }
     }
 }
@@ -352,10 +352,10 @@ fn bundled(bundle: Option<&Bundle<Inner>>) -> impl Iterator<Item = &Inner> {
     entries.filter_map(queue::Entry::packet)
 }
 
-/// The pieces of a bundle; those of dropped packets have no octets.
+/// The pieces of a bundle; those of dropped packets have no bytes.
 fn pieces(bundle: &Bundle<Inner>) -> impl Iterator<Item = Piece<'_>> {
     bundle.entries().iter().map(|entry| Piece {
-        octets: entry.packet().map_or(&[], |packet| &packet.octets),
+        bytes: entry.packet().map_or(&[], |packet| &packet.bytes),
         waited: entry.waited(),
     })
 }

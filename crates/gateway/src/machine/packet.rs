@@ -7,14 +7,14 @@ use wire::frame;
 use super::record::Arrival;
 use link::edge::Exit;
 
-/// The ECN bits of a service octet [RFC3168 s5].
+/// The ECN bits of a service byte [RFC3168 s5].
 const CONGESTION: u8 = 0b11;
 
 /// A packet from inside or from a bundle.
 #[derive(Debug)]
 pub(super) struct Inner {
     /// From its IP header on, without padding.
-    pub(super) octets: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
     view: View,
     service: u8,
     /// Where it leaves the domain; toward the inside, the peer that it came from.
@@ -26,20 +26,20 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    /// The IP packet in `octets`, which is whole. Its flow is only told `with_flow`: the
+    /// The IP packet in `bytes`, which is whole. Its flow is only told `with_flow`: the
     /// hash of its addresses and ports takes time.
-    pub(super) fn new(octets: Vec<u8>, exit: Exit, with_flow: bool) -> Self {
-        let service = frame::service_of(&octets).unwrap_or(0);
-        let flow = with_flow.then(|| frame::flow_of(&octets));
+    pub(super) fn new(bytes: Vec<u8>, exit: Exit, with_flow: bool) -> Self {
+        let service = frame::service_of(&bytes).unwrap_or(0);
+        let flow = with_flow.then(|| frame::flow_of(&bytes));
         Self {
             view: View {
-                size: Bytes::new(octets.len() as u64),
+                size: Bytes::new(bytes.len() as u64),
                 flow: flow.unwrap_or(0),
                 class: wire::dscp::class_of(service),
                 precedence: wire::dscp::precedence_of(service),
             },
             service,
-            octets,
+            bytes,
             exit,
             number: 0,
             marked: false,
@@ -47,14 +47,14 @@ impl Inner {
     }
 
     /// A packet out of a bundle, which no queue sorts by flow.
-    pub(super) fn arrived(octets: Vec<u8>, exit: Exit) -> Self {
+    pub(super) fn arrived(bytes: Vec<u8>, exit: Exit) -> Self {
         Self {
             view: View {
-                size: Bytes::new(octets.len() as u64),
+                size: Bytes::new(bytes.len() as u64),
                 ..View::default()
             },
             service: 0,
-            octets,
+            bytes,
             exit,
             number: 0,
             marked: false,
@@ -64,12 +64,12 @@ impl Inner {
     /// A packet of a record: zeros behind a header that can be marked.
     pub(super) fn replayed(arrival: &Arrival) -> Self {
         let size = usize::try_from(arrival.size.get()).unwrap_or(usize::MAX);
-        let mut octets = vec![0; size.min(1 << 16)];
+        let mut bytes = vec![0; size.min(1 << 16)];
         // The shortest header of IPv4 [RFC791 s3.1].
-        if let [version, service, ..] = &mut octets[..] {
+        if let [version, service, ..] = &mut bytes[..] {
             (*version, *service) = (0x45, arrival.service);
         }
-        let mut packet = Self::new(octets, arrival.exit, false);
+        let mut packet = Self::new(bytes, arrival.exit, false);
         packet.view.size = arrival.size;
         packet.view.flow = arrival.flow;
         packet
@@ -87,7 +87,7 @@ impl Inner {
         }
     }
 
-    /// The service octet.
+    /// The service byte.
     pub(super) const fn service(&self) -> u8 {
         self.service
     }
@@ -103,7 +103,7 @@ impl Packet for Inner {
     }
 
     fn mark(&mut self) -> bool {
-        let marked = frame::mark_packet(&mut self.octets);
+        let marked = frame::mark_packet(&mut self.bytes);
         if marked {
             self.marked |= self.service & CONGESTION != CONGESTION;
             self.service |= CONGESTION;
@@ -119,7 +119,7 @@ pub(super) struct Departing {
     /// The number of the bundle among those to the peer.
     pub(super) number: u64,
     pub(super) load: Load,
-    /// The octets of headers around a packet alone; a bundle's count among its own.
+    /// The bytes of headers around a packet alone; a bundle's count among its own.
     pub(super) around: Bytes,
     /// The framing of the link that it waits for.
     pub(super) framing: Framing,

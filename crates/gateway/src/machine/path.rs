@@ -8,7 +8,7 @@ use super::{Event, Gateway, Refusal};
 
 impl Gateway {
     /// Sets the largest packet toward `peer` of which the driver or a router knows. It is
-    /// never larger than configured, and never so small that a packet of 1280 octets would
+    /// never larger than configured, and never so small that a packet of 1280 bytes would
     /// not fit. Probes may find less.
     pub fn set_path_mtu(&mut self, now: Time, peer: usize, mtu: IpMtu) {
         let (Some(known), Some(state)) = (self.settings.peers.get(peer), self.peers.get_mut(peer))
@@ -90,7 +90,7 @@ impl Gateway {
         self.settings.room(&self.settings.peers[peer], alone)
     }
 
-    /// Takes a message about the path to `peer`, in a payload of `length` octets.
+    /// Takes a message about the path to `peer`, in a payload of `length` bytes.
     pub(super) fn heed(&mut self, now: Time, peer: usize, message: PathMessage, length: usize) {
         let around = self.around(peer);
         let state = &mut self.peers[peer];
@@ -107,7 +107,7 @@ impl Gateway {
     }
 
     /// Writes a message about a path that is due. Returns the number of its receiver, where
-    /// the payload of the carriage begins, and the service octet.
+    /// the payload of the carriage begins, and the service byte.
     pub(super) fn ask(&mut self, now: Time) -> Option<(usize, usize, u8)> {
         let peer = self.due.path.first_due(now)?;
         let state = &mut self.peers[peer];
@@ -133,7 +133,7 @@ impl Gateway {
                 let body = self.out.get_mut(begin..size - TAG_LEN)?;
                 message.emit(body).ok()?;
                 let tag = key.seal(header, body)?;
-                self.out[payload..begin].copy_from_slice(&header.octets());
+                self.out[payload..begin].copy_from_slice(&header.bytes());
                 self.out[size - TAG_LEN..].copy_from_slice(&tag);
             }
         }
@@ -152,7 +152,7 @@ impl Gateway {
         state.renew_path(peer, &mut self.due);
     }
 
-    /// Octets around a message about the path to `peer`.
+    /// Bytes around a message about the path to `peer`.
     fn around(&self, peer: usize) -> usize {
         let peer = &self.settings.peers[peer];
         let sealed = peer

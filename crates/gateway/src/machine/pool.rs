@@ -1,12 +1,12 @@
 //! Buffers that are used again and again. They have few sizes, and the buffers of a size
-//! that nobody uses hold at most [`KEPT`] octets together: a pool whose buffers grow as
+//! that nobody uses hold at most [`KEPT`] bytes together: a pool whose buffers grow as
 //! they are used would take more memory for hours.
 
-/// The sizes in octets: most packets of voice and acknowledgements; frames of Ethernet,
+/// The sizes in bytes: most packets of voice and acknowledgements; frames of Ethernet,
 /// with tags; jumbo frames of vendors. A larger buffer is made when it is needed.
 const SIZES: [usize; 3] = [256, 2_048, 9_216];
 
-/// Octets of the unused buffers of one size.
+/// Bytes of the unused buffers of one size.
 const KEPT: usize = 2 << 20;
 
 /// Buffers that wait to be used again, by size.
@@ -14,10 +14,10 @@ const KEPT: usize = 2 << 20;
 pub(super) struct Pool([Vec<Vec<u8>>; SIZES.len()]);
 
 impl Pool {
-    /// A buffer with a copy of `octets`.
-    pub(super) fn keep(&mut self, octets: &[u8]) -> Vec<u8> {
-        let mut buffer = self.empty(octets.len());
-        buffer.extend_from_slice(octets);
+    /// A buffer with a copy of `bytes`.
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut buffer = self.empty(bytes.len());
+        buffer.extend_from_slice(bytes);
         buffer
     }
 
@@ -49,9 +49,9 @@ impl Pool {
         buffer
     }
 
-    /// Octets of the buffers that are kept.
+    /// Bytes of the buffers that are kept.
     #[cfg(test)]
-    pub(super) fn octets(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.0.iter().flatten().map(Vec::capacity).sum()
     }
 }

@@ -43,11 +43,11 @@ pub struct Arrival {
     pub number: u64,
     /// Where it leaves the domain.
     pub exit: Exit,
-    /// Octets of its IP packet.
+    /// Bytes of its IP packet.
     pub size: Bytes,
     /// A hash of its flow.
     pub flow: u64,
-    /// Its service octet.
+    /// Its service byte.
     pub service: u8,
 }
 

@@ -163,13 +163,13 @@ impl Seal {
         Some((header, &send.key))
     }
 
-    /// Opens a bundle in place: `octets` are encrypted, with the tag behind them.
+    /// Opens a bundle in place: `bytes` are encrypted, with the tag behind them.
     /// Returns the length of the bundle.
     pub(super) fn open(
         &mut self,
         now: Time,
         header: SealedHeader,
-        octets: &mut [u8],
+        bytes: &mut [u8],
     ) -> Result<usize, Refused> {
         self.forget(now);
         let known = self.receive.iter_mut();
@@ -185,7 +185,7 @@ impl Seal {
         if !receiving.window.is_new(header.number) {
             return Err(Refused::Replayed);
         }
-        let split = octets.split_last_chunk_mut::<TAG_LEN>();
+        let split = bytes.split_last_chunk_mut::<TAG_LEN>();
         let Some((bundle, tag)) = split else {
             return Err(Refused::Forged);
         };

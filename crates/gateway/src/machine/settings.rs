@@ -41,7 +41,7 @@ pub struct Settings {
     /// one are ten times as rare. `None`: this gateway does not probe. It answers probes
     /// either way.
     pub probe: Option<Span>,
-    /// Octets that nobody can foresee, different for each gateway, even of one process:
+    /// Bytes that nobody can foresee, different for each gateway, even of one process:
     /// nonces and probes are drawn from them. Of no use without a peer that shares a secret,
     /// and without probes.
     pub entropy: [u8; 32],
@@ -113,7 +113,7 @@ pub struct Uplink {
     pub rate: Rate,
     /// The queue in front of it.
     pub queue: Spec,
-    /// The octets that the link adds.
+    /// The bytes that the link adds.
     pub framing: Framing,
     /// The seed of the queue's chance.
     pub seed: Seed,
@@ -168,14 +168,14 @@ pub enum BadSettings {
     },
     /// Packets of IPv6 that every path carries would not fit.
     #[error(
-        "peer {peer}: an MTU of {mtu} leaves {room} octets for a packet; IPv6 needs 1280, so \
+        "peer {peer}: an MTU of {mtu} leaves {room} bytes for a packet; IPv6 needs 1280, so \
          give it {least} at least"
     )]
     Room {
         /// The number of the peer.
         peer: usize,
         mtu: u32,
-        /// The octets that are left for a packet.
+        /// The bytes that are left for a packet.
         room: u64,
         /// The smallest MTU that is enough.
         least: u64,
@@ -229,7 +229,7 @@ impl Settings {
         }
     }
 
-    /// The octets of IP in front of the packets of a bundle to `peer`, without entries.
+    /// The bytes of IP in front of the packets of a bundle to `peer`, without entries.
     pub(super) fn overhead(&self, peer: &Peer) -> Bytes {
         let sealed = peer
             .sealing
@@ -238,7 +238,7 @@ impl Settings {
         Bytes::new((peer.carriage.emitted(0).header_len() + sealed + HEADER_LEN) as u64)
     }
 
-    /// The largest packet to `peer` where packets of `mtu` octets pass.
+    /// The largest packet to `peer` where packets of `mtu` bytes pass.
     pub(super) fn room(&self, peer: &Peer, mtu: Bytes) -> Bytes {
         match self.alone {
             Alone::Plain => mtu,
@@ -254,7 +254,7 @@ impl Settings {
         Bytes::new(IpVersion::V6.smallest_mtu().into()) + headers
     }
 
-    /// The settings for gathering packets to `peer` where packets of `mtu` octets pass.
+    /// The settings for gathering packets to `peer` where packets of `mtu` bytes pass.
     pub(super) fn gathering(&self, peer: &Peer, mtu: Bytes) -> Option<GatherSettings> {
         let Gathering {
             trigger,
@@ -359,7 +359,7 @@ impl Settings {
 const LABELS: std::ops::Range<u32> = 16..1 << 20;
 
 impl Carriage {
-    /// The carriage of a bundle with this service octet.
+    /// The carriage of a bundle with this service byte.
     pub(super) const fn emitted(&self, service: u8) -> bundle::Carriage {
         match *self {
             Self::Ip { addresses } => bundle::Carriage::Ip { addresses, service },

@@ -36,23 +36,23 @@ fn settings() -> Settings {
     settings
 }
 
-/// An IPv4 packet [RFC791 s3.1] of 20 octets and `payload` more.
+/// An IPv4 packet [RFC791 s3.1] of 20 bytes and `payload` more.
 fn packet(number: u16, payload: u16) -> Vec<u8> {
     let length = 20 + payload;
-    let mut octets = vec![0; length.into()];
-    octets[0] = 0x45;
-    octets[2..4].copy_from_slice(&length.to_be_bytes());
-    octets[4..6].copy_from_slice(&number.to_be_bytes());
-    octets[8..10].copy_from_slice(&[64, 17]);
-    octets[12..20].copy_from_slice(&[10, 1, 0, 2, 10, 2, 0, 2]);
-    let sum: u32 = octets[..20]
+    let mut bytes = vec![0; length.into()];
+    bytes[0] = 0x45;
+    bytes[2..4].copy_from_slice(&length.to_be_bytes());
+    bytes[4..6].copy_from_slice(&number.to_be_bytes());
+    bytes[8..10].copy_from_slice(&[64, 17]);
+    bytes[12..20].copy_from_slice(&[10, 1, 0, 2, 10, 2, 0, 2]);
+    let sum: u32 = bytes[..20]
         .chunks(2)
         .map(|two| u32::from(two[0]) << 8 | u32::from(two[1]))
         .sum();
     // The sum in ones' complement [RFC1071 s1].
     let sum = u16::try_from(sum % 0xffff).unwrap();
-    octets[10..12].copy_from_slice(&(!sum).to_be_bytes());
-    octets
+    bytes[10..12].copy_from_slice(&(!sum).to_be_bytes());
+    bytes
 }
 
 /// The recording of a gateway to which packets come with these gaps in microseconds.
@@ -249,12 +249,12 @@ mod fuzz {
                 *field.get_mut(&mut fields) = number;
                 *line = fields.join(",");
             }
-            let mut octets = (lines.join("\n") + "\n").into_bytes();
-            for (place, octet) in changes {
-                let place = place.min(octets.len() - 1);
-                octets[place] = octet;
+            let mut bytes = (lines.join("\n") + "\n").into_bytes();
+            for (place, byte) in changes {
+                let place = place.min(bytes.len() - 1);
+                bytes[place] = byte;
             }
-            match Recording::parse(&octets[..]) {
+            match Recording::parse(&bytes[..]) {
                 Err(error) => {
                     let text = format!("{error:#}");
                     prop_assert!(!text.contains('\n'), "{text}");

@@ -195,7 +195,7 @@ fn uplink_of(recorded: &Described) -> Vec<(&'static str, String)> {
         return Vec::new();
     };
     let buffer = match uplink.queue.limit_of_class() {
-        Limit::Bytes(octets) => octets.to_string(),
+        Limit::Bytes(bytes) => bytes.to_string(),
         Limit::Packets(packets) => format!("{packets} packets"),
     };
     vec![

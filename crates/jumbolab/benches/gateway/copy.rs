@@ -21,7 +21,7 @@ pub(crate) fn run(interface: &str, here: &str, there: &str) -> Result<()> {
     socket.set_nonblocking(true)?;
     let _ = setsockopt(&socket, sockopt::RcvBufForce, &(8 << 20));
     let mut tun = Tun::create(interface, IpMtu::new(1_500, IpVersion::V4)?)?;
-    let mut octets = vec![0; 65_536];
+    let mut bytes = vec![0; 65_536];
     loop {
         let watch = PollFlags::POLLIN;
         let mut watched = [
@@ -34,8 +34,8 @@ pub(crate) fn run(interface: &str, here: &str, there: &str) -> Result<()> {
             let _ = socket.send(packet);
         })?;
         for _ in 0..64 {
-            match socket.recv(&mut octets) {
-                Ok(length) => tun.send(&octets[..length])?,
+            match socket.recv(&mut bytes) {
+                Ok(length) => tun.send(&bytes[..length])?,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 // Of an earlier datagram, before the peer was there.
                 Err(_) => {}

@@ -17,15 +17,15 @@ use crate::sink::PORT;
 const GAP: Span = Span::from_micros(50);
 /// Frames per call.
 const BATCH: usize = 64;
-/// Octets of headers in front of the payload.
+/// Bytes of headers in front of the payload.
 const HEADERS: usize = 14 + 20 + 8;
 
 /// Sends the load to the Ethernet address `to`. Prints how many datagrams were sent.
 pub(crate) fn run(load: &str, to: &str) -> Result<()> {
     let load = Load::of_name(load)?;
     let mut link = [0; 6];
-    for (octet, digits) in link.iter_mut().zip(to.split(':')) {
-        *octet = u8::from_str_radix(digits, 16)?;
+    for (byte, digits) in link.iter_mut().zip(to.split(':')) {
+        *byte = u8::from_str_radix(digits, 16)?;
     }
     let purpose = Purpose {
         noun: "a generator",
@@ -81,8 +81,8 @@ fn frame(load: &Load, to: [u8; 6], flow: usize, probe: Option<u64>) -> Result<Ve
         ethernet: Some([to, [2, 0, 0, 0, 0, 1]]),
         ..Datagram::unfragmented(addresses, ports, length)
     };
-    let mut octets = vec![0; datagram.packet_len()];
-    datagram.emit(&mut octets)?;
-    octets[HEADERS..HEADERS + 8].copy_from_slice(&probe.unwrap_or(0).to_be_bytes());
-    Ok(octets)
+    let mut bytes = vec![0; datagram.packet_len()];
+    datagram.emit(&mut bytes)?;
+    bytes[HEADERS..HEADERS + 8].copy_from_slice(&probe.unwrap_or(0).to_be_bytes());
+    Ok(bytes)
 }

@@ -6,7 +6,7 @@ use crate::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
     pub(crate) name: &'static str,
-    /// Octets of a frame, with its FCS.
+    /// Bytes of a frame, with its FCS.
     pub(crate) frame: u16,
     /// Datagrams per second; `None`: as fast as it goes.
     pub(crate) pace: Option<u64>,

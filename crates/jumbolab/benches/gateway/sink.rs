@@ -35,8 +35,8 @@ pub(crate) fn run() -> Result<()> {
     let ahead = wall_ahead();
     let mut delays = Vec::new();
     loop {
-        let (mut octets, mut control) = ([0; 8], nix::cmsg_space!(nix::sys::time::TimeSpec));
-        let mut pieces = [IoSliceMut::new(&mut octets)];
+        let (mut bytes, mut control) = ([0; 8], nix::cmsg_space!(nix::sys::time::TimeSpec));
+        let mut pieces = [IoSliceMut::new(&mut bytes)];
         let flags = MsgFlags::empty();
         let message = match recvmsg::<SockaddrStorage>(
             socket.as_raw_fd(),
@@ -53,7 +53,7 @@ pub(crate) fn run() -> Result<()> {
             ControlMessageOwned::ScmTimestampns(stamp) => Some(stamp.num_nanoseconds()),
             _ => None,
         });
-        let sent = u64::from_be_bytes(octets);
+        let sent = u64::from_be_bytes(bytes);
         let arrived = stamp.ok_or("the kernel stamps nothing")? - ahead;
         delays.push(arrived - i64::try_from(sent)?);
     }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use backends::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Tcp, Testbed};
 use nix::sys::resource::{UsageWho, getrusage};
 use os::clock::monotonic;
 use os::tool::Tool;
 use units::{Bytes, IpMtu, IpVersion, Span};
-use worlds::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Tcp, Testbed};
 
 use crate::Result;
 use crate::counters::Counters;

@@ -14,8 +14,8 @@ pub(crate) struct Counters {
     /// Frames sent and received by the interface; a super-packet counts as one.
     pub(crate) frames_out: i64,
     pub(crate) frames_in: i64,
-    /// Octets of received frames, including the link header of 14.
-    pub(crate) octets_in: i64,
+    /// Bytes of received frames, including the link header of 14.
+    pub(crate) bytes_in: i64,
     /// Datagrams that programs sent and read.
     pub(crate) datagrams_out: i64,
     pub(crate) datagrams_in: i64,
@@ -54,7 +54,7 @@ impl Counters {
             counts.get(place).copied()
         };
         Some(Self {
-            octets_in: *of_interface.first()?,
+            bytes_in: *of_interface.first()?,
             frames_in: *of_interface.get(1)?,
             frames_out: *of_interface.get(9)?,
             datagrams_out: udp("OutDatagrams")?,
@@ -70,7 +70,7 @@ impl Sub for Counters {
     fn sub(self, earlier: Self) -> Self {
         Self {
             frames_out: self.frames_out - earlier.frames_out,
-            octets_in: self.octets_in - earlier.octets_in,
+            bytes_in: self.bytes_in - earlier.bytes_in,
             frames_in: self.frames_in - earlier.frames_in,
             datagrams_out: self.datagrams_out - earlier.datagrams_out,
             datagrams_in: self.datagrams_in - earlier.datagrams_in,

@@ -1,4 +1,4 @@
-//! Measures the lateness of the machine itself: a process that neither sends
+//! Measures the timing error of the machine itself: a process that neither sends
 //! nor sleeps sees the instants of the same grid late when its CPU is taken
 //! away. No program can do better on that CPU.
 
@@ -22,7 +22,7 @@ const SECONDS: u32 = 3;
 /// The role of the observing process.
 pub(crate) const ROLE: &str = "clock-watcher";
 
-/// The 99th percentile of lateness of a grid of [`PACE`] instants a second on
+/// The 99th percentile of timing error of a grid of [`PACE`] instants a second on
 /// the sender's processor, in microseconds, with nothing sent.
 pub(crate) fn watch(work: &Work) -> Result<f64> {
     let mut worker = Worker::spawn(Command::local(None, ROLE))?;
@@ -33,20 +33,20 @@ pub(crate) fn watch(work: &Work) -> Result<f64> {
 }
 
 /// The main function of the observing process: waits for its CPU number and
-/// reports the lateness.
+/// reports the timing error.
 pub(crate) fn run() -> Result<()> {
     let mut line = String::new();
     stdin().lock().read_line(&mut line)?;
     let mut processors = CpuSet::new();
     processors.set(line.trim().parse()?)?;
     sched_setaffinity(Pid::from_raw(0), &processors)?;
-    let late = sorted(lateness().into_iter());
+    let late = sorted(timing_error().into_iter());
     println!("{}", late[late.len() - 1 - late.len() / 100]);
     Ok(())
 }
 
-/// The lateness of each instant, in microseconds.
-fn lateness() -> Vec<f64> {
+/// The timing error of each instant, in microseconds.
+fn timing_error() -> Vec<f64> {
     let gap = Span::from_nanos(1_000_000_000 / u64::from(PACE));
     let mut due = monotonic();
     let instants = 0..PACE * SECONDS;

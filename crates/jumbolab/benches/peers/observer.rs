@@ -22,10 +22,10 @@ use crate::statistics::{median, sorted};
 /// The role of the observing process.
 pub(crate) const ROLE: &str = "observer";
 
-/// Size of the capture buffer in octets: the process sleeps while traffic runs.
+/// Size of the capture buffer in bytes: the process sleeps while traffic runs.
 const ROOM: usize = 512 << 20;
 
-/// Octets of an IPv4 header without options [RFC791 s3.1], and of one of UDP [RFC768].
+/// Bytes of an IPv4 header without options [RFC791 s3.1], and of one of UDP [RFC768].
 const IP_HEADER: usize = 20;
 const UDP_HEADER: usize = 8;
 
@@ -37,10 +37,10 @@ pub(crate) struct Observer(Worker);
 pub(crate) struct Departures {
     /// The number of departures.
     pub(crate) count: usize,
-    /// The 99th percentile of lateness relative to the grid through the
+    /// The 99th percentile of timing error relative to the grid through the
     /// earliest departure (relative to its position) of the first hundredth.
     pub(crate) p99: f64,
-    /// The median lateness of the last hundredth minus that of the first.
+    /// The median timing error of the last hundredth minus that of the first.
     pub(crate) drift: f64,
 }
 
@@ -52,7 +52,7 @@ impl Observer {
         Ok(Self(worker))
     }
 
-    /// The departures of UDP datagrams of `size` octets that were scheduled
+    /// The departures of UDP datagrams of `size` bytes that were scheduled
     /// every `gap`.
     pub(crate) fn departures(mut self, size: usize, gap: Span) -> Result<Departures> {
         self.0.send_line(&size.to_string())?;
@@ -118,13 +118,13 @@ pub(crate) fn run() -> Result<()> {
             Err(Errno::EAGAIN) => break,
             Err(error) => return Err(error.into()),
         };
-        let octets = taken.bytes;
+        let bytes = taken.bytes;
         let stamp = taken.cmsgs()?.find_map(|message| match message {
             ControlMessageOwned::ScmTimestampns(stamp) => Some(stamp),
             _ => None,
         });
-        // IPv4 without options; octet 9 is the protocol, and 17 is UDP.
-        if octets == length && packet[0] == 0x45 && packet[9] == 17 {
+        // IPv4 without options; byte 9 is the protocol, and 17 is UDP.
+        if bytes == length && packet[0] == 0x45 && packet[9] == 17 {
             instants.push(stamp.ok_or("a frame has no stamp")?.num_nanoseconds());
         }
     }

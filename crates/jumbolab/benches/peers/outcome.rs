@@ -52,7 +52,7 @@ impl Outcome {
         }))
     }
 
-    /// Reads a decoder's output about a log of `size` octets.
+    /// Reads a decoder's output about a log of `size` bytes.
     pub(crate) fn decoded(
         program: Program,
         text: &str,
@@ -74,7 +74,7 @@ impl Outcome {
             figure("records/CPU second", records / processor, 0),
             figure("records/s", records / took.as_secs_f64(), 0),
             figure("records", records, 0),
-            figure("octets a record", size / records, 1),
+            figure("bytes a record", size / records, 1),
         ]))
     }
 }
@@ -125,7 +125,7 @@ fn departures(program: Program, work: &Work, output: &str, seen: &Seen) -> Resul
         figure(
             "p99 it says us",
             match program {
-                Program::Jumbolab => number(&first(output)?, "/lateness_us/p99")?,
+                Program::Jumbolab => number(&first(output)?, "/timing_error_us/p99")?,
                 _ => f64::NAN,
             },
             1,
@@ -169,12 +169,12 @@ fn round_trip(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>
 }
 
 fn goodput(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
-    let [megabits, octets] = match program {
+    let [megabits, bytes] = match program {
         Program::Jumbolab => {
             let flow = first(output)?;
             [
                 number(&flow, "/received_mbit")?,
-                number(&flow, "/received_octets")?,
+                number(&flow, "/received_bytes")?,
             ]
         }
         _ => {
@@ -187,12 +187,12 @@ fn goodput(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
     };
     Ok(vec![
         figure("Mbit/s", megabits, 0),
-        figure("CPU s/GB", seen.processor / octets * 1e9, 3),
+        figure("CPU s/GB", seen.processor / bytes * 1e9, 3),
         // The packets that a program reports, relative to those that the
         // interface received.
         figure(
-            "% of octets",
-            100.0 * octets / f64_of(seen.receiver.octets_in),
+            "% of bytes",
+            100.0 * bytes / f64_of(seen.receiver.bytes_in),
             2,
         ),
     ])

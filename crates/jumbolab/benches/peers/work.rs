@@ -21,7 +21,7 @@ pub(crate) struct Work {
 /// The kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One flow of datagrams of [`SIZE`] octets, as fast as possible.
+    /// One flow of datagrams of [`SIZE`] bytes, as fast as possible.
     Rate,
     /// [`PACE`] datagrams per second.
     Departures,
@@ -46,7 +46,7 @@ pub(crate) enum Goal {
     Within(f64),
 }
 
-/// Octets of payload of a datagram.
+/// Bytes of payload of a datagram.
 pub(crate) const SIZE: usize = 64;
 
 /// The number of datagrams in the decoded log, and their mean gap in
@@ -69,7 +69,7 @@ pub(crate) const WORKS: [Work; 10] = [
     },
     Work {
         name: "departures",
-        heading: "64 B UDP, 10 000/s: 99th percentile of lateness on arrival, us",
+        heading: "64 B UDP, 10 000/s: 99th percentile of timing error on arrival, us",
         kind: Kind::Departures,
         mtu: 1500,
         processors: [0, 1],

@@ -1,9 +1,9 @@
 // The dumbbell of this benchmark for ns-3 [Ns3]: so many connections with SACK,
 // each over access links of its own, through one bottleneck with RED.
 //
-//     dumbbell MEGABITS FLOWS SECONDS OCTETS LIMIT MIN MAX
+//     dumbbell MEGABITS FLOWS SECONDS BYTES LIMIT MIN MAX
 //
-// Prints what came to the bottleneck, what was dropped there, and the octets
+// Prints what came to the bottleneck, what was dropped there, and the bytes
 // that left. Nothing is traced.
 
 #include <cstdlib>
@@ -22,24 +22,24 @@ using namespace ns3;
 
 int main(int count, char** words) {
     if (count != 8) {
-        std::cerr << "dumbbell MEGABITS FLOWS SECONDS OCTETS LIMIT MIN MAX" << std::endl;
+        std::cerr << "dumbbell MEGABITS FLOWS SECONDS BYTES LIMIT MIN MAX" << std::endl;
         return 2;
     }
     const std::string rate = std::string(words[1]) + "Mbps";
     const uint32_t flows = std::atoi(words[2]);
     const double seconds = std::atof(words[3]);
-    const uint32_t octets = std::atoi(words[4]);
+    const uint32_t bytes = std::atoi(words[4]);
     const std::string limit = std::string(words[5]) + "p";
 
-    // Headers of IP and of TCP with timestamps take 52 octets; the link's own
-    // header of 2 octets is the only thing that comes on top.
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(octets - 52));
+    // Headers of IP and of TCP with timestamps take 52 bytes; the link's own
+    // header of 2 bytes is the only thing that comes on top.
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(bytes - 52));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1000 * octets));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1000 * octets));
+    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1000 * bytes));
+    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1000 * bytes));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpLinuxReno::GetTypeId()));
-    Config::SetDefault("ns3::PointToPointNetDevice::Mtu", UintegerValue(octets));
+    Config::SetDefault("ns3::PointToPointNetDevice::Mtu", UintegerValue(bytes));
 
     NodeContainer routers;
     routers.Create(2);
@@ -67,7 +67,7 @@ int main(int count, char** words) {
                              "QW", DoubleValue(0.002),
                              "LInterm", DoubleValue(10),
                              "Gentle", BooleanValue(true),
-                             "MeanPktSize", UintegerValue(octets),
+                             "MeanPktSize", UintegerValue(bytes),
                              "LinkBandwidth", StringValue(rate),
                              "LinkDelay", StringValue("10ms"));
     Ptr<QueueDisc> queue = control.Install(middle).Get(0);
@@ -101,7 +101,7 @@ int main(int count, char** words) {
         const Ipv4Address to = attach(receivers.Get(flow), 1, flow);
         sink.Install(receivers.Get(flow)).Start(Seconds(0));
         BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(to, 5000));
-        source.SetAttribute("SendSize", UintegerValue(octets - 52));
+        source.SetAttribute("SendSize", UintegerValue(bytes - 52));
         source.Install(senders.Get(flow)).Start(Seconds(0.2 * flow / flows));
     }
 
@@ -110,6 +110,6 @@ int main(int count, char** words) {
     const QueueDisc::Stats stats = queue->GetStats();
     const auto arrived = stats.nTotalReceivedPackets;
     std::cout << "arrived " << arrived << " dropped " << stats.nTotalDroppedPackets
-              << " octets " << stats.nTotalSentBytes << std::endl;
+              << " bytes " << stats.nTotalSentBytes << std::endl;
     return 0;
 }

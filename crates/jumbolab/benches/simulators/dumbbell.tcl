@@ -1,13 +1,13 @@
 # The dumbbell of this benchmark for ns-2.35 [Ns2]: so many connections of
 # Sack1, each over access links of its own, through one bottleneck with RED.
 #
-#     ns dumbbell.tcl MEGABITS FLOWS SECONDS OCTETS LIMIT MIN MAX
+#     ns dumbbell.tcl MEGABITS FLOWS SECONDS BYTES LIMIT MIN MAX
 #
-# Prints what came to the bottleneck, what was dropped there, and the octets
+# Prints what came to the bottleneck, what was dropped there, and the bytes
 # that left. Only headers that are used take memory, nothing is traced, and
 # routes are given instead of worked out. The scheduler is ns-2's default.
 
-foreach {megabits flows seconds octets limit min max} $argv break
+foreach {megabits flows seconds bytes limit min max} $argv break
 
 remove-all-packet-headers
 add-packet-header IP TCP Flags
@@ -15,7 +15,7 @@ set ns [new Simulator]
 $ns rtproto Manual
 ns-random 1
 
-Agent/TCP set packetSize_ [expr $octets - 40]
+Agent/TCP set packetSize_ [expr $bytes - 40]
 Agent/TCP set window_ 1000
 Agent/TCP set useHeaders_ true
 Queue/RED set thresh_ $min
@@ -25,7 +25,7 @@ Queue/RED set linterm_ 10
 Queue/RED set gentle_ true
 Queue/RED set bytes_ false
 Queue/RED set queue_in_bytes_ false
-Queue/RED set mean_pktsize_ $octets
+Queue/RED set mean_pktsize_ $bytes
 Queue/RED set setbit_ false
 
 set left [$ns node]
@@ -53,7 +53,7 @@ for {set flow 0} {$flow < $flows} {incr flow} {
 }
 
 $ns at $seconds {
-    puts "arrived [$monitor set parrivals_] dropped [$monitor set pdrops_] octets [$monitor set bdepartures_]"
+    puts "arrived [$monitor set parrivals_] dropped [$monitor set pdrops_] bytes [$monitor set bdepartures_]"
     exit 0
 }
 $ns run

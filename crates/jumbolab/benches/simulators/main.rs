@@ -41,7 +41,7 @@ use statistics::{median, sorted};
 
 /// The number of rounds, of which the median counts.
 const ROUNDS: usize = 5;
-/// The admissible difference of drop rate and utilisation in percentage points.
+/// The allowed difference of drop rate and utilisation in percentage points.
 /// Chosen before the first run; the variation between seeds was not measured.
 const DROPS: f64 = 0.5;
 const BUSY: f64 = 1.5;
@@ -149,7 +149,7 @@ fn row(
         scenario.name,
         scenario.megabits(),
         scenario.flows,
-        scenario.octets,
+        scenario.bytes,
         simulator.share_of(scenario).seconds,
         median(&rates) / 1e3,
         rates[0] / 1e3,

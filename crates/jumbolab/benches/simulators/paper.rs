@@ -11,7 +11,7 @@ pub(crate) const PAPER: Scenario = Scenario {
     kilobits: 1_500,
     flows: 5,
     seconds: 50.0,
-    octets: 1_500,
+    bytes: 1_500,
     shared: true,
 };
 /// The runs that Jumbolab makes in one process.
@@ -33,7 +33,7 @@ pub(crate) fn compare(simulators: &[Simulator], rounds: usize) -> Result<String>
         "| paper: {} Mb/s, {} flows, {} B, {} s | processes | CPU ms/run | range | runs/CPU-second | drops % | busy % | Jumbolab is faster by |\n|---|---|---|---|---|---|---|---|\n",
         PAPER.megabits(),
         PAPER.flows,
-        PAPER.octets,
+        PAPER.bytes,
         PAPER.seconds,
     );
     for (simulator, theirs) in simulators.iter().zip(&sweeps) {

@@ -21,7 +21,7 @@ const MEASURE: &str = "--measure";
 pub(crate) struct Run {
     /// CPU seconds in user and kernel mode.
     pub(crate) seconds: f64,
-    /// Peak memory in octets.
+    /// Peak memory in bytes.
     pub(crate) memory: f64,
     pub(crate) output: String,
 }

@@ -9,8 +9,8 @@ pub(crate) struct Scenario {
     pub(crate) kilobits: u32,
     pub(crate) flows: u32,
     pub(crate) seconds: f64,
-    /// Octets of a data packet, IP and TCP headers included.
-    pub(crate) octets: u32,
+    /// Bytes of a data packet, IP and TCP headers included.
+    pub(crate) bytes: u32,
     /// Whether the other simulators run it, too.
     pub(crate) shared: bool,
 }
@@ -25,7 +25,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         kilobits: 100_000,
         flows: 100,
         seconds: 60.0,
-        octets: 1_500,
+        bytes: 1_500,
         shared: true,
     },
     Scenario {
@@ -33,7 +33,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         kilobits: 1_000_000,
         flows: 200,
         seconds: 10.0,
-        octets: 1_500,
+        bytes: 1_500,
         shared: true,
     },
     Scenario {
@@ -41,7 +41,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         kilobits: 1_000_000,
         flows: 200,
         seconds: 10.0,
-        octets: 9_000,
+        bytes: 9_000,
         shared: true,
     },
     Scenario {
@@ -49,7 +49,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         kilobits: 10_000_000,
         flows: 2_000,
         seconds: 5.0,
-        octets: 1_500,
+        bytes: 1_500,
         shared: false,
     },
     Scenario {
@@ -57,7 +57,7 @@ pub(crate) const SCENARIOS: [Scenario; 5] = [
         kilobits: 10_000_000,
         flows: 10_000,
         seconds: 5.0,
-        octets: 1_500,
+        bytes: 1_500,
         shared: false,
     },
 ];
@@ -82,7 +82,7 @@ impl Scenario {
     /// least 100.
     fn limit(&self) -> u32 {
         let bits = u64::from(self.kilobits) * 1_000 / 50;
-        let packets = bits / (8 * u64::from(self.octets));
+        let packets = bits / (8 * u64::from(self.bytes));
         u32::try_from(packets).unwrap_or(u32::MAX).max(100)
     }
 
@@ -98,7 +98,7 @@ impl Scenario {
         [self.megabits(), self.flows.into(), self.seconds]
             .map(|number| number.to_string())
             .into_iter()
-            .chain([self.octets, self.limit(), min, max].map(|number| number.to_string()))
+            .chain([self.bytes, self.limit(), min, max].map(|number| number.to_string()))
             .collect()
     }
 
@@ -108,7 +108,7 @@ impl Scenario {
             kilobits,
             flows,
             seconds,
-            octets,
+            bytes,
             ..
         } = self;
         let limit = self.limit();
@@ -132,7 +132,7 @@ buffer = \"1000 packets\"
 delay = \"10ms\"
 queue = \"red\"
 buffer = \"{limit} packets\"
-red = {{ min = {min}, max = {max}, weight = 0.002, spread = \"wait\", mean_size = {octets}, profile = \"ns2\" }}
+red = {{ min = {min}, max = {max}, weight = 0.002, spread = \"wait\", mean_size = {bytes}, profile = \"ns2\" }}
 
 [host]
 congestion = \"reno\"
@@ -153,7 +153,7 @@ to = \"receiver*\"
 stagger = \"{}us\"
 
 [sweep]
-\"network.mtu\" = [{octets}]
+\"network.mtu\" = [{bytes}]
 
 [trials]
 repeat = {runs}

@@ -46,7 +46,7 @@ pub(crate) struct Outcome {
     /// seconds for them.
     carried: f64,
     seconds: f64,
-    /// Peak memory per flow in octets, beyond that of a network with one flow.
+    /// Peak memory per flow in bytes, beyond that of a network with one flow.
     pub(crate) memory: f64,
 }
 
@@ -173,11 +173,11 @@ impl Simulator {
         let words = [self.first.clone(), scenario.words()].concat();
         let run = run(&self.program, &words, &self.folder)?;
         let words: Vec<&str> = run.output.split_whitespace().collect();
-        let ["arrived", arrived, "dropped", dropped, "octets", octets] = words[..] else {
+        let ["arrived", arrived, "dropped", dropped, "bytes", bytes] = words[..] else {
             return Err(format!("{self} printed {}", run.output).into());
         };
-        let octets: f64 = octets.parse()?;
-        let busy = octets * 8.0 / (scenario.megabits() * 1e6 * scenario.seconds);
+        let bytes: f64 = bytes.parse()?;
+        let busy = bytes * 8.0 / (scenario.megabits() * 1e6 * scenario.seconds);
         let counts = [arrived.parse()?, dropped.parse()?, busy];
         Ok((run, counts))
     }

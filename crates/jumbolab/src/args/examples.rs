@@ -114,15 +114,15 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
-        "robustness",
+        "sensitivity",
         &[
             example(
                 "Search the settings that a paper does not state for ten minutes",
-                "jumbolab robustness aqm-congestion",
+                "jumbolab sensitivity aqm-congestion",
             ),
             example(
                 "Search 20000 trials with one TCP, two at a time",
-                "jumbolab robustness aqm-congestion --set tcp=reno --budget runs=20000 --threads 2",
+                "jumbolab sensitivity aqm-congestion --set tcp=reno --budget runs=20000 --threads 2",
             ),
         ],
     ),
@@ -205,7 +205,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "predict bundle",
         &[
             example(
-                "Octets that bundles of two and six packets add or save",
+                "Bytes that bundles of two and six packets add or save",
                 "jumbolab predict bundle --packets 2,6",
             ),
             example(

@@ -27,10 +27,10 @@ pub(crate) struct Show {
 /// How much of a report to print.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Detail {
-    /// Print the whole report instead of its first 40 lines: all tables, verdicts with reasons, and the certificate.
+    /// Print the whole report instead of its first 40 lines: all tables, verdicts with reasons, and the quality check.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["json", "quiet"])]
     pub(crate) full: bool,
-    /// Print the certificate below the short report: faults, doubts, notes, program and machine.
+    /// Print the quality check below the short report: faults, warnings, notes, program and machine.
     #[arg(short, long, help_heading = "Output", conflicts_with_all = ["json", "quiet", "full"])]
     pub(crate) verbose: bool,
     /// Print the answer, the warnings about it and the paths alone, and no progress.
@@ -44,8 +44,8 @@ pub(crate) struct Run {
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
 
-    /// World to run in: `netns` (real kernels in network namespaces), `hosts` (machines of yours), `sim` (simulated) or `model` (predicted by closed forms); several, separated by commas, one after the other into one report [default: the experiment's, else netns].
-    #[arg(long, value_name = "WORLD,..", help_heading = "Experiment")]
+    /// Backend to run in: `netns` (real kernels in network namespaces), `hosts` (machines of yours), `sim` (simulated) or `model` (predicted by closed forms); several, separated by commas, one after the other into one report [default: the experiment's, else netns].
+    #[arg(long, value_name = "BACKEND,..", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
     /// With `--on hosts`: machine that is the sender, the receiver or a router to be metered, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.
     #[cfg_attr(
@@ -87,10 +87,10 @@ pub(crate) struct Run {
     #[cfg(target_os = "linux")]
     #[arg(long, help_heading = "Execution")]
     pub(crate) allow_commands: bool,
-    /// Number of parallel trials, in world `sim` only [default: number of processors].
+    /// Number of parallel trials, in backend `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Run part I of N, or parts I to J with `I-J/N`, in world `sim` only. The parts 1/N to N/N together form the whole run; with N the number of trials, part I is the Ith trial of its order.
+    /// Run part I of N, or parts I to J with `I-J/N`, in backend `sim` only. The parts 1/N to N/N together form the whole run; with N the number of trials, part I is the Ith trial of its order.
     #[arg(long, value_name = "I/N", help_heading = "Execution")]
     pub(crate) shard: Option<String>,
 
@@ -105,7 +105,7 @@ pub(crate) struct Run {
     /// Report progress in plain lines, on a terminal too.
     #[arg(long, help_heading = "Output")]
     pub(crate) plain: bool,
-    /// End with exit code 1 if the certificate passed with doubts, and not only if it failed.
+    /// End with exit code 1 if the quality check passed with warnings, and not only if it failed.
     #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,
 }
@@ -119,12 +119,12 @@ pub(crate) enum Resume {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Robustness {
+pub(crate) struct Sensitivity {
     /// Name of a shipped experiment with `[[unstated]]` settings, or path of a TOML file.
     pub(crate) experiment: String,
 
-    /// World to search in: `netns` or `sim` [default: the experiment's, else netns].
-    #[arg(long, value_name = "WORLD", help_heading = "Experiment")]
+    /// Backend to search in: `netns` or `sim` [default: the experiment's, else netns].
+    #[arg(long, value_name = "BACKEND", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
     /// Set a key, as for `run`. A setting that is set leaves the search. Repeatable.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Experiment")]
@@ -155,14 +155,14 @@ pub(crate) struct Robustness {
     #[cfg(target_os = "linux")]
     #[arg(long, help_heading = "Execution")]
     pub(crate) allow_commands: bool,
-    /// Number of parallel trials, in world `sim` only [default: number of processors].
+    /// Number of parallel trials, in backend `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Run part I of N of each round, in world `sim` only.
+    /// Run part I of N of each round, in backend `sim` only.
     #[arg(long, value_name = "I/N", help_heading = "Execution")]
     pub(crate) shard: Option<String>,
 
-    /// Folder for the results [default: results/NAME-robustness-HASH].
+    /// Folder for the results [default: results/NAME-sensitivity-HASH].
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Print the results as one JSON object per line instead of tables.
@@ -174,7 +174,7 @@ pub(crate) struct Robustness {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
-    /// Results folder. Two runs in one world are compared; runs in different worlds are shown side by side.
+    /// Results folder. Two runs in one backend are compared; runs in different backends are shown side by side.
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
     /// Print one JSON object per line (see docs/reference/json.md).
@@ -185,7 +185,7 @@ pub(crate) struct Report {
     pub(crate) csv: bool,
     #[command(flatten)]
     pub(crate) detail: Detail,
-    /// End with exit code 1 if a certificate passed with doubts, and not only if it failed.
+    /// End with exit code 1 if a quality check passed with warnings, and not only if it failed.
     #[arg(long)]
     pub(crate) strict: bool,
 }

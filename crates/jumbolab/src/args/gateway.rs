@@ -106,7 +106,7 @@ pub(crate) struct Gateway {
     /// Append the log to this file instead of printing it to stderr; the configuration may name one, too.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
-    /// Record what comes from inside and each decision about it in this new file, for `run replay`. Octets of packets are not recorded.
+    /// Record what comes from inside and each decision about it in this new file, for `run replay`. Bytes of packets are not recorded.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
 }

@@ -76,7 +76,7 @@ const OF_FLOWS: [&str; 26] = [
     "on",
     "off",
     "start",
-    "octets",
+    "bytes",
     "dscp",
     "ttl",
     "path_mtu",

@@ -26,7 +26,7 @@ pub(crate) struct Predict {
     /// Number of links in a row; all but the last end in a device that stores frames before it forwards them.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) stages: u64,
-    /// Results folder, or table of trials, to which costs of packets and octets are fitted.
+    /// Results folder, or table of trials, to which costs of packets and bytes are fitted.
     #[arg(long, value_name = "DIR|FILE.csv", conflicts_with_all = ["file", "size", "stages"], help_heading = FROM_TRIALS)]
     pub(crate) from: Option<PathBuf>,
     /// Largest MTU whose trials are fitted; larger ones are compared with the prediction.
@@ -50,7 +50,7 @@ pub(crate) struct Predict {
 /// The quantity to predict.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Question {
-    /// Print the octets that each header adds, and which MTU it leaves to the next one.
+    /// Print the bytes that each header adds, and which MTU it leaves to the next one.
     Overhead(Overhead),
     /// Print the most packets per second, and the most goodput, that a link can have.
     Limit(Limit),
@@ -58,7 +58,7 @@ pub(crate) enum Question {
     Optimal(Optimal),
     /// Print how long packets wait in front of a link on average, behind full ones or a mix.
     Wait(Wait),
-    /// Print the octets that bundles of packets save, and how long their packets wait.
+    /// Print the bytes that bundles of packets save, and how long their packets wait.
     Bundle(Bundle),
     /// Compute the sums of the studied papers again.
     Arithmetic(Arithmetic),

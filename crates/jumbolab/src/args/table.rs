@@ -25,7 +25,7 @@ const COMMANDS: [(&str, &[Row]); 3] = [
             ("list", Nothing),
             ("show", Nothing),
             ("run", Nothing),
-            ("robustness", Nothing),
+            ("sensitivity", Nothing),
             ("report", Nothing),
             ("claims", Nothing),
             ("shell", Linux),
@@ -103,7 +103,7 @@ impl Build {
         match (self.is_linux(), self.has_gateway) {
             (false, _) => vec![format!("Only on Linux: {}", of_linux.join(", "))],
             (true, true) => Vec::new(),
-            (true, false) => vec![format!("There is no gateway: {}", worlds::NO_GATEWAY)],
+            (true, false) => vec![format!("There is no gateway: {}", backends::NO_GATEWAY)],
         }
     }
 
@@ -115,7 +115,7 @@ impl Build {
         let why = match self.is_linux() {
             _ if self.has(*needs) => return None,
             false => format!("it needs Linux, and this program is for {}", self.system),
-            true => worlds::NO_GATEWAY.to_owned(),
+            true => backends::NO_GATEWAY.to_owned(),
         };
         Some(format!("there is no `{name}`: {why}"))
     }
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn another_system_has_what_needs_no_kernel_and_names_the_rest_in_one_line() {
-        let there = "list show run robustness report claims predict decode completions man";
+        let there = "list show run sensitivity report claims predict decode completions man";
         for system in OTHERS {
             let build = build(system);
             let commands: Vec<&str> = build.commands().collect();
@@ -186,7 +186,7 @@ mod tests {
             build.absences().remove(0),
             build.absence_of("gateway").unwrap(),
         ] {
-            assert!(line.ends_with(worlds::NO_GATEWAY), "{line}");
+            assert!(line.ends_with(backends::NO_GATEWAY), "{line}");
         }
     }
 }

@@ -201,7 +201,7 @@ pub(crate) struct FlowKeys {
     /// Start time, counted from when all flows are ready [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = DURATION)]
     start: Option<String>,
-    /// Duration [default: 10s; with --packets or --octets, unlimited].
+    /// Duration [default: 10s; with --packets or --bytes, unlimited].
     #[arg(long = "for", alias = "duration", value_name = "TIME", help_heading = DURATION)]
     pub(crate) length: Option<String>,
     /// Stop time, counted as --start is. Replaces --for.
@@ -212,7 +212,7 @@ pub(crate) struct FlowKeys {
     pub(crate) packets: Option<String>,
     /// Stop after this amount of payload.
     #[arg(long, value_name = "BYTES", help_heading = DURATION)]
-    octets: Option<String>,
+    bytes: Option<String>,
 
     /// Differentiated services code point: a number from 0 to 63, or a name such as EF, AF41 or CS1.
     #[arg(long, value_name = "DSCP", help_heading = SOCKET)]
@@ -280,7 +280,7 @@ impl FlowKeys {
             ("for", &self.length),
             ("stop", &self.stop),
             ("packets", &self.packets),
-            ("octets", &self.octets),
+            ("bytes", &self.bytes),
             ("dscp", &self.dscp),
             ("ttl", &self.ttl),
             ("path_mtu", &self.path_mtu),

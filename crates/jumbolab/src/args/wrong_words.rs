@@ -34,7 +34,7 @@ const WRONG_WORDS: &[WrongWord] = &[
     ),
     wrong(
         &["overhead", "headers", "mss", "mtu"],
-        "`jumbolab predict overhead` prints the octets of headers",
+        "`jumbolab predict overhead` prints the bytes of headers",
     ),
     wrong(
         &["model", "limit", "calculate", "compute"],
@@ -142,8 +142,8 @@ const WRONG_WORDS: &[WrongWord] = &[
         "`jumbolab claims` lists the claims of the studied papers with their verdicts",
     ),
     wrong(
-        &["sensitivity", "search", "explore"],
-        "`jumbolab robustness NAME` searches the settings that a study does not state",
+        &["search", "explore"],
+        "`jumbolab sensitivity NAME` searches the settings that a study does not state",
     ),
     wrong(
         &["setup", "install", "diagnose", "status", "env"],
@@ -157,7 +157,7 @@ const WRONG_WORDS: &[WrongWord] = &[
 ];
 
 /// Options of iperf3's client, and what to write for `send`.
-const IPERF3: [(&str, &str); 30] = [
+const IPERF3: [(&str, &str); 29] = [
     ("-B", "--bind ADDRESS"),
     ("-C", "--congestion cubic"),
     ("-J", "--json"),
@@ -170,7 +170,7 @@ const IPERF3: [(&str, &str); 30] = [
     ("-i", "--interval 1s"),
     ("-k", "--packets 1000"),
     ("-l", "--message 1400"),
-    ("-n", "--octets 10MB"),
+    ("-n", "--bytes 10MB"),
     ("-p", "--port 7770"),
     ("-t", "--for 10s"),
     ("-u", "--protocol udp, which is the default"),
@@ -178,7 +178,6 @@ const IPERF3: [(&str, &str); 30] = [
     ("--bandwidth", "--rate 10mbit"),
     ("--bitrate", "--rate 10mbit"),
     ("--blockcount", "--packets 1000"),
-    ("--bytes", "--octets 10MB"),
     ("--client", "jumbolab send HOST, without an option"),
     ("--length", "--message 1400"),
     (

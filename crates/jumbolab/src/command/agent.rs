@@ -10,5 +10,5 @@ pub(crate) fn run() -> Result<()> {
             "`jumbolab run --on hosts` starts this command by ssh and speaks to it; type that, or `jumbolab man agent`"
         );
     }
-    worlds::host_agent::serve()
+    backends::host_agent::serve()
 }

@@ -78,15 +78,15 @@ fn record(folders: &[PathBuf], variant: Option<&str>) -> Result<()> {
             continue;
         }
         let plan = read.plan();
-        let shipped = worlds::world::plan(Experiment::load(&plan.name)?, plan.world)?;
+        let shipped = backends::backend::plan(Experiment::load(&plan.name)?, plan.backend)?;
         if variant.is_none() && shipped.hash != plan.hash {
             bail!(
-                "{} is a run of plan {}, the shipped {} is {} in world {}; run it again, or name the settings with --variant",
+                "{} is a run of plan {}, the shipped {} is {} in backend {}; run it again, or name the settings with --variant",
                 folder.display(),
                 plan.hash,
                 plan.name,
                 shipped.hash,
-                plan.world
+                plan.backend
             );
         }
         let record = Record::of(&read.run().found, variant);

@@ -12,7 +12,7 @@ use crate::args::{Decode, Metrics};
 use crate::exit::Ending;
 use crate::output;
 
-/// Octets between two updates of the bar.
+/// Bytes between two updates of the bar.
 const STEP: u64 = 1 << 22;
 
 pub(crate) fn run(args: &Decode) -> Result<Ending> {

@@ -2,13 +2,13 @@
 
 use std::io::{self, IsTerminal};
 
-use analysis::certificate::State;
+use analysis::quality_check::State;
 use anyhow::Result;
+use backends::doctor::{self, Check, Facts, Status};
+use backends::host_report;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
-use worlds::doctor::{self, Check, Facts, Status};
-use worlds::host_report;
 
 use crate::args::Doctor;
 use crate::exit::Ending;
@@ -69,11 +69,11 @@ fn show(
 }
 
 /// The soundness of results of this machine: there are none if something is
-/// missing, and a note leaves a doubt.
+/// missing, and a note leaves a warning.
 fn state(checks: &[Check]) -> State {
     let states = checks.iter().map(|check| match check.status {
         Status::Ok => State::Passed,
-        Status::Note => State::Doubtful,
+        Status::Note => State::PassedWithWarnings,
         Status::Missing => State::Failed,
     });
     states.max().unwrap_or(State::Passed)

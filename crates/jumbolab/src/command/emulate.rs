@@ -7,10 +7,10 @@ mod text;
 use std::io::ErrorKind;
 
 use anyhow::{Result, anyhow, ensure};
+use backends::recording::{Heading, Recording};
 use emulator::{EmulatedLink, Emulator, End};
 use os::{clock, interrupt};
 use units::{Bytes, Seed, Span, Time};
-use worlds::recording::{Heading, Recording};
 
 use crate::args::Emulate;
 use crate::exit::Ending;

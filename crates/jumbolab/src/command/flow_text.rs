@@ -139,7 +139,7 @@ pub(super) fn served(served: &Served, results: Results) -> String {
             let what = describe(Some(flow.transport), flow.meter);
             let peer = served.session.peer.ip();
             let _ = writeln!(text, "{}: {what}, to {peer}", flow.name.as_str());
-            text += &departures(sent, sent.lateness.is_some());
+            text += &departures(sent, sent.timing_error.is_some());
             if let Some(stall) = sent.stall {
                 let _ = writeln!(text, "  failed      {stall}");
             }
@@ -219,21 +219,21 @@ fn departures(sent: &Sent, paced: bool) -> String {
     if paced {
         let _ = writeln!(text, "  offered     {} messages", sent.offered);
     }
-    let rates = rates(sent.messages, sent.octets, sent.lasted);
+    let rates = rates(sent.messages, sent.bytes, sent.lasted);
     let _ = writeln!(
         text,
         "  sent        {} messages, {}{rates}",
         sent.messages,
-        amount(sent.octets)
+        amount(sent.bytes)
     );
     text += &not_sent(sent);
-    if let Some(lateness) = sent.lateness {
+    if let Some(timing_error) = sent.timing_error {
         let _ = writeln!(
             text,
-            "  lateness    p50 {}, p99 {}, maximum {}",
-            time(lateness.median),
-            time(lateness.p99),
-            time(lateness.most)
+            "  timing error    p50 {}, p99 {}, maximum {}",
+            time(timing_error.median),
+            time(timing_error.p99),
+            time(timing_error.most)
         );
     }
     text
@@ -271,9 +271,11 @@ fn not_sent(sent: &Sent) -> String {
     }
     // One in a thousand may be due just before the end.
     if sent.stall.is_none() && sent.missed().saturating_mul(1_000) > sent.offered {
-        let [each, _] = per_second(sent.messages, sent.octets, sent.lasted);
+        let [each, _] = per_second(sent.messages, sent.bytes, sent.lasted);
         let due = each * sent.offered as f64 / sent.messages.max(1) as f64;
-        let most = sent.lateness.map_or(Span::ZERO, |lateness| lateness.most);
+        let most = sent
+            .timing_error
+            .map_or(Span::ZERO, |timing_error| timing_error.most);
         let words = intervals::behind(each, due, &time(most));
         let _ = writeln!(
             text,
@@ -292,10 +294,10 @@ fn received(
     meter: Meter,
     offset: Option<ClockOffset>,
 ) -> String {
-    let octets = Bytes::new(report.octets);
-    let size = amount(octets);
+    let bytes = Bytes::new(report.bytes);
+    let size = amount(bytes);
     let mut text = format!("  received    {} messages, {size}", report.messages);
-    text += &rates(report.messages, octets, Span::from_nanos(report.lasted));
+    text += &rates(report.messages, bytes, Span::from_nanos(report.lasted));
     if let Some(sent) = sent {
         text += &share(sent.saturating_sub(report.messages), sent);
     }
@@ -390,8 +392,8 @@ fn quantiles(delays: &DelayDistribution) -> String {
 }
 
 /// Messages and bits per second, if the duration is positive.
-fn rates(messages: u64, octets: Bytes, lasted: Span) -> String {
-    let [each, bits] = per_second(messages, octets, lasted);
+fn rates(messages: u64, bytes: Bytes, lasted: Span) -> String {
+    let [each, bits] = per_second(messages, bytes, lasted);
     match lasted == Span::ZERO {
         true => String::new(),
         false => format!(", {each:.1}/s, {:.3} Mbit/s", bits / 1e6),
@@ -399,14 +401,14 @@ fn rates(messages: u64, octets: Bytes, lasted: Span) -> String {
 }
 
 /// Messages and bits per second from the first to the last message: the first
-/// message and its share of the octets are excluded.
-fn per_second(messages: u64, octets: Bytes, lasted: Span) -> [f64; 2] {
+/// message and its share of the bytes are excluded.
+fn per_second(messages: u64, bytes: Bytes, lasted: Span) -> [f64; 2] {
     let seconds = lasted.as_secs_f64();
     if seconds <= 0.0 || messages < 2 {
         return [0.0; 2];
     }
     let passed = (messages - 1) as f64;
-    let bits = octets.bits() as f64 * passed / messages as f64;
+    let bits = bytes.bits() as f64 * passed / messages as f64;
     [passed / seconds, bits / seconds]
 }
 

@@ -86,8 +86,8 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
 
 /// Creates a file with a secret of 256 bits, in hexadecimal digits.
 fn new_secret(path: &Path) -> Result<()> {
-    let octets: [u8; 32] = random()?;
-    let mut line: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+    let bytes: [u8; 32] = random()?;
+    let mut line: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     line.push('\n');
     let written = files::create_private(path).and_then(|mut file| {
         file.write_all(line.as_bytes())?;

@@ -16,7 +16,7 @@ use crate::args::{Method, Over, PORT, Recv, Send};
 use crate::exit::{Ending, done};
 use crate::output;
 
-/// Octets of the headers before a payload, including the option of a jumbogram
+/// Bytes of the headers before a payload, including the option of a jumbogram
 /// [RFC2675 s2].
 const HEADERS: u32 = 48;
 const OPTION: u32 = 8;
@@ -183,7 +183,7 @@ fn to_host(size: u32, args: &Send) -> Result<()> {
     output::print(&text::sent(&sent, size, to.into(), args.json))
 }
 
-/// Octets of a packet with a payload of `size`.
+/// Bytes of a packet with a payload of `size`.
 const fn packet(size: u32) -> u32 {
     match size > LARGEST_ORDINARY {
         true => size + HEADERS + OPTION,
@@ -200,7 +200,7 @@ fn size(text: &str) -> Result<u32> {
         .filter(|size| (LEAST..=LARGEST).contains(size))
         .ok_or_else(|| {
             anyhow!(
-                "--jumbogram {text}: Linux builds a packet in at most 4 MiB of contiguous memory; write {LEAST} to {LARGEST} octets"
+                "--jumbogram {text}: Linux builds a packet in at most 4 MiB of contiguous memory; write {LEAST} to {LARGEST} bytes"
             )
         })
 }

@@ -94,7 +94,7 @@ fn one(task: &Task, args: &Probe) -> Result<Investigated> {
     Ok(found)
 }
 
-/// A problem outweighs doubt, and doubt a clean path.
+/// A problem outweighs an unclear path, and that a clean one.
 const fn weight(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Clean => 0,
@@ -136,7 +136,7 @@ fn size(text: &str) -> Result<Bytes> {
     let range = least..=u64::from(IpMtu::LARGEST);
     ensure!(
         range.contains(&size.get()),
-        "--up-to {text}: write {least} to {} octets",
+        "--up-to {text}: write {least} to {} bytes",
         IpMtu::LARGEST
     );
     Ok(size)

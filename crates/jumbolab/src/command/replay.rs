@@ -6,6 +6,8 @@ mod gateway;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use backends::recording::{Decision, Input, Recorded};
+use backends::replay::{self, Agreement, Difference};
 use document::Document;
 use link::Fate;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
@@ -13,8 +15,6 @@ use queue::Reason;
 use report::Places;
 use serde_json::{Value, json};
 use units::Time;
-use worlds::recording::{Decision, Input, Recorded};
-use worlds::replay::{self, Agreement, Difference};
 
 use super::page;
 use super::printed;
@@ -34,8 +34,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if args.experiment.as_deref() != Some(EXPERIMENT) {
         bail!("--trace: works with `jumbolab run replay` only");
     }
-    if let Some(world) = args.on.as_deref().filter(|&world| world != "sim") {
-        bail!("--on {world}: a replay is always simulated; leave it out");
+    if let Some(backend) = args.on.as_deref().filter(|&backend| backend != "sim") {
+        bail!("--on {backend}: a replay is always simulated; leave it out");
     }
     let page = folder(args.output.as_deref(), path).join(report::REPLAY_PAGE);
     output::spare_inputs("--output", &page, [path])?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         bail!(
             "{}: a gateway recorded it, and {}",
             path.display(),
-            worlds::NO_GATEWAY
+            backends::NO_GATEWAY
         );
     }
     let recorded = Recorded::read(input)?;

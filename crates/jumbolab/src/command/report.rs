@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use analysis::Findings;
-use analysis::across_worlds::across_worlds;
-use analysis::certificate::State;
+use analysis::across_backends::across_backends;
 use analysis::compare::without_cell;
 use analysis::passes::leave_out_disturbed;
+use analysis::quality_check::State;
 use anyhow::{Context, Result, anyhow, bail};
+use backends::sensitivity::{Study, is_search};
 use document::Document;
 use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
 use plan::{Plan, RunFacts, Trial};
 use report::{Paths, Places, Run};
 use results::folder::Folder;
-use worlds::robustness::{Study, is_search};
 
-use super::{page, printed, robustness};
+use super::{page, printed, sensitivity};
 use crate::args::Report;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -40,40 +40,40 @@ pub(super) fn evidence_was_read(trials: &[Trial]) -> Result<()> {
 }
 
 fn of_runs(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
-    let one_world = |runs: &[ReadRun<'_>]| {
+    let one_backend = |runs: &[ReadRun<'_>]| {
         runs.iter()
-            .all(|other| other.plan.world == runs[0].plan.world)
+            .all(|other| other.plan.backend == runs[0].plan.backend)
     };
     match runs {
         [one] => match searched(one)? {
             Some(study) if !args.csv => {
-                robustness::print(&study, &one.trials, &one.files, (args.json, args.detail))
+                sensitivity::print(&study, &one.trials, &one.files, (args.json, args.detail))
                     .map(done)
             }
             _ => alone(args, one),
         },
-        [first, second] if one_world(runs) => changes(args, first, second),
-        all if one_world(all) => bail!(
-            "cannot compare {} runs in world {}; give two runs, or runs in different worlds",
+        [first, second] if one_backend(runs) => changes(args, first, second),
+        all if one_backend(all) => bail!(
+            "cannot compare {} runs in backend {}; give two runs, or runs in different backends",
             all.len(),
-            all[0].plan.world
+            all[0].plan.backend
         ),
-        all => worlds(args, all),
+        all => backends(args, all),
     }
 }
 
-/// The study of a folder that `robustness` made.
+/// The study of a folder that `sensitivity` made.
 pub(super) fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
     if !is_search(&run.plan, &run.trials) {
         return Ok(None);
     }
     // The plan has defaults written out that follow from unstated settings.
-    let place = run.folder.join(robustness::EXPERIMENT);
+    let place = run.folder.join(sensitivity::EXPERIMENT);
     let name = place.display().to_string();
-    let text = { run.files.read_text(robustness::EXPERIMENT, LARGEST_FILE) }
+    let text = { run.files.read_text(sensitivity::EXPERIMENT, LARGEST_FILE) }
         .with_context(|| format!("cannot read {name}"))?;
     let experiment = Experiment::parse_results(&text, &name)?;
-    Study::new(experiment, run.plan.world).map(Some)
+    Study::new(experiment, run.plan.backend).map(Some)
 }
 
 /// The content of a results folder.
@@ -96,7 +96,7 @@ impl<'a> ReadRun<'a> {
         let (text, facts, mut trials) = Folder::read_in(&files)?;
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse_results(&text, &name.display().to_string())?;
-        let mut plan = worlds::world::plan(experiment, facts.world)?;
+        let mut plan = backends::backend::plan(experiment, facts.backend)?;
         let stray = without_cell(&plan, &trials).filter(|_| !is_search(&plan, &trials));
         if let Some(trial) = stray {
             let (id, factors) = (trial.id.as_str(), &trial.factors);
@@ -107,8 +107,8 @@ impl<'a> ReadRun<'a> {
         }
         facts.leave_out(&mut plan, &trials);
         leave_out_disturbed(&plan, &mut trials);
-        if plan.world.profile().runs_side_by_side {
-            worlds::run::sort(&plan, &mut trials);
+        if plan.backend.profile().runs_side_by_side {
+            backends::run::sort(&plan, &mut trials);
         }
         Ok(Self {
             folder,
@@ -217,23 +217,23 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
     Ok(ending(args, &runs))
 }
 
-fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
+fn backends(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
     if args.csv {
         bail!(
-            "--csv prints the trials of one folder; give one folder, or use --json for all worlds"
+            "--csv prints the trials of one folder; give one folder, or use --json for all backends"
         );
     }
     let files = &runs[0].files;
     let runs: Vec<Run<'_>> = runs.iter().map(ReadRun::run).collect();
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
-    let all = across_worlds(&found).map_err(|why| anyhow!(why))?;
+    let all = across_backends(&found).map_err(|why| anyhow!(why))?;
     if args.json {
-        output::print_lines(report::worlds_json(&all, &runs))?;
+        output::print_lines(report::backends_json(&all, &runs))?;
         output::print_lines(run_lines(&runs))?;
         return Ok(ending(args, &runs));
     }
-    let document = report::of_worlds(&all, &runs);
-    print_with_page(&document, files, report::WORLDS_PAGE, args)?;
+    let document = report::of_backends(&all, &runs);
+    print_with_page(&document, files, report::BACKENDS_PAGE, args)?;
     Ok(ending(args, &runs))
 }
 

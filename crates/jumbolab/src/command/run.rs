@@ -7,19 +7,19 @@ mod several;
 use std::path::{Path, PathBuf};
 
 use analysis::Findings;
-use analysis::certificate::certify;
 use analysis::completion::complete;
 use analysis::passes::leave_out_disturbed;
+use analysis::quality_check::check_quality;
 use anyhow::{Context, Result, bail};
+use backends::run::{Bench, How, sort};
+use backends::{dry_run, facts};
 use document::Document;
 use experiment::Experiment;
-use plan::{AutoRate, Cell, NamedHosts, Plan, SideEffect, Trial, World};
+use plan::{AutoRate, Backend, Cell, NamedHosts, Plan, SideEffect, Trial};
 use report::{Paths, Places};
 use results::folder::{Folder, Opening, Resume, Shard};
 use results::journal::Lost;
 use serde_json::{Value, json};
-use worlds::run::{Bench, How, sort};
-use worlds::{dry_run, facts};
 
 use super::report::evidence_was_read;
 use super::{consent, page, printed, replay};
@@ -42,11 +42,11 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         return replay::run(args).map(done);
     }
     let experiment = written(args)?;
-    let worlds = several::asked(args, &experiment)?;
-    let [world] = worlds.as_slice() else {
-        return several::run(args, &experiment, &worlds);
+    let backends = several::asked(args, &experiment)?;
+    let [backend] = backends.as_slice() else {
+        return several::run(args, &experiment, &backends);
     };
-    let (plan, named) = resolved(args, &experiment, *world)?;
+    let (plan, named) = resolved(args, &experiment, *backend)?;
     let named = named.as_ref();
     if args.dry_run {
         let answer = match args.json {
@@ -59,7 +59,9 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     let places = (Path::new(RESULTS), place);
     let chosen = auto_rate::chosen(&experiment, &plan, places, args.resume.is_some())?;
     let plan = match &chosen {
-        Some(chosen) => worlds::world::plan(auto_rate::applied(&experiment, chosen)?, *world)?,
+        Some(chosen) => {
+            backends::backend::plan(auto_rate::applied(&experiment, chosen)?, *backend)?
+        }
         None => plan,
     };
     #[cfg(target_os = "linux")]
@@ -90,7 +92,7 @@ impl Measured {
             retry: args.retry,
             named,
         };
-        let mut facts = facts::here(plan.world)?;
+        let mut facts = facts::here(plan.backend)?;
         facts.auto_rate = chosen;
         if let Some(chosen) = facts.auto_rate.as_ref().filter(|_| !args.detail.quiet) {
             output::say(&report::auto_rate(chosen));
@@ -116,16 +118,16 @@ impl Measured {
             shard,
             complete,
         };
-        // Of several worlds some may not have begun.
+        // Of several backends some may not have begun.
         if several::is_several(args) && !Folder::exists(&opening) {
             opening.resume = Resume::No;
         }
         let mut folder = Folder::open(&opening)?;
-        let mut progress: Box<dyn worlds::run::Progress + '_> = match args.detail.quiet {
+        let mut progress: Box<dyn backends::run::Progress + '_> = match args.detail.quiet {
             true => Box::new(Silent),
             false => {
                 let what = match several::is_several(args) {
-                    true => format!("writing results of {} to", plan.world),
+                    true => format!("writing results of {} to", plan.backend),
                     false => "writing results to".to_owned(),
                 };
                 output::say_folder(&what, folder.path());
@@ -146,7 +148,7 @@ impl Measured {
         notes.iter().for_each(|note| output::say(note));
         drop(progress);
         folder.change(|trials| leave_out_disturbed(&plan, trials));
-        if plan.world.profile().runs_side_by_side {
+        if plan.backend.profile().runs_side_by_side {
             folder.sort(|trials| sort(&plan, trials));
         }
         let failed = folder
@@ -228,7 +230,7 @@ impl Measured {
         }
         self.written([table])?;
         evidence_was_read(trials)?;
-        let state = certify(self.folder.facts(), trials).state();
+        let state = check_quality(self.folder.facts(), trials).state();
         Ok(Ending::of(state, args.strict))
     }
 
@@ -274,7 +276,7 @@ fn planned(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> 
     Ok(json!({
         "plan": plan.name,
         "title": plan.title,
-        "world": plan.world.to_string(),
+        "backend": plan.backend.to_string(),
         "hash": plan.hash,
         "cells": plan.cells.iter().filter(|cell| cell.setting.is_ok()).count(),
         "repeat": plan.repeat,
@@ -291,7 +293,7 @@ fn planned(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> 
 /// The progress of a run that is asked to be quiet.
 struct Silent;
 
-impl worlds::run::Progress for Silent {
+impl backends::run::Progress for Silent {
     fn begin(&mut self, _: usize, _: usize) {}
     fn trial(&mut self, _: &Cell, _: u32) {}
     fn done(&mut self, _: &Plan, _: &[Trial], _: &Trial) {}
@@ -313,29 +315,31 @@ fn written(args: &Run) -> Result<Experiment> {
     Ok(experiment)
 }
 
-/// The plan of `experiment` in `world`, and the machines that the user named if the world
+/// The plan of `experiment` in `backend`, and the machines that the user named if the backend
 /// measures between such.
 fn resolved(
     args: &Run,
     experiment: &Experiment,
-    world: World,
+    backend: Backend,
 ) -> Result<(Plan, Option<NamedHosts>)> {
-    let named = match (world.profile().builds_network, args.host.is_empty()) {
+    let named = match (backend.profile().builds_network, args.host.is_empty()) {
         (false, _) => Some(experiment.named_hosts(&args.host)?),
         (true, true) => None,
         (true, false) if several::is_several(args) => None,
-        (true, false) => bail!("--host: the world `{world}` makes its own hosts; add --on hosts"),
+        (true, false) => {
+            bail!("--host: the backend `{backend}` makes its own hosts; add --on hosts")
+        }
     };
-    Ok((worlds::world::plan(experiment.clone(), world)?, named))
+    Ok((backends::backend::plan(experiment.clone(), backend)?, named))
 }
 
-/// The plans of a run, one for each of its worlds.
+/// The plans of a run, one for each of its backends.
 #[cfg(test)]
 pub(super) fn plans(args: &Run) -> Result<Vec<Plan>> {
     let experiment = written(args)?;
-    let worlds = several::asked(args, &experiment)?;
-    let plan = |world: &World| Ok(resolved(args, &experiment, *world)?.0);
-    worlds.iter().map(plan).collect()
+    let backends = several::asked(args, &experiment)?;
+    let plan = |backend: &Backend| Ok(resolved(args, &experiment, *backend)?.0);
+    backends.iter().map(plan).collect()
 }
 
 #[cfg(test)]

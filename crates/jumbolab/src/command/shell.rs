@@ -4,8 +4,8 @@ use std::env;
 use std::ffi::OsString;
 
 use anyhow::Result;
+use backends::shell::{self, ShellRequest};
 use experiment::Experiment;
-use worlds::shell::{self, ShellRequest};
 
 use crate::args::Shell;
 use crate::exit::Ending;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: Shell) -> Result<Ending> {
     for assignment in &args.set {
         experiment.set(assignment)?;
     }
-    let plan = worlds::world::plan(experiment, shell::WORLD)?;
+    let plan = backends::backend::plan(experiment, shell::BACKEND)?;
     let (setting, note) = shell::choose(&plan)?;
     let command = match args.command.is_empty() {
         true => vec![users_shell()],

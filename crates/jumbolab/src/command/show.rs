@@ -123,7 +123,7 @@ mod tests {
     fn a_comment_begins_outside_of_quotes() {
         for (line, code) in [
             ("# all", ""),
-            ("mtu = 1500 # octets", "mtu = 1500 "),
+            ("mtu = 1500 # bytes", "mtu = 1500 "),
             ("text = \"a # b\" # c", "text = \"a # b\" "),
             ("[network]", "[network]"),
         ] {

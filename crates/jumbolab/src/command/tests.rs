@@ -106,7 +106,7 @@ fn each_command_parses_and_names_what_exists() {
                         "{place}"
                     );
                 }
-                Command::Robustness(args) => {
+                Command::Sensitivity(args) => {
                     let loaded = Experiment::load(&args.experiment);
                     assert!(loaded.unwrap().written().contains("unstated"), "{place}");
                 }
@@ -126,8 +126,8 @@ fn experiments_in_tutorials_have_plans() {
     for document in documents() {
         for text in document.experiments() {
             let experiment = Experiment::parse(&text, "my.toml").unwrap();
-            let world = experiment.world().unwrap().unwrap_or_default();
-            worlds::world::plan(experiment, world).unwrap();
+            let backend = experiment.backend().unwrap().unwrap_or_default();
+            backends::backend::plan(experiment, backend).unwrap();
             planned += 1;
         }
     }

@@ -93,7 +93,7 @@ impl Screen {
         let count = |is: fn(&Trial) -> bool| trials.iter().filter(|trial| is(trial)).count();
         let failed = count(|trial| trial.failure.is_some());
         self.bar
-            .set_message(doubts(failed, count(Trial::is_disturbed)));
+            .set_message(warnings(failed, count(Trial::is_disturbed)));
         self.bar.set_position(done as u64);
         let rows = height.saturating_sub(OTHERS);
         let columns = width.saturating_sub(1);
@@ -137,7 +137,7 @@ impl Drop for Screen {
 }
 
 /// The numbers of failed and of disturbed trials in words; nothing if there are none.
-fn doubts(failed: usize, disturbed: usize) -> String {
+fn warnings(failed: usize, disturbed: usize) -> String {
     let counts = [(failed, "failed"), (disturbed, "disturbed")];
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let words: Vec<String> = counts
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn failed_and_disturbed_trials_are_counted() {
-        assert_eq!(doubts(0, 0), "");
-        assert_eq!(doubts(1, 2), "1 failed, 2 disturbed");
+        assert_eq!(warnings(0, 0), "");
+        assert_eq!(warnings(1, 2), "1 failed, 2 disturbed");
     }
 }

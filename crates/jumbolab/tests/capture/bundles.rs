@@ -64,7 +64,7 @@ gap = \"1200us\"
 protocol = \"tcp\"
 from = \"a\"
 to = \"b\"
-octets = \"4kB\"
+bytes = \"4kB\"
 [sweep]
 \"domain.carriage\" = [\"ip\", \"udp\", \"label\"]
 [trials]

@@ -83,7 +83,7 @@ name = \"flow\"
 shape = \"pair\"
 link = \"emulated\"
 rate = \"20mbit\"
-lateness = \"100ms\"
+timing_error = \"100ms\"
 [traffic]
 kind = \"flows\"
 duration = \"1s\"
@@ -136,7 +136,7 @@ fn a_trial_that_failed_because_it_was_disturbed_is_repeated_at_the_end() {
 fn emulator(dir: &Dir) -> Option<i32> {
     let is_emulator = |process: &String| {
         let line = fs::read(format!("{process}/cmdline")).unwrap_or_default();
-        let mut words = line.split(|&octet| octet == 0).skip(1);
+        let mut words = line.split(|&byte| byte == 0).skip(1);
         words.next() == Some(b"--worker") && words.next() == Some(b"emulator")
     };
     let process = dir.processes().into_iter().find(is_emulator)?;

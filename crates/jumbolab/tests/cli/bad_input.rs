@@ -32,7 +32,7 @@ fn bad_values_are_refused_by_key_and_value() {
 }
 
 #[test]
-fn what_this_world_cannot_do_is_refused_by_name() {
+fn what_this_backend_cannot_do_is_refused_by_name() {
     refused("--set network.delay=10ms", &["delay", "emulated"]);
     refused("--set network.loss=1%", &["loss", "emulated"]);
     for key in ["cross.load=30%", "record=on"] {
@@ -50,7 +50,7 @@ fn what_this_world_cannot_do_is_refused_by_name() {
     );
     refused("--on model,sim,model", &["`model` is named twice"]);
     refused("--on sim,mars", &["mars", "netns"]);
-    refused("--on model,sim --shard 1/2", &["--shard", "one world"]);
+    refused("--on model,sim --shard 1/2", &["--shard", "one backend"]);
     refused(
         "--on model,sim --host sender=user@machine",
         &["--host", "add `hosts`"],

@@ -17,7 +17,7 @@ rate = \"200mbit\"
 [traffic]
 kind = \"command\"
 sender = \"sh ./tool.sh {sender} {receiver}\"
-read = { throughput = \"/a~1b/1 * 1e-6\", octets = \"/octets\" }
+read = { throughput = \"/a~1b/1 * 1e-6\", bytes = \"/bytes\" }
 [sweep]
 \"network.mtu\" = [1500, 9000]
 [trials]
@@ -36,7 +36,7 @@ fn trials(dir: &Dir, tool: &str, settings: &str, count: usize) -> Vec<Value> {
 #[test]
 fn what_a_program_reports_is_what_a_trial_measures() {
     let dir = Dir::new();
-    let tool = r#"grep -q eth0 /proc/net/dev && echo "{\"a/b\": [0, 150e6], \"octets\": 1000000, \"of\": \"$*\"}""#;
+    let tool = r#"grep -q eth0 /proc/net/dev && echo "{\"a/b\": [0, 150e6], \"bytes\": 1000000, \"of\": \"$*\"}""#;
     for trial in trials(&dir, tool, "", 4) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["metrics"]["throughput"], 150.0, "{trial}");
@@ -44,7 +44,7 @@ fn what_a_program_reports_is_what_a_trial_measures() {
             &trial["metrics"]["cpu_total"],
             &trial["evidence"]["cpu_seconds"],
         );
-        // Seconds for 10^6 octets, as seconds for 10^9.
+        // Seconds for 10^6 bytes, as seconds for 10^9.
         let (cpu, seconds) = (cpu.as_f64().unwrap(), seconds.as_f64().unwrap());
         assert!((cpu / 1e3 - seconds).abs() < 1e-9, "{trial}");
         let evidence = &trial["evidence"];
@@ -67,7 +67,7 @@ fn what_a_program_reports_is_what_a_trial_measures() {
 #[test]
 fn what_a_program_leaves_in_its_trials_folder_is_kept() {
     let dir = Dir::new();
-    let tool = r#"echo "of $1" > "$2/left.txt" && echo '{"a/b": [0, 1], "octets": 1}'"#;
+    let tool = r#"echo "of $1" > "$2/left.txt" && echo '{"a/b": [0, 1], "bytes": 1}'"#;
     let sender = "sh ./tool.sh {receiver} {folder}";
     dir.write("tool.sh", tool);
     dir.write("tool.toml", TOOL);
@@ -91,7 +91,7 @@ fn what_a_program_leaves_in_its_trials_folder_is_kept() {
 #[test]
 fn goodput_above_the_limit_is_kept_and_flagged() {
     let dir = Dir::new();
-    let tool = r#"echo '{"a/b": [0, 250e6], "octets": 1}'"#;
+    let tool = r#"echo '{"a/b": [0, 250e6], "bytes": 1}'"#;
     for trial in trials(&dir, tool, "--repeat 1", 2) {
         assert_eq!(trial["metrics"]["throughput"], 250.0, "{trial}");
         assert_eq!(trial["flags"][0], "above-limit", "{trial}");
@@ -102,7 +102,7 @@ fn goodput_above_the_limit_is_kept_and_flagged() {
 fn programs_begin_with_the_congestion_control_that_was_asked_for() {
     let dir = Dir::new();
     let tool = r#"grep -qx reno /proc/sys/net/ipv4/tcp_congestion_control &&
-        echo '{"a/b": [0, 1], "octets": 1}'"#;
+        echo '{"a/b": [0, 1], "bytes": 1}'"#;
     for trial in trials(&dir, tool, "--repeat 1 --set host.congestion=reno", 2) {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
         assert_eq!(trial["evidence"]["congestion_default"], "reno", "{trial}");
@@ -147,25 +147,21 @@ fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
         ("echo nothing", "", "sender: its stdout is not JSON"),
         ("echo '{}'", "", "sender: its JSON has nothing at /a~1b/1"),
         (
-            r#"echo '{"a/b": [0, "x"], "octets": 1}'"#,
+            r#"echo '{"a/b": [0, "x"], "bytes": 1}'"#,
             "",
             "sender: its JSON has no number at /a~1b/1",
         ),
         (
-            r#"echo '{"a/b": [0, 1], "octets": 0}'"#,
+            r#"echo '{"a/b": [0, 1], "bytes": 0}'"#,
             "",
-            "sender: its JSON has no octet count at /octets",
+            "sender: its JSON has no byte count at /bytes",
         ),
         (
             "echo waiting >&2; sleep 1000",
             "--set traffic.timeout=300ms",
             "sender: not finished within 300ms: waiting",
         ),
-        (
-            "exec yes",
-            "",
-            "sender: more than 16777216 octets on stdout",
-        ),
+        ("exec yes", "", "sender: more than 16777216 bytes on stdout"),
         (
             "exit 0",
             "--set traffic.receiver=/bin/false",

@@ -76,7 +76,7 @@ fn programs_of_a_file_that_others_can_write_are_started_only_if_allowed() {
 const HOSTS: &str = "\
 format = 1
 name = \"far\"
-world = \"hosts\"
+backend = \"hosts\"
 [network]
 mtu_by = \"mss\"
 rate = \"none\"

@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::harness::Dir;
 use crate::lookup::{Lines, Object};
 
-/// Only an idle machine emulates in time; lateness is not tested here.
-const LATE: &str = "--set network.lateness=1min";
+/// Only an idle machine emulates in time; timing error is not tested here.
+const LATE: &str = "--set network.timing_error=1min";
 
 #[track_caller]
 fn trials(line: &str, count: usize) -> Vec<Value> {
@@ -49,7 +49,7 @@ fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
             "router" => ("router1", "sender"),
             _ => ("sender", "router1"),
         };
-        // 21 pieces of 1480 octets of payload over IPv4, 1448 over IPv6.
+        // 21 pieces of 1480 bytes of payload over IPv4, 1448 over IPv6.
         assert!(count(cutter, "cut") > 0, "{who}: {nodes}");
         assert_eq!(count(cutter, "made"), 21 * count(cutter, "cut"), "{nodes}");
         assert_eq!(count(idle, "cut"), 0, "{who}: {nodes}");

@@ -60,8 +60,8 @@ fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
         let evidence = &trial["evidence"];
         let over_time = |flow: &str, key: &str| evidence["flow_series"][flow].list(key);
         for flow in ["voice", "bulk"] {
-            let octets: f64 = over_time(flow, "octets").iter().sum();
-            assert!(octets > 0.0 && trial.metric(&format!("throughput/{flow}")) > 0.0);
+            let bytes: f64 = over_time(flow, "bytes").iter().sum();
+            assert!(bytes > 0.0 && trial.metric(&format!("throughput/{flow}")) > 0.0);
             let longest = over_time(flow, "delay_max_ms");
             let longest = longest.into_iter().fold(0.0, f64::max);
             let quantiles = evidence["delay_quantiles"].list(flow);
@@ -69,15 +69,15 @@ fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
             assert!(quantiles[9] <= longest * 1.001, "{trial}");
         }
         assert!(!over_time("bulk", "rtt_ms").is_empty(), "TCP's own");
-        let bulk: f64 = over_time("bulk", "octets").iter().sum();
+        let bulk: f64 = over_time("bulk", "bytes").iter().sum();
         assert_eq!(bulk % 6000.0, 0.0, "whole messages");
         assert!(evidence["flow_series"]["voice"]["rtt_ms"].is_null());
 
         let log = trial["evidence"]["packet_log"].as_str().unwrap();
-        let octets = std::fs::metadata(dir.path().join("r").join(log))
+        let bytes = std::fs::metadata(dir.path().join("r").join(log))
             .unwrap()
             .len();
-        assert!(octets > count("messages_received"), "{octets} octets");
+        assert!(bytes > count("messages_received"), "{bytes} bytes");
     }
     dir.run("report r").ran();
 }

@@ -102,7 +102,7 @@ fn the_object_of_a_dry_run_is_that_of_the_run() {
     assert!(dir.entries().is_empty(), "nothing is written");
     dir.run(&format!("{STUDY} -o r")).fine();
     let plan = fs::read_to_string(dir.path().join("r/plan.toml")).unwrap();
-    for key in ["hash", "version", "binary", "world"] {
+    for key in ["hash", "version", "binary", "backend"] {
         let line = format!("{key} = {}", planned[0][key]);
         assert!(
             plan.lines().any(|other| other == line),

@@ -142,11 +142,11 @@ fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfol
     let lines = dir.run("report r --json").fine().json();
     let cells = lines.with("cell");
     let [off, late] = ["off", "t900us"].map(|gather| cells.of(&[("gather", gather)]));
-    // 1 + 0.9 ms times 25000 a second; each bundle has 64 octets around packets of 46 and 4.
+    // 1 + 0.9 ms times 25000 a second; each bundle has 64 bytes around packets of 46 and 4.
     let gathered = late.figure("packets_per_frame_busy");
     assert!((22.0..25.0).contains(&gathered), "{gathered}");
-    let octets = late.figure("wire_octets_busy");
-    assert!((octets - (50.0 + 64.0 / gathered)).abs() < 0.1, "{octets}");
+    let bytes = late.figure("wire_bytes_busy");
+    assert!((bytes - (50.0 + 64.0 / gathered)).abs() < 0.1, "{bytes}");
     let relieved = off.figure("frame_rate_busy") / late.figure("frame_rate_busy");
     assert!((relieved - gathered).abs() < 0.5, "{relieved}");
     let later = late.figure("delay") - off.figure("delay");
@@ -157,12 +157,12 @@ fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfol
 fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
     let dir = Dir::new();
     let cells = "--set traffic=voip2k --set frame=9000 --set gather=off,t10ms";
-    let live = "--set on.netns.network.lateness=5s --set on.netns.trials.repeat=1 --repeat 1";
+    let live = "--set on.netns.network.timing_error=5s --set on.netns.trials.repeat=1 --repeat 1";
     dir.run(&format!(
         "run jumbogen-scaling --on sim,netns -o r {cells} {live}"
     ));
-    let of = |world: &str| {
-        let trials = dir.trials(&format!("r/{world}"), 2);
+    let of = |backend: &str| {
+        let trials = dir.trials(&format!("r/{backend}"), 2);
         ["off", "t10ms"].map(|gather| {
             let of_cell = |trial: &&Value| trial["factors"]["gather"] == gather;
             trials.iter().find(of_cell).unwrap().clone()
@@ -197,7 +197,7 @@ fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
 }
 
 /// A short trial of few connections, whose average follows the queue at once.
-const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --repeat 1";
+const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.timing_error=5s --repeat 1";
 
 /// Asserts that the drops of the flows are the share `percent` of their packets. Kernels send a
 /// few packets more, which are of no flow.
@@ -219,7 +219,7 @@ fn assert_drops_are_of_flows(trial: &Value, percent: f64, within: f64) {
 #[test]
 fn drops_out_of_simulated_bundles_are_those_of_the_flows_inside() {
     let dir = Dir::new();
-    let cells = LIVE.replace("--set network.lateness=5s", "");
+    let cells = LIVE.replace("--set network.timing_error=5s", "");
     let run = format!("run aqm-congestion --on sim -o r {cells} --set queue=mred,red");
     dir.run(&format!(
         "{run} --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set links.bottleneck.losses.window=1s..3s"
@@ -276,7 +276,7 @@ name = \"pairs\"
 shape = \"dumbbell\"
 pairs = 3
 link = \"emulated\"
-lateness = \"5s\"
+timing_error = \"5s\"
 rate = \"50mbit\"
 [links.bottleneck]
 rate = \"5mbit\"
@@ -338,7 +338,7 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
         ),
         (
             "tcp.initial_window=50",
-            "tcp.initial_window = 50: a kernel's first window has at most 65535 octets, here 45 segments",
+            "tcp.initial_window = 50: a kernel's first window has at most 65535 bytes, here 45 segments",
         ),
     ] {
         dir.run(&format!("{run} --set {set}")).refused(&[words]);

@@ -23,7 +23,7 @@ pub(crate) struct Dir {
 /// Settings that make a trial of os-comparison short: enough to run through all
 /// code, too short for meaningful results, and valid in spite of concurrent
 /// tests.
-pub(crate) const SHORT: &str = "--set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set scenario=LU-LU --set network.lateness=1min";
+pub(crate) const SHORT: &str = "--set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set scenario=LU-LU --set network.timing_error=1min";
 
 impl Dir {
     pub(crate) fn new() -> Self {
@@ -76,7 +76,7 @@ impl Dir {
         let is_ours = |process: &Path| {
             let environment = fs::read(process.join("environ")).unwrap_or_default();
             environment
-                .split(|&octet| octet == 0)
+                .split(|&byte| byte == 0)
                 .any(|entry| entry == needle.as_bytes())
         };
         fs::read_dir("/proc")

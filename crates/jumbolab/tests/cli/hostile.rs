@@ -13,7 +13,7 @@ use crate::harness::{self, Dir, Outcome};
 const SMALL: &str = "\
 format = 1
 name = \"small\"
-world = \"sim\"
+backend = \"sim\"
 [network]
 shape = \"pair\"
 [traffic]

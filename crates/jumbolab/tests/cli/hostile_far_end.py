@@ -6,9 +6,9 @@ import socket
 import struct
 
 
-def checksum(octets):
-    octets += b"\0" * (len(octets) % 2)
-    total = sum(struct.unpack("!%dH" % (len(octets) // 2), octets))
+def checksum(data):
+    data += b"\0" * (len(data) % 2)
+    total = sum(struct.unpack("!%dH" % (len(data) // 2), data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -38,11 +38,11 @@ fn interrupt(child: &Child) {
 /// a kill does not depend on the program's own steps.
 fn wait_at_random(seed: u64, round: u64) {
     // Any hash will do: that of FNV-1a.
-    let octets = [seed.to_le_bytes(), round.to_le_bytes()].concat();
-    let hash = octets
+    let bytes = [seed.to_le_bytes(), round.to_le_bytes()].concat();
+    let hash = bytes
         .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, &octet| {
-            (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
     clock::sleep(Span::from_micros((hash >> 16) % 150_000));
 }
@@ -107,7 +107,7 @@ fn twenty_kills_lose_nothing_and_repeat_nothing() {
 const LONG: &str = "\
 format = 1
 name = \"long\"
-world = \"sim\"
+backend = \"sim\"
 [network]
 shape = \"pair\"
 [traffic]

@@ -1,4 +1,4 @@
-//! The experiment `jumbo-frames`: its answer in each world, shrunk.
+//! The experiment `jumbo-frames`: its answer in each backend, shrunk.
 
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn simulated_it_answers_by_a_table_and_one_sentence() {
 #[test]
 fn hosts_that_cost_time_are_simulated_where_nothing_limits_the_link() {
     let dir = Dir::new();
-    let costs = "--set host.send_per_packet=1us --set host.send_per_octet=0.2ns";
+    let costs = "--set host.send_per_packet=1us --set host.send_per_byte=0.2ns";
     let run = format!("run jumbo-frames --on sim --repeat 1 -o r {costs}");
     let text = dir.run(&run).fine().stdout;
     let said =

@@ -8,9 +8,9 @@ use crate::processors::Processors;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
 /// Few round trips between two namespaces, over links with a high tolerance of
-/// lateness.
+/// timing error.
 const SHORT: &str = "--set mtu=1500 --set messages=20 --repeat 1";
-const EMULATED: &str = "--set link=emulated --set network.lateness=1min";
+const EMULATED: &str = "--set link=emulated --set network.timing_error=1min";
 
 /// The metrics that add up to a round trip, in their order.
 const PARTS: [&str; 16] = [
@@ -32,7 +32,7 @@ const PARTS: [&str; 16] = [
     "unexplained",
 ];
 
-/// The admissible effect of other load on a median: less than half of the
+/// The allowed effect of other load on a median: less than half of the
 /// injected time.
 const INJECTED: f64 = 20_000.0;
 const NOISE: f64 = 9_500.0;
@@ -57,7 +57,7 @@ fn the_parts_of_a_round_trip_add_up_to_it() {
                 PARTS[..15].iter().all(|name| trial.metric(name) >= 0.0),
                 "{trial}"
             );
-            // 64 octets take a frame of 64 at least, and 20 of preamble and gap.
+            // 64 bytes take a frame of 64 at least, and 20 of preamble and gap.
             let transmission = trial.metric("there_transmission");
             assert!(
                 transmission >= least && (transmission > 0.0) == (least > 0.0),

@@ -17,7 +17,7 @@ message = \"file:sizes.txt\"
 gap = \"pareto:1.5,200us\"
 on = \"exponential:20ms\"
 off = \"weibull:0.8,20ms\"
-octets = \"200kB\"
+bytes = \"200kB\"
 [flows.voice]
 message = 160
 gap = \"file:gaps.txt\"

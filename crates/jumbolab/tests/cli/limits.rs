@@ -9,7 +9,7 @@ use crate::harness::{Dir, Outcome};
 const SIMULATED: &str = "\
 format = 1
 name = \"limits\"
-world = \"sim\"
+backend = \"sim\"
 [traffic]
 protocol = \"udp\"
 size = \"50kB\"

@@ -29,7 +29,7 @@ mod processors;
 mod program;
 mod red;
 mod register;
-mod robustness;
+mod sensitivity;
 mod sim;
 mod traffic;
 mod undisturbed;

@@ -49,7 +49,7 @@ def send(packet):
 
 
 def settle():
-    """The octets of a datagram that arrives before two that are right: an ICMPv6 error
+    """The bytes of a datagram that arrives before two that are right: an ICMPv6 error
     may be overtaken by the first of these, but not by the second."""
     delivered = None
     for _ in range(2):

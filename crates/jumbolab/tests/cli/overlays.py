@@ -1,5 +1,5 @@
 # Prints the MTUs that the kernel gave to both overlays. Then sends a message through
-# each stack and prints: the stack, the octets of payload, and those of the frame that
+# each stack and prints: the stack, the bytes of payload, and those of the frame that
 # arrives at the other end of the link.
 import fcntl
 import socket
@@ -7,8 +7,8 @@ import struct
 
 # Linux: if_ether.h, in6.h and sockios.h.
 ETH_P_ALL, IPV6_HOPOPTS, IPV6_DSTOPTS, SIOCGIFMTU = 3, 54, 59, 0x8921
-# An extension header of eight octets: a next header that the kernel fills in, a length
-# of 0, and the option PadN with four octets.
+# An extension header of eight bytes: a next header that the kernel fills in, a length
+# of 0, and the option PadN with four bytes.
 EXTENSION = bytes([0, 0, 1, 4, 0, 0, 0, 0])
 
 
@@ -26,24 +26,24 @@ def frame_with(tap, payload):
             return len(frame)
 
 
-def datagram(stack, address, octets, option=None):
+def datagram(stack, address, size, option=None):
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     sender = socket.socket(family, socket.SOCK_DGRAM)
     if option:
         sender.setsockopt(*option)
-    payload = f"{stack} {octets} ".encode().ljust(octets, b".")
+    payload = f"{stack} {size} ".encode().ljust(size, b".")
     tap = heard("d1")
     sender.sendto(payload, (address, 9))
-    print(stack, octets, frame_with(tap, payload))
+    print(stack, size, frame_with(tap, payload))
 
 
-def segment(stack, octets):
+def segment(stack, size):
     listener = socket.create_server(("127.0.0.1", 0))
     sender = socket.create_connection(listener.getsockname())
-    payload = f"{stack} {octets} ".encode().ljust(octets, b".")
+    payload = f"{stack} {size} ".encode().ljust(size, b".")
     tap = heard("lo")
     sender.sendall(payload)
-    print(stack, octets, frame_with(tap, payload))
+    print(stack, size, frame_with(tap, payload))
 
 
 def mtu(interface):
@@ -62,7 +62,7 @@ datagram("eth,ipv4,udp,vxlan,eth,ipv6,udp", "fd04::2", 1402)
 datagram("eth,ipv6,udp,vxlan,eth,ipv4,udp", "198.51.6.2", 200)
 datagram("eth,ipv6,udp,vxlan,eth,ipv6,udp", "fd06::2", 1382)
 datagram("eth,ipv6+srh=1,ipv6,udp", "fd09::2", 200)
-# Five octets of options, which are padded to eight: a route of no hop, and the end.
+# Five bytes of options, which are padded to eight: a route of no hop, and the end.
 route = (socket.IPPROTO_IP, socket.IP_OPTIONS, struct.pack("BBBBB", 7, 3, 4, 1, 0))
 datagram("eth,ipv4+options=5,udp", "192.0.2.2", 100, route)
 for name, option in [("hbh", IPV6_HOPOPTS), ("dst", IPV6_DSTOPTS)]:

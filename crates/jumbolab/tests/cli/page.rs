@@ -22,16 +22,16 @@ fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
     let last = outcome.stdout.lines().last();
     assert_eq!(last, Some("Page: r/report.html"));
     let page = page(&dir);
-    assert!(page.len() < 3_000_000, "{} octets", page.len());
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let paragraphs: Vec<String> = outcome.stdout.split("\n\n").map(words).collect();
     let sentence = paragraphs[1].split(". ").next().unwrap();
     assert!(page.contains(sentence), "`{sentence}` is not in the page");
-    let certificate = match outcome.stdout.contains("Certificate: passed") {
-        true => "certificate passed",
-        false => "certificate FAILED",
+    let quality_check = match outcome.stdout.contains("Quality check: passed") {
+        true => "quality check passed",
+        false => "quality check FAILED",
     };
-    assert!(page.contains(certificate), "{certificate}");
+    assert!(page.contains(quality_check), "{quality_check}");
 
     for metric in ["rtt", "jitter", "throughput", "cpu_total"] {
         let place = format!("id=\"plot-{metric}\"");
@@ -75,7 +75,7 @@ fn a_folder_that_cannot_be_written_is_still_reported() {
         said.len() == 1 && said[0].contains("cannot write r/report.html"),
         "{said:?}"
     );
-    assert!(outcome.stdout.contains("Certificate: "));
+    assert!(outcome.stdout.contains("Quality check: "));
     assert!(!outcome.stdout.contains("Page: "), "{}", outcome.stdout);
     let left = fs::read_dir(dir.path().join("r")).unwrap();
     let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();

@@ -5,8 +5,7 @@ use serde_json::Value;
 use crate::harness::Dir;
 
 /// Each trial once, and valid in spite of concurrent tests.
-const ONCE: &str =
-    "run pmtu-faults --on netns --repeat 1 --set trials.patience=none --set network.lateness=1min";
+const ONCE: &str = "run pmtu-faults --on netns --repeat 1 --set trials.patience=none --set network.timing_error=1min";
 
 /// Runs the faults `sets` and checks that each trial is right.
 fn check_right(sets: &str, trials: usize) -> Vec<Value> {

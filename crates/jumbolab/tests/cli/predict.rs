@@ -1,4 +1,4 @@
-//! `jumbolab predict`: what its commands print, what they refuse, and the octets of its
+//! `jumbolab predict`: what its commands print, what they refuse, and the bytes of its
 //! stacks against those that the kernel sends.
 
 use std::fs;
@@ -72,9 +72,9 @@ fn the_study_of_2019_is_predicted_and_windows_is_not_of_the_form() {
         assert_eq!(figure["within"], 1, "{figure}");
     }
     let refuted = |pair: &str| {
-        of(pair, "doubt")
+        of(pair, "warning")
             .iter()
-            .any(|doubt| doubt["doubt"] == "refuted")
+            .any(|warning| warning["warning"] == "refuted")
     };
     let pairs = ["LU-LU", "LU-WS", "WS-LU", "WS-WS"];
     assert_eq!(pairs.map(refuted), [false, false, false, true]);
@@ -115,7 +115,7 @@ fn the_table_of_the_study_has_the_figures_of_the_experiment() {
 #[test]
 fn the_costs_of_simulated_hosts_are_found_again() {
     let dir = Dir::new();
-    let set = "--set rate=100gbit --set size=20MB --set on.sim.host.send_per_packet=5us --set on.sim.host.send_per_octet=2ns";
+    let set = "--set rate=100gbit --set size=20MB --set on.sim.host.send_per_packet=5us --set on.sim.host.send_per_byte=2ns";
     let run = format!(
         "run os-comparison --on sim --repeat 2 --set scenario=LU-LU --set offloads=off --set traffic.echo=off --set ip=4 --set mtu=576,760,1120,1500,9000 --set message=64kB {set} -o sim"
     );
@@ -126,9 +126,9 @@ fn the_costs_of_simulated_hosts_are_found_again() {
         .json();
     let fit = lines.iter().find(|line| line["kind"] == "fit").unwrap();
     let cost = |name: &str| fit[name].as_f64().unwrap();
-    // Costs are of octets of IP packets: the headers are part of the packet's.
+    // Costs are of bytes of IP packets: the headers are part of the packet's.
     assert!((cost("per_packet_s") / 5.1e-6 - 1.0).abs() < 0.02, "{fit}");
-    assert!((cost("per_octet_s") / 2e-9 - 1.0).abs() < 0.05, "{fit}");
+    assert!((cost("per_byte_s") / 2e-9 - 1.0).abs() < 0.05, "{fit}");
     let figure = lines
         .iter()
         .find(|line| line["kind"] == "prediction")
@@ -178,7 +178,7 @@ fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
     dir.run("run host-costs --dry-run --set traffic.protocol=udp")
         .refused(&[
             "network.mtu_by = \"mss\"",
-            "nothing cuts datagrams of 64000 octets",
+            "nothing cuts datagrams of 64000 bytes",
         ]);
     for (set, line) in [
         (
@@ -263,7 +263,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ("--fit-up-to 1500", "--from"),
         ("--from no.csv", "cannot read no.csv: No such file"),
         ("--from one.csv", "too few trials: 1 of them"),
-        ("--from same.csv", "all trials have segments of 1428 octets"),
+        ("--from same.csv", "all trials have segments of 1428 bytes"),
         ("--from bound.csv", "sizes and segments change together"),
         (
             "--from wrong.csv",
@@ -273,7 +273,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ("--from five.csv --mtu 60", "--mtu 60: leaves no room"),
         (
             "--from five.csv --mtu 70000",
-            "--mtu 70000: write octets of a packet",
+            "--mtu 70000: write bytes of a packet",
         ),
         (
             "--from five.csv --spread 2",
@@ -321,7 +321,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ),
         (
             "overhead --mtu 70 --stack eth,ipv4,tcp+options=40+ts",
-            "`tcp+options=40+ts`: 52 octets",
+            "`tcp+options=40+ts`: 52 bytes",
         ),
         ("overhead --mtu 65536", "--mtu 65536: no length field"),
         ("overhead --mtu -1", "unexpected argument"),
@@ -343,7 +343,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ),
         (
             "optimal --largest 70000",
-            "--largest 70000: no length field of eth,ipv6,tcp+ts counts so many octets; write at most 65535, or jumbograms: --stack eth,ipv6+jumbo,tcp+ts",
+            "--largest 70000: no length field of eth,ipv6,tcp+ts counts so many bytes; write at most 65535, or jumbograms: --stack eth,ipv6+jumbo,tcp+ts",
         ),
         ("arithmetic 2018", "there is no paper 2018; write mred-ddf"),
     ] {
@@ -367,7 +367,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
 /// kernel has no other tunnel; the tests of `model` compare those with the sizes that
 /// their standards state.
 #[test]
-fn the_kernel_sends_as_many_octets_as_the_stack_says() {
+fn the_kernel_sends_as_many_bytes_as_the_stack_says() {
     let dir = Dir::new();
     dir.write("overlays.py", SENDER);
     // Neighbours are static and addresses are not generated, so that no other frame is

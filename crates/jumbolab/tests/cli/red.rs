@@ -69,7 +69,7 @@ fn one_object_has_the_figures_of_a_cell_with_both_halves() {
                 );
             }
             let small = &trial["evidence"]["flow_series"]["small"];
-            for kind in ["octets", "rtt_ms", "rtt_max_ms"] {
+            for kind in ["bytes", "rtt_ms", "rtt_max_ms"] {
                 let words = small[kind].as_str().map(|list| list.split(' ').count());
                 assert_eq!(words, Some(8), "{kind} of {trial}");
             }
@@ -217,7 +217,7 @@ fn growing_traffic_meets_what_it_meets_in_ns2() {
 fn drops_between_kernels_are_attributed_to_flows() {
     let dir = Dir::new();
     let run = "run red-claims --on netns -o r --set study=share,crowd,reno5 --set queue=red \
-        --set duration=4s --set window=1s..4s --set all=1s..4s --set network.lateness=5s --repeat 1";
+        --set duration=4s --set window=1s..4s --set all=1s..4s --set network.timing_error=5s --repeat 1";
     dir.run(run);
     // Studies of Reno are kept unmeasured.
     for trial in dir.trials("r", 2) {

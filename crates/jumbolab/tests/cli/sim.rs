@@ -1,4 +1,4 @@
-//! The world `sim`: identical results however it is run, and no privileges.
+//! The backend `sim`: identical results however it is run, and no privileges.
 
 use std::fs;
 use std::path::Path;
@@ -34,7 +34,7 @@ size = \"200kB\"
 repeat = 4
 ";
 
-fn octets(folder: &Path, name: &str) -> Vec<u8> {
+fn bytes(folder: &Path, name: &str) -> Vec<u8> {
     fs::read(folder.join(name)).unwrap()
 }
 
@@ -47,11 +47,11 @@ fn one_thread_and_many_leave_the_same_journal_and_the_same_archive() {
         dir.run(&run).fine();
     }
     for name in ["trials.jsonl", "trials.parquet"] {
-        let one = octets(&dir.path().join("r1"), name);
+        let one = bytes(&dir.path().join("r1"), name);
         assert!(!one.is_empty());
         for many in ["r2", "r5"] {
             assert!(
-                octets(&dir.path().join(many), name) == one,
+                bytes(&dir.path().join(many), name) == one,
                 "{name} of {many}"
             );
         }
@@ -84,13 +84,13 @@ fn three_shards_together_are_the_whole_run() {
     fs::remove_file(parts.join("trials.parquet")).unwrap();
     let report = dir.run("report parts").fine().stdout;
     assert!(!report.contains("incomplete"), "{report}");
-    let whole = octets(&dir.path().join("whole"), "trials.parquet");
-    assert!(octets(&parts, "trials.parquet") == whole);
+    let whole = bytes(&dir.path().join("whole"), "trials.parquet");
+    assert!(bytes(&parts, "trials.parquet") == whole);
     // A whole run executes the trials that the shards lack.
     fs::remove_file(parts.join("trials.2of3.jsonl")).unwrap();
     dir.run(&format!("{SHORT} -o parts --resume")).fine();
     dir.trials("parts", 8);
-    assert!(octets(&parts, "trials.parquet") == whole);
+    assert!(bytes(&parts, "trials.parquet") == whole);
 }
 
 #[test]
@@ -99,14 +99,14 @@ fn a_run_that_was_cut_short_is_gone_on_with_to_the_same_end() {
     dir.run(&format!("{SHORT} -o r")).fine();
     let folder = dir.path().join("r");
     let (all, archive) = (
-        octets(&folder, "trials.jsonl"),
-        octets(&folder, "trials.parquet"),
+        bytes(&folder, "trials.jsonl"),
+        bytes(&folder, "trials.parquet"),
     );
     // In the middle of a line.
     fs::write(folder.join("trials.jsonl"), &all[..all.len() / 2]).unwrap();
     dir.run(&format!("{SHORT} -o r --resume")).fine();
-    assert!(octets(&folder, "trials.jsonl") == all);
-    assert!(octets(&folder, "trials.parquet") == archive);
+    assert!(bytes(&folder, "trials.jsonl") == all);
+    assert!(bytes(&folder, "trials.parquet") == archive);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn mtu_and_queues_says_what_a_small_packet_pays() {
             .of_metric("delay/talk", &[("mtu", mtu)])
             .figure("mean")
     };
-    // A packet of 208 octets crosses three links behind at least nothing.
+    // A packet of 208 bytes crosses three links behind at least nothing.
     let idle = (246.0 * 8.0 / 1e9 * 2.0 + 246.0 * 8.0 / 1e8) * 1e3;
     assert!(delay("1500") > idle, "{}", delay("1500"));
     assert!(
@@ -222,7 +222,7 @@ fn experiments_over_tcp_run_without_privileges() {
 }
 
 #[test]
-fn what_only_one_world_does_is_refused_by_name_in_the_other() {
+fn what_only_one_backend_does_is_refused_by_name_in_the_other() {
     let dir = Dir::new();
     let refused = |line: &str, words: &[&str]| dir.run(line).refused(words);
     refused(

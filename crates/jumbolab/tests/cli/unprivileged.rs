@@ -2,6 +2,7 @@
 //! or is refused. As root, `.ci/run` leaves them to an ordinary user.
 
 mod auto_rate;
+mod backends;
 mod doctor;
 mod emulate;
 mod endings;
@@ -16,4 +17,3 @@ mod runs;
 mod sandbox;
 mod shell;
 mod tutorials;
-mod worlds;

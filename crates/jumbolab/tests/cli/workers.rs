@@ -17,7 +17,7 @@ shape = \"routed\"
 link = \"emulated\"
 rate = \"8mbit\"
 ip = 4
-lateness = \"1min\"
+timing_error = \"1min\"
 [traffic]
 size = \"2GB\"
 cpu_size = 0

@@ -42,7 +42,7 @@ fn plausible(count: f64, all: f64, probability: f64) {
 
 #[test]
 fn bit_errors_lose_long_datagrams_by_the_formula() {
-    // 28 octets of IPv4 and UDP, 18 of Ethernet with FCS.
+    // 28 bytes of IPv4 and UDP, 18 of Ethernet with FCS.
     for size in [100, 1400] {
         let seen = cross("--bit-error-rate 1e-5", &format!("udp 10000 {size} 50 50"));
         let bits = 8.0 * (f64::from(size) + 46.0);

@@ -52,7 +52,7 @@ end() {
 probe() { python3 "$PROBE" "$@"; }
 "#;
 
-/// Frames of 9014 octets between the namespaces.
+/// Frames of 9014 bytes between the namespaces.
 const JUMBO: &str = "for node in a b; do ip -n $node link set eth0 mtu 9000; done
     ip link set e1 mtu 9000\n ip link set e2 mtu 9000\n";
 
@@ -258,7 +258,7 @@ fn a_link_carries_on_when_the_disk_of_its_recording_is_full() {
         assert!(seen.said.contains(words), "{words}: {}", seen.said);
     }
     let replayed = &seen.probes[2];
-    // A frame takes less than 100 octets of the file.
+    // A frame takes less than 100 bytes of the file.
     assert!(replayed["compared"].as_u64() > Some(2_000), "{replayed}");
     assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
 }
@@ -290,21 +290,21 @@ fn frames_that_are_read_late_met_the_queue_as_it_was_when_they_arrived() {
     assert_eq!(seen.code, "0", "{}", seen.said);
     let frames = &seen.probes[2..];
     assert!(frames.len() >= 1_000, "{}", seen.report);
-    // Frames that wait: when each begins to leave, in picoseconds, and its octets.
+    // Frames that wait: when each begins to leave, in picoseconds, and its bytes.
     let (mut waiting, mut free) = (VecDeque::<(u64, u64)>::new(), 0);
     for frame in frames {
-        let [at, octets] = [0, 1].map(|column| frame[column].as_u64().unwrap());
+        let [at, bytes] = [0, 1].map(|column| frame[column].as_u64().unwrap());
         while waiting.front().is_some_and(|(begins, _)| *begins <= at) {
             waiting.pop_front();
         }
-        let before: u64 = waiting.iter().map(|(_, octets)| octets).sum();
-        let fits = before + octets <= 15_000;
+        let before: u64 = waiting.iter().map(|(_, bytes)| bytes).sum();
+        let fits = before + bytes <= 15_000;
         assert_eq!(frame[2], fits, "{frame} of {frames:?}");
         if fits {
             let begins = at.max(free);
             // With preamble and gap, at 100 ns a bit.
-            free = begins + (octets + 20) * 8 * 100_000;
-            waiting.push_back((begins, octets));
+            free = begins + (bytes + 20) * 8 * 100_000;
+            waiting.push_back((begins, bytes));
         }
     }
 }
@@ -330,12 +330,12 @@ fn super_packets_enter_a_link_as_the_frames_of_which_they_consist() {
     let seen = see("begin --rate 300mbit --mtu 1500\n probe segmented 35 1400 2000000\n end\n");
     assert_eq!(seen.code, "0", "{}", seen.said);
     let numbers: Vec<u32> = (0..35).collect();
-    let expected = json!({"numbers": numbers, "octets": 2_000_000});
+    let expected = json!({"numbers": numbers, "bytes": 2_000_000});
     assert_eq!(seen.probes(1)[0], expected);
     for key in ["super_packets", "too_big", "overrun"] {
         assert_eq!(seen.there(key), 0.0, "{key}: {}", seen.report);
     }
-    // 35 datagrams, and segments of 1448 octets.
+    // 35 datagrams, and segments of 1448 bytes.
     assert!(seen.there("delivered") >= 35.0 + 1_382.0, "{}", seen.report);
     assert!(!seen.said.contains("warning"), "{}", seen.said);
 }
@@ -347,7 +347,7 @@ fn vlan_tags_are_carried_and_count_on_the_wire_and_not_in_the_mtu() {
     assert_eq!(seen.probes[0]["same"], 300, "{}", seen.report);
     // Header, tag and FCS around the packet; hosts may send a few packets of
     // their own.
-    let others = seen.there("octets") - 300.0 * (14.0 + 4.0 + 1500.0 + 4.0);
+    let others = seen.there("bytes") - 300.0 * (14.0 + 4.0 + 1500.0 + 4.0);
     assert!((0.0..1_000.0).contains(&others), "{}", seen.report);
     assert_eq!(seen.there("too_big"), 0.0);
 }
@@ -424,7 +424,7 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
 
 #[test]
 fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
-    // Each bundle of 4 x 300 octets takes 10 ms and more; they come every 200 us.
+    // Each bundle of 4 x 300 bytes takes 10 ms and more; they come every 200 us.
     for (law, is_front) in [("arriving", false), ("head", true)] {
         let seen = see(&format!(
             "begin --seed 1 --rate 1mbit --buffer 20packets --mtu 1500 \

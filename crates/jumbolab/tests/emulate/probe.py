@@ -2,12 +2,12 @@
 
 probe.py udp COUNT SIZE BURST TAKE: bursts; after each, TAKE arrivals or 20 ms of silence are waited for.
 probe.py tagged COUNT SIZE: frames with VLAN tags around packets of SIZE, of which those are counted that come as they were.
-probe.py mixed COUNT: frames of 60 to 1514 and, a third of them, of 3000 octets; the numbers of those that arrive whole, in their order.
+probe.py mixed COUNT: frames of 60 to 1514 and, a third of them, of 3000 bytes; the numbers of those that arrive whole, in their order.
 probe.py spaced COUNT SIZE GAP: one every GAP microseconds, and how long each took.
 probe.py path_mtu 4|6 SIZE: the path MTU before and after a datagram that must not be fragmented.
 probe.py bundles COUNT PACKETS SIZE: bundles of so many packets of SIZE in IPv4, and what is in those that arrive.
-probe.py segmented COUNT SIZE OCTETS: one UDP super-packet of COUNT datagrams of SIZE, and a TCP transfer of OCTETS.
-probe.py frames COUNT: so many frames of random octets, of any length, from a.
+probe.py segmented COUNT SIZE BYTES: one UDP super-packet of COUNT datagrams of SIZE, and a TCP transfer of BYTES.
+probe.py frames COUNT: so many frames of random bytes, of any length, from a.
 """
 
 import ctypes
@@ -57,11 +57,11 @@ class Pair:
         for _ in range(most):
             self.receiver.settimeout(timeout)
             try:
-                octets, extra, _, _ = self.receiver.recvmsg(65_536, 256)
+                data, extra, _, _ = self.receiver.recvmsg(65_536, 256)
             except (TimeoutError, BlockingIOError):
                 return False
             seconds, nanos = struct.unpack("qq", extra[0][2])
-            self.arrivals.append((struct.unpack("!I", octets[:4])[0], seconds * NANOS + nanos))
+            self.arrivals.append((struct.unpack("!I", data[:4])[0], seconds * NANOS + nanos))
         return True
 
 
@@ -190,7 +190,7 @@ def mixed(count):
 
 
 def bundle(number, packets, size):
-    """The octets behind the IPv4 header: docs/reference/formats.md, written once more."""
+    """The bytes behind the IPv4 header: docs/reference/formats.md, written once more."""
     head = struct.pack("!HHH", packets, size, 1 << 13 | number % 4096)
     entries = struct.pack("!HH", size, 0) * packets
     inside = [struct.pack("!BxHHH", 0x45, size, number, place) + bytes(size - 8) for place in range(packets)]
@@ -215,19 +215,19 @@ def bundles(count, packets, size):
         except (TimeoutError, BlockingIOError):
             break
         came += 1
-        octets, length = packet[20:], struct.unpack("!H", packet[2:4])[0]
-        number = len(octets) >= 6 and struct.unpack("!H", octets[4:6])[0] & 0xFFF
+        data, length = packet[20:], struct.unpack("!H", packet[2:4])[0]
+        number = len(data) >= 6 and struct.unpack("!H", data[4:6])[0] & 0xFFF
         head, entries, inside = bundle(number, packets, size)
         gone = 0
-        while gone < packets and octets[6 + 4 * gone : 8 + 4 * gone] == b"\0\0":
+        while gone < packets and data[6 + 4 * gone : 8 + 4 * gone] == b"\0\0":
             gone += 1
         left = bytes(4) * gone + entries[4 * gone :] + b"".join(inside[gone:])
-        right += octets == head + left and length == len(packet)
+        right += data == head + left and length == len(packet)
         live, dead = live + packets - gone, dead + gone
     print(json.dumps({"received": came, "live": live, "dead": dead, "right": right}))
 
 
-def segmented(count, size, octets):
+def segmented(count, size, data):
     pair = Pair()
     pair.sender.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size)
     datagrams = (struct.pack("!I", number) + bytes(size - 4) for number in range(count))
@@ -239,12 +239,12 @@ def segmented(count, size, octets):
     sender = socket.create_connection(("10.0.0.2", 9000), timeout=20)
     receiver, _ = server.accept()
     receiver.settimeout(20)
-    threading.Thread(target=sender.sendall, args=[bytes(octets)]).start()
+    threading.Thread(target=sender.sendall, args=[bytes(data)]).start()
     received = 0
-    while received < octets:
+    while received < data:
         received += len(receiver.recv(65_536))
     numbers = [number for number, _ in pair.arrivals]
-    print(json.dumps({"numbers": numbers, "octets": received}))
+    print(json.dumps({"numbers": numbers, "bytes": received}))
 
 
 def frames(count):

@@ -2,7 +2,7 @@
 
 use super::{Seen, see};
 
-/// Sends a datagram of `size` octets over a link that carries 1400.
+/// Sends a datagram of `size` bytes over a link that carries 1400.
 #[track_caller]
 fn probe_path_mtu(ip: u8, size: usize, options: &str) -> Seen {
     let seen = see(&format!(

@@ -1,6 +1,6 @@
 """TCP over IPv6 from a to b in lumps that leave a as super-packets above 64 KiB.
 
-Prints the octets that came to the gateway of a, and the largest mean size of a frame among
+Prints the bytes that came to the gateway of a, and the largest mean size of a frame among
 the lumps. Each waits for the answer to the one before, so that no buffer overflows.
 """
 
@@ -20,7 +20,7 @@ def enter(node):
 
 
 def came():
-    """Octets and frames."""
+    """Bytes and frames."""
     enter("ga")
     with open("/proc/thread-self/net/dev") as interfaces:
         for line in interfaces:
@@ -32,8 +32,8 @@ def came():
 def serve():
     connection, _ = server.accept()
     left = LUMP
-    while octets := connection.recv(left):
-        left -= len(octets)
+    while data := connection.recv(left):
+        left -= len(data)
         if left == 0:
             connection.sendall(b"!")
             left = LUMP
@@ -50,5 +50,5 @@ with socket.create_connection(server.getsockname()[:2], timeout=20) as client:
         client.recv(1)
         seen.append(came())
 sizes = [(now[0] - then[0]) // (now[1] - then[1]) for then, now in zip(seen, seen[1:])]
-octets = seen[-1][0] - seen[0][0]
-print(json.dumps({"octets": octets, "largest": max(sizes), "lumps": LUMP * COUNT}))
+data = seen[-1][0] - seen[0][0]
+print(json.dumps({"bytes": data, "largest": max(sizes), "lumps": LUMP * COUNT}))

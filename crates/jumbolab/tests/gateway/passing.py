@@ -1,7 +1,7 @@
 """What passes between the hosts a and b through their gateways, over both versions of IP.
 
 passing.py A B: the MTUs of the hosts' links. Prints, for each direction and each
-version of IP: the octets of a TCP transfer, the size of the largest packets that arrive
+version of IP: the bytes of a TCP transfer, the size of the largest packets that arrive
 once the sender has heeded all reports, and whether a larger datagram does: with orders not
 to fragment it while the sender knows a path MTU, and without. Before each of the two, the sender's kernel forgets what it was told.
 """
@@ -16,7 +16,7 @@ import threading
 import time
 
 HOSTS = {"a": ("10.1.0.2", "fd01::2"), "b": ("10.2.0.2", "fd02::2")}
-OCTETS = 1_000_000
+SIZE = 1_000_000
 # Seconds after which what has not come is taken for lost. Only what fails takes them.
 PATIENCE = 20
 # The Linux numbers of options that Python does not name [ip(7)] [ipv6(7)].
@@ -41,7 +41,7 @@ def opened(node, version, kind, host=None):
 
 
 def tcp(version, near, far):
-    """Octets that arrive in a transfer."""
+    """Bytes that arrive in a transfer."""
     server = opened(far, version, socket.SOCK_STREAM)
     server.listen(1)
     came = []
@@ -50,8 +50,8 @@ def tcp(version, near, far):
         try:
             connection, _ = server.accept()
             connection.settimeout(PATIENCE)
-            while octets := connection.recv(1 << 16):
-                came.append(len(octets))
+            while data := connection.recv(1 << 16):
+                came.append(len(data))
             connection.sendall(b"!")
         except OSError:
             pass
@@ -61,7 +61,7 @@ def tcp(version, near, far):
     client = opened(near, version, socket.SOCK_STREAM, far)
     try:
         client.connect(server.getsockname())
-        client.sendall(bytes(OCTETS))
+        client.sendall(bytes(SIZE))
         client.shutdown(socket.SHUT_WR)
         client.recv(1)
     except OSError:

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::see;
 
-/// Octets of IP, UDP and a bundle of one packet around it.
+/// Bytes of IP, UDP and a bundle of one packet around it.
 const AROUND: u64 = 38;
 
-/// Octets of a transfer; the bed's script has the same number.
-const OCTETS: u64 = 1_000_000;
+/// Bytes of a transfer; the bed's script has the same number.
+const BYTES: u64 = 1_000_000;
 
 /// Runs `cell HOSTS CORE ADDRESSES` with gateways of the path `INSIDE` and hosts whose
 /// links have the MTU `HOSTS`, or those of a and b `9000/1500`. `ADDRESSES` are `own`, those of the gateways' interfaces,
@@ -157,7 +157,7 @@ fn errors_come_from_the_address_of_the_gateway_that_the_host_knows() {
 }
 
 /// Whether what was `seen` of one version of IP in one direction is right where packets of
-/// `fits` octets pass.
+/// `fits` bytes pass.
 fn passes(seen: &Value, fits: u64) -> bool {
-    seen["tcp"] == OCTETS && seen["fits"] == fits && seen["larger"] == true
+    seen["tcp"] == BYTES && seen["fits"] == fits && seen["larger"] == true
 }

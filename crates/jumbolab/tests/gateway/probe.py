@@ -1,12 +1,12 @@
-"""Traffic for the tests of the gateway: datagrams whose octets can be checked.
+"""Traffic for the tests of the gateway: datagrams whose bytes can be checked.
 
-send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 octets (to LARGEST, a variable of
+send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 bytes (to LARGEST, a variable of
 the environment) over FLOWS source ports
 carry HOST PORT COUNT FLOWS: the same without a gap, and never more on their way than every
 socket has room for, however late the other end gets a processor
 receive PORT SECONDS [COUNT]: prints what came until SECONDS passed without a further datagram,
 or until COUNT came; the file came.PORT has the number
-flood HOST PORT COUNT: random octets
+flood HOST PORT COUNT: random bytes
 capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
 frames INTERFACE COUNT FILE: keeps the frames with MPLS labels that come, as pcap
 too_big HOST PEER MTU COUNT: reports that a datagram of bundles from HOST to PEER is too big
@@ -43,8 +43,8 @@ def say(facts):
 def payload(flow, number):
     seed = hashlib.sha256(struct.pack("!II", flow, number)).digest()
     length = 20 + int.from_bytes(seed[:4], "big") % (LARGEST - 19)
-    octets = (seed * (length // len(seed) + 1))[: length - 12]
-    return MAGIC + struct.pack("!II", flow, number) + octets
+    data = (seed * (length // len(seed) + 1))[: length - 12]
+    return MAGIC + struct.pack("!II", flow, number) + data
 
 
 def send(host, port, count, flows, gap):
@@ -72,7 +72,7 @@ def carry(host, port, count, flows):
 
 
 def counter(port):
-    """A number that processes share, of eight octets."""
+    """A number that processes share, of eight bytes."""
     file = os.open(f"came.{port}", os.O_RDWR | os.O_CREAT)
     os.ftruncate(file, 8)
     return mmap.mmap(file, 8)
@@ -89,12 +89,12 @@ def receive(port, patience, count=sys.maxsize):
     received, damaged, misordered, latest = 0, 0, 0, {}
     try:
         while received < count:
-            octets, _ = one.recvfrom(65536)
-            flow, number = struct.unpack("!II", octets[4:12])
+            data, _ = one.recvfrom(65536)
+            flow, number = struct.unpack("!II", data[4:12])
             received += 1
             came[:] = received.to_bytes(8, "little")
             one.settimeout(patience)
-            damaged += octets != payload(flow, number)
+            damaged += data != payload(flow, number)
             misordered += number <= latest.get(flow, -1)
             latest[flow] = number
     except TimeoutError:
@@ -143,8 +143,8 @@ def frames(interface, count, file):
         out.write(b"".join(kept))
 
 
-def checksum(octets):
-    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     return ~(total + (total >> 16)) & 0xFFFF
 
 

@@ -43,7 +43,7 @@ fn paths(log: &[Value]) -> Vec<&Value> {
 }
 
 #[test]
-fn each_path_keeps_octets_and_order_and_works_again_after_kill_9_and_a_flap() {
+fn each_path_keeps_bytes_and_order_and_works_again_after_kill_9_and_a_flap() {
     for path in ["xdp", "packet"] {
         let seen = see_alone(&format!(
             "{GATEWAYS}

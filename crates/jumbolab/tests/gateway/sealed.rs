@@ -35,7 +35,7 @@ fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
     assert_eq!(tcp.count(), 2, "{}", seen.printed);
     let reasons = &seen.logs[1].last().unwrap()["reasons"];
     assert_eq!(reasons["replayed"], 20, "{reasons}");
-    assert!(reasons["stranger"].as_u64() > Some(500), "{reasons}");
+    assert!(reasons["unknown_sender"].as_u64() > Some(500), "{reasons}");
     assert!(seen.after("start") < 5_000, "{}", seen.printed);
     assert_eq!(seen.events(1, "secret"), 0, "{:?}", seen.logs[1]);
     seen.conserved();

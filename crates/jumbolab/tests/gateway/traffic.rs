@@ -1,4 +1,4 @@
-//! Traffic through gateways: octets, order, counts, path MTUs, restarts, strangers.
+//! Traffic through gateways: bytes, order, counts, path MTUs, restarts, unknown senders.
 
 use serde_json::json;
 
@@ -59,18 +59,18 @@ fn pings_and_tcp_cross_both_ways_over_both_versions() {
                     serve_iperf3 b
                     in_node a iperf3 -c $host -p $iperf3_port -n 8M --json $way >iperf
                     python3 -c 'import json; end = json.load(open(\"iperf\"))[\"end\"]; \
-                        print(json.dumps({{\"octets\": end[\"sum_sent\"][\"bytes\"]}}))'
+                        print(json.dumps({{\"bytes\": end[\"sum_sent\"][\"bytes\"]}}))'
                 done
             done
             end ga gb\n"
         ));
-        let octets: Vec<u64> = seen
+        let bytes: Vec<u64> = seen
             .objects()
             .iter()
-            .map(|end| end["octets"].as_u64().unwrap())
+            .map(|end| end["bytes"].as_u64().unwrap())
             .collect();
-        assert_eq!(octets.len(), 4, "{}", seen.printed);
-        assert!(octets.iter().all(|octets| *octets >= 8 << 20), "{octets:?}");
+        assert_eq!(bytes.len(), 4, "{}", seen.printed);
+        assert!(bytes.iter().all(|bytes| *bytes >= 8 << 20), "{bytes:?}");
         seen.conserved();
     }
 }
@@ -100,7 +100,7 @@ fn voip_flows_of_ditg_cross_without_a_loss() {
 
 #[test]
 fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_learn_theirs() {
-    // The path to b carries 9000 octets, then 1400: less than a packet of the hosts.
+    // The path to b carries 9000 bytes, then 1400: less than a packet of the hosts.
     let seen = see("begin_packet
         in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M do 10.2.0.2 | grep '3 received'
         ip -n c link set east mtu 1400
@@ -108,7 +108,7 @@ fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_learn_theirs() {
         for try in $(seq 5); do
             in_node a ping -q -c 1 -w 1 -s 1350 -M do 10.2.0.2 >/dev/null 2>&1 || true
         done
-        until_said ga '\"octets\":1400'
+        until_said ga '\"bytes\":1400'
         in_node a ping -c 1 -w 5 -s 1400 -M do 10.2.0.2 >learnt 2>&1 || true
         in_node a ip route get 10.2.0.2 | grep -o 'mtu [0-9]*'
         in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M dont 10.2.0.2 | grep '3 received'
@@ -159,7 +159,7 @@ fn traffic_resumes_after_kill_9_a_restart_and_a_flap_and_nothing_is_left() {
 }
 
 #[test]
-fn a_flood_from_a_stranger_is_counted_and_nothing_of_it_is_forwarded() {
+fn a_flood_from_an_unknown_sender_is_counted_and_nothing_of_it_is_forwarded() {
     let seen = see("begin_packet
         in_node c python3 \"$PROBE\" flood 198.51.100.1 50253 20000
         in_node a ping -q -c 5 -i 0.01 -w 5 10.2.0.2 | grep '5 received'

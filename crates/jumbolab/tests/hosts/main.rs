@@ -1,4 +1,4 @@
-//! The program between hosts that are namespaces with a real `sshd`: the world `hosts`,
+//! The program between hosts that are namespaces with a real `sshd`: the backend `hosts`,
 //! `probe --mesh` and `doctor --host`. These tests need root, `ip`, `unshare`, `nsenter`,
 //! `sshd`, `ssh` and `iperf3`.
 
@@ -8,4 +8,4 @@ mod faults;
 mod mesh;
 mod meters;
 mod run;
-mod strangers;
+mod unknown_senders;

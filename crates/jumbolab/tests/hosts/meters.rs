@@ -11,7 +11,7 @@ use crate::run::{HOSTS, TRANSFER, complaints, measured, said};
 /// The router of the bed.
 const ROUTER: [&str; 2] = ["--host", "router=r"];
 
-/// A transfer by a program, which states its octets.
+/// A transfer by a program, which states its bytes.
 const PROGRAM: &str = "\
 format = 1
 name = \"iperf3\"
@@ -25,7 +25,7 @@ offloads = \"on\"
 kind = \"command\"
 receiver = \"iperf3 -s -1\"
 sender = \"iperf3 -c {receiver} -J -n 20M\"
-read.octets = \"/end/sum_received/bytes\"
+read.bytes = \"/end/sum_received/bytes\"
 read.throughput = \"/end/sum_received/bits_per_second * 1e-6\"
 [sweep]
 \"host.congestion\" = [\"CONTROL\"]
@@ -79,7 +79,7 @@ fn a_router_is_metered_in_each_trial_and_every_interface_is_described() {
         assert_eq!(interfaces(trial, "receiver"), ["meas"]);
         assert_eq!(trial.evidence.get(evidence::ROUTER_CARRIED), Some(true));
         assert!(!is_flagged(trial, "router-bypassed"));
-        // Energy is metered or the certificate says why not.
+        // Energy is metered or the quality check says why not.
         let is_metered = |host: &plan::RoleFacts| {
             let energy = host.host.machine["energy"].as_str().unwrap();
             energy.starts_with("metered")

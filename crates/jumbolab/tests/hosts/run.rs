@@ -1,4 +1,4 @@
-//! The world `hosts`.
+//! The backend `hosts`.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};
@@ -196,7 +196,7 @@ fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish
     assert_eq!(trials.len(), 2, "MTU 1500 alone");
     assert_eq!(facts.left_out.len(), 1);
     let why = &facts.left_out[0].why;
-    let told = "does not pass: packets above 1500 octets vanish between a and b: a switch between them, or the port of b";
+    let told = "does not pass: packets above 1500 bytes vanish between a and b: a switch between them, or the port of b";
     assert_eq!(why, told);
     let words = ["report", "--full", folder.to_str().unwrap()];
     let report = String::from_utf8(bed.run(&words).stdout).unwrap();
@@ -212,7 +212,7 @@ fn sizes_that_a_router_refuses_are_not_measured_and_it_is_named() {
     let (_, facts, trials) = Folder::read(&folder).unwrap();
     assert_eq!(trials.len(), 2, "MTU 1500 alone");
     assert_eq!(facts.left_out.len(), 1);
-    let told = "does not pass: 10.8.1.9 between a and b carries at most 1500 octets";
+    let told = "does not pass: 10.8.1.9 between a and b carries at most 1500 bytes";
     assert_eq!(facts.left_out[0].why, told);
 }
 

@@ -2,9 +2,9 @@
 
 use analysis::compare::{Difference, Shift, compare, diff};
 use anyhow::{Context, Result, ensure};
+use backends::backend::netns::Netns;
 use plan::Plan;
 use plan::{Rare, Trial};
-use worlds::world::netns::Netns;
 
 use crate::{goodput, most, plan};
 

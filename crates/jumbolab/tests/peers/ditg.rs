@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use backends::backend::netns::Netns;
 use experiment::Experiment;
+use plan::Backend;
 use plan::Setting;
-use plan::World;
-use worlds::world::netns::Netns;
 
 use crate::{SEED, judged, mean};
 
@@ -27,7 +27,7 @@ struct Came {
     delay: f64,
 }
 
-/// Neither reaches 100 000 messages per second of 1500 octets, and both agree
+/// Neither reaches 100 000 messages per second of 1500 bytes, and both agree
 /// within a factor of two, since the length of a sleep depends on the load of
 /// the machine in those seconds.
 pub(super) fn rate(netns: &mut Netns) -> Result<()> {
@@ -81,7 +81,7 @@ fn setting(instrument: &str) -> Result<Setting> {
     ] {
         experiment.set(set)?;
     }
-    let plan = worlds::world::plan(experiment, World::Netns)?;
+    let plan = backends::backend::plan(experiment, Backend::Netns)?;
     let cell = plan.cells.into_iter().next();
     let cell = cell.context("the plan has no cell")?;
     cell.setting.map_err(|why| anyhow!(why))

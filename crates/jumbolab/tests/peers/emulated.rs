@@ -1,10 +1,10 @@
 //! Emulated links agree with physical limits.
 
 use anyhow::{Context, Result, ensure};
+use backends::backend::netns::Netns;
 use os::clock::Epoch;
 use plan::{Setting, evidence};
 use units::Seed;
-use worlds::world::netns::Netns;
 
 use crate::{SEED, judged, measurements, metric, most, only_setting, share_of_limit};
 
@@ -12,7 +12,7 @@ use crate::{SEED, judged, measurements, metric, most, only_setting, share_of_lim
 /// other load makes messages later, never earlier.
 const TRIALS: usize = 15;
 
-/// The admissible lateness of the earliest message in a single frame and in
+/// The allowed timing error of the earliest message in a single frame and in
 /// several, in microseconds. It covers the processing of hosts in an
 /// unoptimised build, and the wake-up of CPUs. A frame that is serialised twice
 /// exceeds it at the slower rates.
@@ -32,11 +32,11 @@ fn setting(settings: &[String]) -> Result<Setting> {
 pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>9} {:>6} {:>12} {:>11} {:>9}",
-        "rate", "octets", "physics ms", "earliest us", "median us"
+        "rate", "bytes", "physics ms", "earliest us", "median us"
     );
     for megabits in [10, 37, 100, 1000] {
-        // Frames of 98, 1514 and 9014 octets, with FCS, preamble and gap; and
-        // a datagram in seven fragments, six of 9014 octets and one of 6186.
+        // Frames of 98, 1514 and 9014 bytes, with FCS, preamble and gap; and
+        // a datagram in seven fragments, six of 9014 bytes and one of 6186.
         for (message, wire) in [(56, 122), (1472, 1538), (8972, 9038), (60_000, 60_414)] {
             let setting = setting(&[
                 format!("rate={megabits}mbit"),
@@ -89,12 +89,12 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
     /// processor takes 0.6 ms to wake, a frame that waits for less is no later.
     /// At 5 Mbit/s a frame takes 2.5 ms, and half of them do not wait.
     const HIDDEN: f64 = 0.12;
-    // Frames of full size fill half of 5 Mbit/s; the shortest take 84 octets
+    // Frames of full size fill half of 5 Mbit/s; the shortest take 84 bytes
     // of the wire.
     const WIRE: f64 = 1_538.0;
     const SHORTEST: f64 = 84.0;
-    let load = |octets: f64| format!("{:.0}bit", 2.5e6 * octets / WIRE);
-    let [shortest, full] = [(46, SHORTEST), (1_500, WIRE)].map(|(size, octets)| {
+    let load = |bytes: f64| format!("{:.0}bit", 2.5e6 * bytes / WIRE);
+    let [shortest, full] = [(46, SHORTEST), (1_500, WIRE)].map(|(size, bytes)| {
         setting(&[
             "rate=5mbit".into(),
             "mtu=1500".into(),
@@ -104,7 +104,7 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
             "preroll=0".into(),
             "traffic.echo=off".into(),
             "buffer=5MB".into(),
-            format!("links.sender-receiver.cross.load={}", load(octets)),
+            format!("links.sender-receiver.cross.load={}", load(bytes)),
             format!("links.sender-receiver.cross.size={size}"),
         ])
     });
@@ -162,15 +162,15 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
             "traffic.echo=whole".into(),
         ])?;
         // Headers of IPv4 and TCP with timestamps; with UDP a header in the
-        // first fragment, and fragments in steps of eight octets.
+        // first fragment, and fragments in steps of eight bytes.
         let payload = if protocol == "tcp" {
             mtu - headers
         } else {
             (mtu - headers) / 8 * 8
         };
-        let octets = if protocol == "tcp" { 65_000 } else { 65_008 };
-        let packets = (octets + payload - 1) / payload;
-        let wire = octets + packets * (headers + 38);
+        let bytes = if protocol == "tcp" { 65_000 } else { 65_008 };
+        let packets = (bytes + payload - 1) / payload;
+        let wire = bytes + packets * (headers + 38);
         let physics = ECHOES * 2.0 * f64::from(wire) * 8.0 / 1e6;
         let mut took = Vec::new();
         for _ in 0..TRIALS {
@@ -201,7 +201,7 @@ const GOODPUTS: usize = 3;
 
 /// TCP reaches the rate after framing, and not more. Other load makes it
 /// slower, never faster: an empty queue for 10 ms, the emulator's maximum
-/// lateness, is 1 % of a transfer of a second.
+/// timing error, is 1 % of a transfer of a second.
 pub(crate) fn goodput(netns: &mut Netns) -> Result<()> {
     for (megabits, mtu) in [(20, 1500), (100, 1500), (100, 9000), (333, 9000)] {
         let setting = setting(&[
@@ -257,10 +257,10 @@ pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
             format!("size={message}"),
             "preroll=0".into(),
         ])?;
-        // With IPv4, UDP, Ethernet and FCS 46 octets more, preamble and gap 20;
+        // With IPv4, UDP, Ethernet and FCS 46 bytes more, preamble and gap 20;
         // preamble and header alone are 22.
-        let octets = f64::from(message) + 46.0 + 20.0 + 3.0 * 22.0;
-        let physics = octets * 8.0 / 1e4;
+        let bytes = f64::from(message) + 46.0 + 20.0 + 3.0 * 22.0;
+        let physics = bytes * 8.0 / 1e4;
         let (earliest, median) = later(netns, &setting, physics)?;
         println!("{message:>6} {physics:>9.4} ms: {earliest:.1} us later, median {median:.1}");
         ensure!(earliest > -1.0, "{:.1} us too early", -earliest);
@@ -286,7 +286,7 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
                 format!("links.router-receiver.too_big={too_big}"),
                 "timeout=2s".into(),
                 // A black hole must fail, but not because of a late emulator.
-                "network.lateness=1min".into(),
+                "network.timing_error=1min".into(),
             ])
         };
         let answered = measurements(netns, &through("answer")?)?;

@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
+use backends::backend::netns::Netns;
 use experiment::Experiment;
+use plan::Backend;
 use plan::Setting;
-use plan::World;
-use worlds::world::netns::Netns;
 
 use crate::{goodput, median, most, only_setting, share_of_limit};
 
@@ -16,7 +16,7 @@ use crate::{goodput, median, most, only_setting, share_of_limit};
 /// hypervisor's, may slow one of them.
 const ROUNDS: usize = 3;
 
-/// The admissible relative difference of the median from that of iperf3. The
+/// The allowed relative difference of the median from that of iperf3. The
 /// queue of 500 kB may be full or empty when counting begins and ends. It is 1
 /// % of two seconds of iperf3 at 200 Mbit/s and 1.7 % of our 30 MB: together
 /// less than this.
@@ -111,7 +111,10 @@ pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
         sender = "iperf3 -c {receiver} -t 2 -O 1 -J"
         read = { throughput = "/end/sum_received/bits_per_second * 1e-6" }
     "#;
-    let plan = worlds::world::plan(Experiment::parse(EXPERIMENT, "iperf3.toml")?, World::Netns)?;
+    let plan = backends::backend::plan(
+        Experiment::parse(EXPERIMENT, "iperf3.toml")?,
+        Backend::Netns,
+    )?;
     for cell in &plan.cells {
         let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
         let reached = most(ROUNDS, || {

@@ -4,9 +4,9 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use backends::backend::netns::{Failure, Netns};
 use os::clock::Epoch;
 use plan::{Flag, Setting, evidence};
-use worlds::world::netns::{Failure, Netns};
 
 use crate::others::Others;
 use crate::undisturbed::until_undisturbed;

@@ -16,21 +16,21 @@ mod emulated;
 mod iperf3;
 mod kernel;
 mod others;
-mod two_worlds;
+mod two_backends;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
 
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
+use backends::backend::netns::{Failure, Netns};
+use backends::measurements::Measurements;
+use backends::worker;
 use experiment::Experiment;
 use os::clock::{self, Epoch};
-use plan::{Plan, Setting, World, evidence};
+use plan::{Backend, Plan, Setting, evidence};
 use undisturbed::{Disturbed, until_undisturbed};
 use units::{Seed, Span};
-use worlds::measurements::Measurements;
-use worlds::worker;
-use worlds::world::netns::{Failure, Netns};
 
 /// The seed of all emulated links, so that runs are repeatable.
 const SEED: Seed = Seed::new(1);
@@ -108,7 +108,7 @@ fn checks() -> Result<()> {
         ),
         (
             "the_kernels_tcp_and_the_simulators_come_to_the_same",
-            two_worlds::agree,
+            two_backends::agree,
         ),
     ];
     // As with libtest, arguments select checks by parts of their names.
@@ -146,7 +146,7 @@ fn plan(settings: &[&str]) -> Result<Plan> {
     {
         experiment.set(setting)?;
     }
-    worlds::world::plan(experiment, World::Netns)
+    backends::backend::plan(experiment, Backend::Netns)
 }
 
 fn only_setting(settings: &[&str]) -> Result<Setting> {

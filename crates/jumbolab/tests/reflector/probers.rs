@@ -90,7 +90,9 @@ impl Path {
             IpVersion::V6 => 6,
         };
         let mut command = Command::new(env!("CARGO_BIN_EXE_jumbolab"));
-        command.args(words).args(["--set", "network.lateness=1min"]);
+        command
+            .args(words)
+            .args(["--set", "network.timing_error=1min"]);
         command.arg(format!("--set=fault={}", self.fault));
         command.arg(format!("--set=ip={ip}"));
         command
@@ -116,7 +118,7 @@ impl Path {
         let script = format!("{now}; {line}; {now}; cat /proc/self/net/dev");
         let output = command.args(["--", "sh", "-c", &script]).output().unwrap();
         let [stdout, stderr] =
-            [&output.stdout, &output.stderr].map(|octets| String::from_utf8_lossy(octets));
+            [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
         let (before, rest) = stdout.split_once('\n').expect(&stderr);
         let (output, rest) = rest.split_once("@ ").expect(&stderr);
         let (after, interfaces) = rest.split_once('\n').unwrap();
@@ -164,7 +166,7 @@ impl Path {
                 let line = format!("python3 {TCP} send {{receiver}}");
                 let mut ran = self.run(&line, Some(&receiver));
                 let mut words = ran.output.split_whitespace();
-                let mtu = words.next().and_then(octets);
+                let mtu = words.next().and_then(bytes);
                 let millis = words.next().and_then(|word| word.parse::<f64>().ok());
                 // It settled that long before the end.
                 ran.seconds = millis.map_or(ran.seconds, |millis| millis / 1000.0);
@@ -245,8 +247,8 @@ fn hop_is_right(answer: &Answer, expected: &Value, routers: &[IpAddr]) -> Option
     Some(link.is_some() && place == link)
 }
 
-/// The octets that a word states.
-fn octets(word: &str) -> Option<Bytes> {
+/// The bytes that a word states.
+fn bytes(word: &str) -> Option<Bytes> {
     let digits = word.trim_matches(|c: char| !c.is_ascii_digit());
     let number: u32 = digits.parse().ok()?;
     Some(Bytes::new(number.into()))

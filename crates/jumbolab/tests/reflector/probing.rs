@@ -8,7 +8,7 @@ use super::python;
 
 const SPRAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reflector/spray.py");
 
-/// Namespaces p - r - f with links of 9000 octets and a delay of 10 ms between r and f, and
+/// Namespaces p - r - f with links of 9000 bytes and a delay of 10 ms between r and f, and
 /// x, which is connected to r alone. `jumbolab recv` runs in f.
 const BED: &str = r#"
 set -eu

@@ -21,18 +21,18 @@ def ntp(seconds):
     return int((seconds + NTP) * (1 << 32)) & ((1 << 64) - 1)
 
 
-def flagged(octets):
+def flagged(data):
     """TLVs with U clear where the type is known."""
-    octets = bytearray(octets)
+    data = bytearray(data)
     at = 0
-    while at + 4 <= len(octets):
-        kind, length = struct.unpack_from("!BH", octets, at + 1)
-        octets[at] = 0 if kind in KNOWN else 0x80
-        if at + 4 + length > len(octets):
-            octets[at] = 0x40
+    while at + 4 <= len(data):
+        kind, length = struct.unpack_from("!BH", data, at + 1)
+        data[at] = 0 if kind in KNOWN else 0x80
+        if at + 4 + length > len(data):
+            data[at] = 0x40
             break
         at += 4 + length
-    return bytes(octets)
+    return bytes(data)
 
 
 class Reflector:
@@ -42,13 +42,13 @@ class Reflector:
         self.held = []
         self.random = random.Random(1)
 
-    def reply(self, octets, source, received):
-        if len(octets) < BASE:
+    def reply(self, data, source, received):
+        if len(data) < BASE:
             return None
-        number, sent, error, session = struct.unpack_from("!IQ2sH", octets)
+        number, sent, error, session = struct.unpack_from("!IQ2sH", data)
         own = self.sessions.get((source, session), 0)
         self.sessions[source, session] = own + 1
-        behind = octets[BASE:]
+        behind = data[BASE:]
         if self.kind != "stateless":
             behind = flagged(behind)
         else:
@@ -61,8 +61,8 @@ class Reflector:
         )
         return base + behind
 
-    def replies(self, octets, source):
-        reply = self.reply(octets, source, time.time())
+    def replies(self, data, source):
+        reply = self.reply(data, source, time.time())
         if reply is None or self.kind == "silent":
             return []
         if self.kind == "twice":
@@ -87,8 +87,8 @@ def main(host, kind):
     print(inbox.getsockname()[1], flush=True)
     reflector = Reflector(kind)
     while True:
-        octets, source = inbox.recvfrom(65_535)
-        for reply in reflector.replies(octets, source):
+        data, source = inbox.recvfrom(65_535)
+        for reply in reflector.replies(data, source):
             inbox.sendto(reply, source)
 
 

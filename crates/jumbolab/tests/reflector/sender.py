@@ -27,13 +27,13 @@ def control(length, number):
     return tlv(CONTROL, struct.pack("!HHII", length, number, 0, 0))
 
 
-def tlvs(octets):
+def tlvs(data):
     found = []
-    while octets:
-        flags, kind, length = struct.unpack_from("!BBH", octets)
-        assert len(octets) >= 4 + length, "a TLV is longer than the packet"
-        found.append((flags, kind, octets[4 : 4 + length]))
-        octets = octets[4 + length :]
+    while data:
+        flags, kind, length = struct.unpack_from("!BBH", data)
+        assert len(data) >= 4 + length, "a TLV is longer than the packet"
+        found.append((flags, kind, data[4 : 4 + length]))
+        data = data[4 + length :]
     return found
 
 
@@ -64,7 +64,7 @@ class Session:
         sent = self.send(behind)
         reply = self.receive()
         after = time.time()
-        assert BASE <= len(reply) <= BASE + len(behind), f"{len(reply)} octets"
+        assert BASE <= len(reply) <= BASE + len(behind), f"{len(reply)} bytes"
         fields = struct.unpack_from("!IQBBHQIQBBHB3s", reply)
         (number, returned, error, multiplier, identifier, received) = fields[:6]
         assert number == self.arrived, f"sequence number {number} instead of {self.arrived}"
@@ -96,7 +96,7 @@ def main(host, port):
     padding = tlv(EXTRA_PADDING, bytes(500))
     for length, reply in ((0, 60), (100, 100), (101, 104), (564, 564)):
         behind = session.exchange(control(length, 1) + padding)
-        assert BASE + len(behind) == reply, f"{BASE + len(behind)} octets for {length}"
+        assert BASE + len(behind) == reply, f"{BASE + len(behind)} bytes for {length}"
         assert tlvs(behind)[0] == (0, CONTROL, control(length, 1)[4:])
     # Longer and several replies are refused: one of the same length, with C set.
     for length, number in ((2_000, 1), (65_535, 1), (0, 2), (0, 65_535)):
@@ -116,8 +116,8 @@ def main(host, port):
     session.send(b"")
     reply = session.receive()
     session.arrived += 1
-    for octets in (reply, b"", b"\0" * 43, b"\xff" * 100):
-        session.socket.send(octets)
+    for data in (reply, b"", b"\0" * 43, b"\xff" * 100):
+        session.socket.send(data)
     session.exchange()
     print("fine")
 

@@ -14,10 +14,10 @@ import sys
 ICMP, TCP, UDP, ICMPV6 = 1, 6, 17, 58
 
 
-def checksum(octets):
-    if len(octets) % 2:
-        octets += b"\0"
-    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+def checksum(data):
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
@@ -41,7 +41,7 @@ class Spray:
         return header[:10] + struct.pack("!H", checksum(header)) + header[12:]
 
     def quote(self, protocol, source, destination, content):
-        """A packet of the victim of 9000 octets; how many of them are quoted depends on the content."""
+        """A packet of the victim of 9000 bytes; how many of them are quoted depends on the content."""
         length = 9_000 - (40 if self.six else 20)
         if protocol == UDP:
             transport = struct.pack("!HHHH", source, destination, length, 0)

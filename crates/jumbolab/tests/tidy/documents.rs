@@ -254,14 +254,14 @@ fn a_dead_path_is_told_from_a_live_one() {
         "docs/a.md",
         "crates/os/src/tun.rs",
         "crates/os/src/tun/ring.rs",
-        "crates/plan/src/world.rs",
+        "crates/plan/src/backend.rs",
     ];
     let tree = Tree::of(&known.map(str::to_owned));
     for (line, dead) in [
         ("`os/src/tun.rs` and `ring.rs`, then `tun.rs`", vec![]),
         ("`os/src/tap.rs`", vec!["os/src/tap.rs"]),
-        ("`os/src/tun.rs`, `world.rs`", vec!["world.rs"]),
-        ("`world.rs`, `plan/src/`", vec![]),
+        ("`os/src/tun.rs`, `backend.rs`", vec!["backend.rs"]),
+        ("`backend.rs`, `plan/src/`", vec![]),
         ("`docs/b.md`, `c.py`", vec!["docs/b.md", "c.py"]),
         // Files of users, of runs and of the system.
         (

@@ -25,27 +25,27 @@ struct Feature {
 const FEATURES: [Feature; 5] = [
     Feature {
         home: "probe",
-        users: &["worlds", "jumbolab"],
+        users: &["backends", "jumbolab"],
         names: &["jumbolab probe", "probe", "mesh", "stamp"],
     },
     Feature {
         home: "traffic",
-        users: &["worlds", "jumbolab"],
+        users: &["backends", "jumbolab"],
         names: &["jumbolab send", "traffic", "send", "recv"],
     },
     Feature {
         home: "gateway",
-        users: &["worlds", "jumbolab"],
+        users: &["backends", "jumbolab"],
         names: &["jumbolab gateway", "gateway"],
     },
     Feature {
         home: "emulator",
-        users: &["worlds", "jumbolab"],
+        users: &["backends", "jumbolab"],
         names: &["jumbolab emulate", "emulate", "emulator", "emulation"],
     },
     Feature {
         home: "sim",
-        users: &["worlds"],
+        users: &["backends"],
         names: &["simulator", "sim", "simulation"],
     },
 ];

@@ -30,7 +30,7 @@ const LAYERS: [&[&str]; 9] = [
     &["traffic", "probe", "emulator", "gateway", "sim"],
     &["plan"],
     &["experiment", "results", "analysis"],
-    &["worlds", "report", "claims"],
+    &["backends", "report", "claims"],
     &["jumbolab"],
 ];
 
@@ -84,7 +84,7 @@ const READS_THE_KERNEL: [&str; 5] = [
     "crates/os/",
     "crates/probe/src/driver/",
     "crates/traffic/src/driver/jumbogram/",
-    "crates/worlds/src/testbed/",
+    "crates/backends/src/testbed/",
     "crates/jumbolab/src/command/gateway.rs",
 ];
 
@@ -95,18 +95,18 @@ const WRITES_SETTINGS: [&str; 3] = [
     "crates/os/src/linux/sandbox.rs",
 ];
 
-/// Files that may name a world: the effects of keys in worlds, the dispatch of
-/// runs, code of one world, and synthetic plans. All others ask
-/// `World::profile`, so that a new world must state its properties and is not
+/// Files that may name a backend: the effects of keys in backends, the dispatch of
+/// runs, code of one backend, and synthetic plans. All others ask
+/// `Backend::profile`, so that a new backend must state its properties and is not
 /// taken for another one.
-const NAMES_WORLDS: [&str; 7] = [
+const NAMES_BACKENDS: [&str; 7] = [
     "crates/experiment/src/keys/support.rs",
-    "crates/worlds/src/run.rs",
-    "crates/worlds/src/world.rs",
-    "crates/worlds/src/shell.rs",
-    "crates/worlds/src/replay/settings.rs",
+    "crates/backends/src/run.rs",
+    "crates/backends/src/backend.rs",
+    "crates/backends/src/shell.rs",
+    "crates/backends/src/replay/settings.rs",
     "crates/plan/src/synthetic.rs",
-    "crates/worlds/src/measure/synthetic.rs",
+    "crates/backends/src/measure/synthetic.rs",
 ];
 
 /// Names in brackets that are no keys: of templates, error messages and tables, and arguments in
@@ -189,7 +189,7 @@ fn machines_use_no_drivers() {
 }
 
 #[test]
-fn strangers_are_in_one_row() {
+fn unknown_senders_are_in_one_row() {
     for [one, other] in [
         ["traffic", "probe"],
         ["probe", "emulator"],
@@ -246,19 +246,19 @@ fn nothing_is_left_to_do() {
 }
 
 #[test]
-fn worlds_are_named_where_they_are_dispatched_and_nowhere_else() {
+fn backends_are_named_where_they_are_dispatched_and_nowhere_else() {
     let mut problems = Vec::new();
     for file in rust_files().filter(|file| !is_test(file)) {
         let source = Source::of_file(&file);
-        let allowed = NAMES_WORLDS.contains(&file.as_str());
+        let allowed = NAMES_BACKENDS.contains(&file.as_str());
         let lines = lines_without_tests(&source.code);
         let mut named = (1..).zip(source.code.lines().take(lines));
-        match named.find(|(_, line)| names_world(line)) {
+        match named.find(|(_, line)| names_backend(line)) {
             Some((number, _)) if !allowed => problems.push(format!(
-                "{file}:{number}: ask `World::profile` for the property that is meant, not for a world"
+                "{file}:{number}: ask `Backend::profile` for the property that is meant, not for a backend"
             )),
             None if allowed => {
-                problems.push(format!("{file}:1: it names no world; take it from NAMES_WORLDS"));
+                problems.push(format!("{file}:1: it names no backend; take it from NAMES_BACKENDS"));
             }
             _ => {}
         }
@@ -267,21 +267,21 @@ fn worlds_are_named_where_they_are_dispatched_and_nowhere_else() {
 }
 
 #[test]
-fn a_world_is_told_from_what_belongs_to_all_worlds() {
+fn a_backend_is_told_from_what_belongs_to_all_backends() {
     for named in [
-        "world == World::Sim",
-        "plan::World::Netns => 1,",
-        "World::Model2",
+        "backend == Backend::Sim",
+        "plan::Backend::Netns => 1,",
+        "Backend::Model2",
     ] {
-        assert!(names_world(named), "{named}");
+        assert!(names_backend(named), "{named}");
     }
     for other in [
-        "World::ALL",
-        "World::default()",
-        "OfWorld::New",
-        "WORLD: World",
+        "Backend::ALL",
+        "Backend::default()",
+        "OfBackend::New",
+        "BACKEND: Backend",
     ] {
-        assert!(!names_world(other), "{other}");
+        assert!(!names_backend(other), "{other}");
     }
 }
 
@@ -462,7 +462,7 @@ fn sources_are_sorted_and_complete() {
     }
     for pair in keys.windows(2).filter(|pair| pair[0] >= pair[1]) {
         problems.push(format!(
-            "docs/sources.md: put {} before {}, once (sorted by octets)",
+            "docs/sources.md: put {} before {}, once (sorted by bytes)",
             pair[1], pair[0]
         ));
     }
@@ -562,9 +562,9 @@ fn no_file_names_a_developers_machine() {
     settle(&problems);
 }
 
-/// Whether `code` names a variant of `World`.
-fn names_world(code: &str) -> bool {
-    code.match_indices("World::").any(|(place, path)| {
+/// Whether `code` names a variant of `Backend`.
+fn names_backend(code: &str) -> bool {
+    code.match_indices("Backend::").any(|(place, path)| {
         let whole = !code[..place].ends_with(is_identifier);
         let mut letters = code[place + path.len()..].chars();
         let upper = letters.next().is_some_and(char::is_uppercase);

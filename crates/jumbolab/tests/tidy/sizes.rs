@@ -30,7 +30,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 155),
     ("units", 11),
-    ("worlds", 228),
+    ("backends", 228),
     ("wire", 101),
 ];
 

@@ -73,7 +73,7 @@ fn token(text: &str) -> (usize, bool) {
     let word = text.find(|c| !is_identifier(c)).unwrap_or(text.len());
     let hashes = text[word..]
         .bytes()
-        .take_while(|octet| *octet == b'#')
+        .take_while(|byte| *byte == b'#')
         .count();
     if matches!(&text[..word], "r" | "br" | "cr") && text[word + hashes..].starts_with('"') {
         return (
@@ -166,7 +166,7 @@ pub(crate) fn is_identifier(c: char) -> bool {
 fn citations_are_told_from_other_brackets() {
     for (line, keys) in [
         (
-            "/// Octets of header: 20 [RFC9293 s3.1] and 12 [RFC7323 A], or 8 [RFC768].",
+            "/// Bytes of header: 20 [RFC9293 s3.1] and 12 [RFC7323 A], or 8 [RFC768].",
             &["RFC9293", "RFC7323", "RFC768"][..],
         ),
         ("[Praptodiyono2019 Table 4]", &["Praptodiyono2019"]),

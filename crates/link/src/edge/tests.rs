@@ -85,7 +85,7 @@ struct Gone {
 }
 
 /// Takes the output at `now`; each transmission keeps the link toward its exit busy for
-/// a nanosecond per octet, from `free` on.
+/// a nanosecond per byte, from `free` on.
 fn poll(edge: &mut Edge<Numbered>, now: Time, free: &mut BTreeMap<Exit, Time>) -> Vec<Gone> {
     let mut gone = Vec::new();
     let free_at = |free: &BTreeMap<Exit, Time>, exit| free.get(&exit).copied().unwrap_or_default();

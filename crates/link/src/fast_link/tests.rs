@@ -51,10 +51,10 @@ fn limits() -> impl Strategy<Value = Limit> {
 }
 
 fn specs() -> impl Strategy<Value = Spec> {
-    let red = |limit, octets, adaptive, ecn, ns2, uniform, gentle| {
-        let scale = if octets { 1_000.0 } else { 1.0 };
+    let red = |limit, bytes, adaptive, ecn, ns2, uniform, gentle| {
+        let scale = if bytes { 1_000.0 } else { 1.0 };
         Spec::Red(RedSettings {
-            unit: if octets { Unit::Bytes } else { Unit::Frames },
+            unit: if bytes { Unit::Bytes } else { Unit::Frames },
             curve: Curve {
                 min: scale,
                 max: 4.0 * scale,
@@ -77,8 +77,8 @@ fn specs() -> impl Strategy<Value = Spec> {
     prop_oneof![
         limits().prop_map(|limit| Spec::DropTail { limit }),
         (limits(), flags, any::<bool>(), any::<bool>()).prop_map(
-            move |(limit, (octets, adaptive, ecn, ns2), uniform, gentle)| red(
-                limit, octets, adaptive, ecn, ns2, uniform, gentle
+            move |(limit, (bytes, adaptive, ecn, ns2), uniform, gentle)| red(
+                limit, bytes, adaptive, ecn, ns2, uniform, gentle
             )
         ),
         limits().prop_map(|limit| Spec::AdaptiveRed(AdaptiveRedSettings::new(

@@ -47,9 +47,9 @@ fn packet(addresses: Addresses, transport: Transport, size: u32) -> Vec<u8> {
         data: &[],
         size,
     };
-    let mut octets = vec![0; probe.buffer_len()];
-    probe.emit(&mut octets).unwrap();
-    octets
+    let mut bytes = vec![0; probe.buffer_len()];
+    probe.emit(&mut bytes).unwrap();
+    bytes
 }
 
 fn too_big(addresses: Addresses, mtu: u32) -> Vec<u8> {
@@ -57,11 +57,11 @@ fn too_big(addresses: Addresses, mtu: u32) -> Vec<u8> {
         Addresses::V4(_) => Ipv4Addr::new(198, 18, 9, 9).into(),
         Addresses::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 9).into(),
     };
-    let octets = packet(addresses, udp(1), 3_000);
-    let error = IcmpError::about(&octets, Cause::TooBig { mtu }, from).unwrap();
-    let mut octets = vec![0; error.buffer_len()];
-    error.emit(&mut octets).unwrap();
-    octets
+    let bytes = packet(addresses, udp(1), 3_000);
+    let error = IcmpError::about(&bytes, Cause::TooBig { mtu }, from).unwrap();
+    let mut bytes = vec![0; error.buffer_len()];
+    error.emit(&mut bytes).unwrap();
+    bytes
 }
 
 fn one(rule: Rule) -> Middlebox {
@@ -69,10 +69,10 @@ fn one(rule: Rule) -> Middlebox {
 }
 
 /// Whether the packet passes a device with this rule alone, unchanged.
-fn passes(rule: Rule, octets: &[u8], direction: Direction) -> bool {
-    let mut after = octets.to_vec();
+fn passes(rule: Rule, bytes: &[u8], direction: Direction) -> bool {
+    let mut after = bytes.to_vec();
     let outcome = one(rule).pass(Time::ZERO, &mut after, direction);
-    assert_eq!(after, octets);
+    assert_eq!(after, bytes);
     outcome == Outcome::Forward
 }
 
@@ -82,8 +82,8 @@ fn packets_above_the_size_are_dropped_and_no_smaller_ones() {
     for addresses in [V4, V6] {
         for (size, expected) in [(1_499, true), (1_500, true), (1_501, false), (9_000, false)] {
             for direction in Direction::BOTH {
-                let octets = packet(addresses, ECHO, size);
-                assert_eq!(passes(rule, &octets, direction), expected, "{size}");
+                let bytes = packet(addresses, ECHO, size);
+                assert_eq!(passes(rule, &bytes, direction), expected, "{size}");
             }
         }
     }
@@ -103,8 +103,8 @@ fn a_rule_holds_for_its_direction_and_its_protocol() {
             (ECHO, Direction::Backward, true),
             (syn(1_460), Direction::Backward, true),
         ] {
-            let octets = packet(addresses, transport, 2_000);
-            assert_eq!(passes(rule, &octets, direction), expected, "{transport:?}");
+            let bytes = packet(addresses, transport, 2_000);
+            assert_eq!(passes(rule, &bytes, direction), expected, "{transport:?}");
         }
     }
 }
@@ -136,9 +136,9 @@ fn a_share_of_the_flows_meets_the_rule_always_and_the_others_never() {
     for addresses in [V4, V6] {
         let dropped = |source: u16| {
             let fates = [(2_000, 0), (3_000, 0), (1_501, 1)].map(|(size, second)| {
-                let mut octets = packet(addresses, udp(source), size);
+                let mut bytes = packet(addresses, udp(source), size);
                 let now = Time::ZERO + Span::from_secs(second);
-                one(rule).pass(now, &mut octets, Direction::Forward)
+                one(rule).pass(now, &mut bytes, Direction::Forward)
             });
             assert!(fates.windows(2).all(|pair| pair[0] == pair[1]));
             fates[0] == Outcome::Drop
@@ -182,11 +182,11 @@ fn messages_about_size_are_limited_to_one_in_each_span() {
 #[test]
 fn messages_about_size_announce_another_mtu() {
     for addresses in [V4, V6] {
-        let mut octets = too_big(addresses, 1_400);
+        let mut bytes = too_big(addresses, 1_400);
         let mut device = one(Rule::always(Action::AnnounceMtu(4_000)));
-        let outcome = device.pass(Time::ZERO, &mut octets, Direction::Backward);
+        let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Backward);
         assert_eq!(outcome, Outcome::Forward);
-        assert_eq!(octets, too_big(addresses, 4_000));
+        assert_eq!(bytes, too_big(addresses, 4_000));
     }
 }
 
@@ -194,11 +194,11 @@ fn messages_about_size_announce_another_mtu() {
 fn the_segment_size_of_a_syn_is_lowered() {
     for addresses in [V4, V6] {
         for (announced, expected) in [(8_960, 1_360), (1_300, 1_300)] {
-            let mut octets = packet(addresses, syn(announced), 200);
+            let mut bytes = packet(addresses, syn(announced), 200);
             let mut device = one(Rule::always(Action::ClampMss(1_360)));
-            let outcome = device.pass(Time::ZERO, &mut octets, Direction::Forward);
+            let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Forward);
             assert_eq!(outcome, Outcome::Forward);
-            let received = Received::parse(&octets).unwrap();
+            let received = Received::parse(&bytes).unwrap();
             let Content::Data {
                 transport: Transport::Tcp(tcp),
                 ..
@@ -215,9 +215,9 @@ fn the_segment_size_of_a_syn_is_lowered() {
 fn fragments_are_dropped_and_whole_packets_are_not() {
     let rule = Rule::always(Action::DropFragments);
     for addresses in [V4, V6] {
-        let octets = packet(addresses, udp(1), 3_000);
-        assert!(passes(rule, &octets, Direction::Forward));
-        for fragment in Fragments::of(&octets, 1_400, 9).unwrap() {
+        let bytes = packet(addresses, udp(1), 3_000);
+        assert!(passes(rule, &bytes, Direction::Forward));
+        for fragment in Fragments::of(&bytes, 1_400, 9).unwrap() {
             let mut part = vec![0; fragment.buffer_len()];
             fragment.emit(&mut part).unwrap();
             assert!(!passes(rule, &part, Direction::Forward));
@@ -233,10 +233,10 @@ fn several_rules_apply_in_order() {
         Rule::always(Action::DropFragments),
     ];
     let mut device = Middlebox::new(rules, Seed::new(1), Time::ZERO);
-    let mut octets = too_big(V6, 1_400);
-    let outcome = device.pass(Time::ZERO, &mut octets, Direction::Backward);
+    let mut bytes = too_big(V6, 1_400);
+    let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Backward);
     assert_eq!(outcome, Outcome::Forward);
-    assert_eq!(octets, too_big(V6, 4_000));
+    assert_eq!(bytes, too_big(V6, 4_000));
     let outcome = device.pass(
         Time::ZERO,
         &mut packet(V6, ECHO, 5_001),

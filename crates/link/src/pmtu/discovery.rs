@@ -36,7 +36,7 @@ pub struct Discovery {
     confirm_at: Option<Time>,
     sent: VecDeque<Sent>,
     probes: u64,
-    octets: u64,
+    bytes: u64,
     /// Messages that announced less than was confirmed.
     refuted: u32,
     /// A size that a router announced, for the next search.
@@ -80,7 +80,7 @@ impl Discovery {
             confirm_at: None,
             sent: VecDeque::with_capacity(REMEMBERED),
             probes: 0,
-            octets: 0,
+            bytes: 0,
             refuted: 0,
             announced: None,
             base_refused: false,
@@ -155,9 +155,9 @@ impl Discovery {
         self.probes
     }
 
-    /// Octets of all probes sent so far.
-    pub const fn octets(&self) -> Bytes {
-        Bytes::new(self.octets)
+    /// Bytes of all probes sent so far.
+    pub const fn bytes(&self) -> Bytes {
+        Bytes::new(self.bytes)
     }
 
     /// When [`Self::poll_probe`] has something to do, unless an answer comes before;
@@ -190,7 +190,7 @@ impl Discovery {
             fate: Fate::UnderWay,
         };
         self.probes += 1;
-        self.octets += u64::from(size);
+        self.bytes += u64::from(size);
         if self.sent.len() == REMEMBERED {
             self.sent.pop_front();
         }

@@ -3,7 +3,7 @@
 //! The path carries every size up to the confirmed one. A size above it whose probes
 //! were lost is suspected, and excluded once the losses decide or a router refused it.
 //! The search goes from likely sizes to unlikely ones [RFC8899 s5.3.2]: the largest
-//! asked for, the sizes of most links, the octet above a common size that was
+//! asked for, the sizes of most links, the byte above a common size that was
 //! confirmed, the other common sizes, and then the middle of what is left.
 
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ impl Search {
         let Some((&top, suspect)) = self.suspects.first_key_value() else {
             return Step::Probe(self.pick(low, self.largest() + 1));
         };
-        // A common size was confirmed because a larger one was lost; the octet above it
+        // A common size was confirmed because a larger one was lost; the byte above it
         // passed, so that it is no limit after all: the loss may have been chance.
         let retries = suspect.losses == 1 && is_common(low.saturating_sub(1));
         match (top > low + 1, suspect.losses >= needed) {

@@ -62,7 +62,7 @@ pub enum BadSettings {
 }
 
 impl Settings {
-    /// The settings of the standard [RFC8899 s5.1], for sizes up to `up_to` octets.
+    /// The settings of the standard [RFC8899 s5.1], for sizes up to `up_to` bytes.
     ///
     /// # Errors
     /// `up_to` is below the base size or above [`IpMtu::LARGEST`].

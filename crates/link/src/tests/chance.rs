@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The number of 100 000 frames of `size` octets with `fate`.
+/// The number of 100 000 frames of `size` bytes with `fate`.
 fn frequency(settings: Settings, size: u64, fate: Fate) -> u64 {
     let mut link = link(Settings {
         rate: None,

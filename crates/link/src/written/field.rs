@@ -11,7 +11,7 @@ pub(super) fn read(field: &mut Field<'_>, value: &Value) -> Parsed<()> {
         Field::SpanOrNone(span_of) => put(*span_of, span_or("none")(value)),
         Field::Size(size_of) => put(*size_of, size(value)),
         Field::Frames(number) | Field::Number(number) => put(*number, from_zero(value)),
-        Field::Threshold { length, octets } => threshold(value, length, octets),
+        Field::Threshold { length, bytes } => threshold(value, length, bytes),
         Field::Probability(number) => put(*number, probability(value)),
         Field::Shares(low, high) => shares(value, low, high),
         Field::Weight(number) => put(*number, weight(value)),
@@ -40,15 +40,15 @@ fn put<T>(place: &mut T, parsed: Parsed<T>) -> Parsed<()> {
     Ok(((), canonical))
 }
 
-/// A queue length: a number, or octets with a unit.
-fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Parsed<()> {
+/// A queue length: a number, or bytes with a unit.
+fn threshold(value: &Value, length: &mut f64, bytes: &mut bool) -> Parsed<()> {
     let Value::Text(_) = value else {
         return put(length, from_zero(value));
     };
     let (size, canonical) = size(value)?;
-    let octets_of = size.get() as f64;
-    *octets = true;
-    put(length, Ok((octets_of, canonical)))
+    let bytes_of = size.get() as f64;
+    *bytes = true;
+    put(length, Ok((bytes_of, canonical)))
 }
 
 /// A non-negative number.

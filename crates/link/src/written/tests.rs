@@ -137,7 +137,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,max=9kB",
-            "mred.max: octets are a threshold only where unit = \"bytes\"",
+            "mred.max: bytes are a threshold only where unit = \"bytes\"",
         ),
         (
             "mred,profile=ns2,pick=ceil",
@@ -149,11 +149,11 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,notify=on",
-            "mred.notify: only sources of the world `sim` understand it; write notify=off",
+            "mred.notify: only sources of the backend `sim` understand it; write notify=off",
         ),
         (
             "mred,reading=letter",
-            "mred.notify: only sources of the world `sim` understand it; write notify=off",
+            "mred.notify: only sources of the backend `sim` understand it; write notify=off",
         ),
         (
             "mred,drop_time=0s",
@@ -173,7 +173,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ("red,min=20", "red.max: min must be a number"),
         (
             "red,max=3MB",
-            "red.max: octets are a threshold only where unit",
+            "red.max: bytes are a threshold only where unit",
         ),
         ("red,weight=2", "weight=2: write what one arrival counts"),
         (

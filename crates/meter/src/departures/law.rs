@@ -3,7 +3,7 @@
 use super::seen::Seen;
 
 /// A distribution of gaps or sizes, in the unit of the quantity: picoseconds for gaps,
-/// octets for sizes.
+/// bytes for sizes.
 ///
 /// No value is below zero: negative values of a distribution are replaced by zero. The
 /// distribution above zero is unchanged; means and variances of laws that extend below
@@ -56,7 +56,7 @@ pub enum BadLaw {
     #[error("are below a picosecond on average; make them longer")]
     Gaps,
     /// Payloads larger than any datagram.
-    #[error("are larger than any message; 65507 octets are the most on IPv4, 65527 on IPv6")]
+    #[error("are larger than any message; 65507 bytes are the most on IPv4, 65527 on IPv6")]
     Large,
     /// Periods so short that drawing them would take all the time.
     #[error("must send for 1 us or more at a time on average; make that longer")]

@@ -46,7 +46,7 @@ pub struct Schedule {
     bursts: Option<Turns>,
     until: Option<Time>,
     packets: Option<u64>,
-    octets: Option<u64>,
+    bytes: Option<u64>,
     carried: RangeInclusive<Bytes>,
 }
 
@@ -61,7 +61,7 @@ struct Turns {
 
 impl Schedule {
     /// A flow whose first packet leaves one gap after `begin`. Gaps are in picoseconds,
-    /// sizes in octets; negative values count as zero.
+    /// sizes in bytes; negative values count as zero.
     ///
     /// Each law draws from its own random stream, named below `seed`: `gaps`, `sizes`,
     /// and with [`Schedule::bursts`] `on` and `off`.
@@ -74,7 +74,7 @@ impl Schedule {
             bursts: None,
             until: None,
             packets: None,
-            octets: None,
+            bytes: None,
             carried: Bytes::ZERO..=Bytes::new(u64::MAX),
         }
     }
@@ -113,18 +113,18 @@ impl Schedule {
         }
     }
 
-    /// Ends the flow with the packet that makes the total reach `octets`; the packet is
+    /// Ends the flow with the packet that makes the total reach `bytes`; the packet is
     /// not cut short.
     #[must_use]
-    pub fn octets(self, octets: u64) -> Self {
+    pub fn bytes(self, bytes: u64) -> Self {
         Self {
-            octets: Some(octets),
+            bytes: Some(bytes),
             ..self
         }
     }
 
     /// The sizes that can be sent. Other sizes are still drawn, and the sender refuses
-    /// them. They count as packets, but not for the total of octets.
+    /// them. They count as packets, but not for the total of bytes.
     #[must_use]
     pub fn carried(self, carried: RangeInclusive<Bytes>) -> Self {
         Self { carried, ..self }
@@ -158,7 +158,7 @@ impl Iterator for Schedule {
     type Item = (Time, Bytes);
 
     fn next(&mut self) -> Option<(Time, Bytes)> {
-        if self.packets == Some(0) || self.octets == Some(0) {
+        if self.packets == Some(0) || self.bytes == Some(0) {
             return None;
         }
         let Some(at) = self.advance() else {
@@ -169,7 +169,7 @@ impl Iterator for Schedule {
         let size = Bytes::new(self.sizes.next());
         self.packets = self.packets.map(|left| left - 1);
         if self.carried.contains(&size) {
-            self.octets = self.octets.map(|left| left.saturating_sub(size.get()));
+            self.bytes = self.bytes.map(|left| left.saturating_sub(size.get()));
         }
         Some((at, size))
     }

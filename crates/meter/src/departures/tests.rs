@@ -64,14 +64,14 @@ proptest! {
 
     #[test]
     fn constant_gaps_add_up_to_the_picosecond(
-        octets in 64u64..70_000, bits in 1_000u64..100_000_000_000, packets in 1usize..2_000,
+        bytes in 64u64..70_000, bits in 1_000u64..100_000_000_000, packets in 1usize..2_000,
     ) {
         let rate = Rate::from_bits_per_second(bits).unwrap();
-        let gap = Law::Constant(mean_gap(Bytes::new(octets), rate));
-        let sizes = Law::Constant(octets as f64);
+        let gap = Law::Constant(mean_gap(Bytes::new(bytes), rate));
+        let sizes = Law::Constant(bytes as f64);
         let (last, size) = Schedule::new(Time::ZERO, gap, sizes, SEED).nth(packets - 1).unwrap();
-        prop_assert_eq!(size, Bytes::new(octets));
-        let all = rate.serialise(Bytes::new(octets * packets as u64));
+        prop_assert_eq!(size, Bytes::new(bytes));
+        let all = rate.serialise(Bytes::new(bytes * packets as u64));
         // A sum of doubles may differ in its last bit.
         prop_assert!(last.as_picos().abs_diff(all.as_picos()) <= 1 + all.as_picos() / (1 << 50));
     }

@@ -9,7 +9,7 @@ use super::written::{Measure, quantity};
 
 /// The maximum number of values of a list.
 const MOST_VALUES: usize = 10_000_000;
-/// The maximum size of a list and of a line, in octets.
+/// The maximum size of a list and of a line, in bytes.
 const LARGEST: u64 = 1 << 30;
 const LONGEST_LINE: u64 = 1_000;
 
@@ -21,7 +21,7 @@ impl Seen {
     /// One line with the number of the line and what would be right.
     pub fn read(list: impl Read, name: &str, measure: Measure) -> Result<Self, String> {
         let mut list = BufReader::new(list.take(LARGEST + 1));
-        let (mut values, mut line, mut octets) = (Vec::new(), Vec::new(), 0);
+        let (mut values, mut line, mut bytes) = (Vec::new(), Vec::new(), 0);
         for number in 1u64.. {
             line.clear();
             let most = LONGEST_LINE + 1;
@@ -29,7 +29,7 @@ impl Seen {
                 .take(most)
                 .read_until(b'\n', &mut line)
                 .map_err(|error| format!("cannot read {name}: {error}"))?;
-            octets += length as u64;
+            bytes += length as u64;
             if length == 0 {
                 break;
             }
@@ -38,9 +38,9 @@ impl Seen {
             if length as u64 == most || text == "\u{fffd}" {
                 return Err(refuse("a file of values has short lines of text"));
             }
-            if octets > LARGEST {
+            if bytes > LARGEST {
                 return Err(refuse(&format!(
-                    "a file has {LARGEST} octets at most; take fewer values"
+                    "a file has {LARGEST} bytes at most; take fewer values"
                 )));
             }
             let text = text.split('#').next().unwrap_or_default().trim();

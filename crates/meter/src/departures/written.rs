@@ -16,12 +16,12 @@ pub const FILE: &str = "file";
 pub enum Measure {
     /// Times such as `1ms`; the law counts picoseconds.
     Gaps,
-    /// Sizes such as `1500` or `2kB`; the law counts octets.
+    /// Sizes such as `1500` or `2kB`; the law counts bytes.
     Sizes,
 }
 
 impl Measure {
-    /// One unit of text (a millisecond, an octet) in the law's unit.
+    /// One unit of text (a millisecond, a byte) in the law's unit.
     pub const fn counted(self) -> f64 {
         match self {
             Self::Gaps => 1e9,
@@ -30,7 +30,7 @@ impl Measure {
     }
 
     /// The unit of values without a unit: milliseconds, as common traffic
-    /// generators use [D-ITG], or octets.
+    /// generators use [D-ITG], or bytes.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Gaps => "1ms",

@@ -31,7 +31,7 @@ pub struct Summary {
     pub reordered: u64,
     /// Messages, duplicates included, that arrived before they were sent.
     pub negative_delays: u64,
-    /// Octets that arrived, duplicates included.
+    /// Bytes that arrived, duplicates included.
     pub bytes: Bytes,
     /// Mean one-way delay [RFC7679 s3.4].
     pub delay_mean: Option<f64>,

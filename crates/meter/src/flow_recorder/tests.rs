@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A recorder of (sequence, sent, received), in milliseconds, 100 octets each.
+/// A recorder of (sequence, sent, received), in milliseconds, 100 bytes each.
 fn recorder(arrivals: &[(u64, u64, u64)]) -> FlowRecorder {
     let millis = |millis: u64| Time::from_nanos(millis * 1_000_000);
     let mut recorder = FlowRecorder::new();

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use units::Rate;
 
-/// The curve of (total, microseconds), over a link of 10 octets per microsecond.
+/// The curve of (total, microseconds), over a link of 10 bytes per microsecond.
 fn goodput_window(preroll: u64, counted: u64, points: &[(u64, u64)]) -> GoodputWindow {
     let pace = Rate::from_bits_per_second(80_000_000);
     curve(preroll, counted, pace, points)
@@ -16,7 +16,7 @@ fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) 
     goodput_window
 }
 
-/// Checks the octets and the two ends, in microseconds, of the window.
+/// Checks the bytes and the two ends, in microseconds, of the window.
 #[track_caller]
 fn check(goodput_window: &GoodputWindow, bytes: u64, first: u64, last: u64) {
     let goodput = goodput_window.goodput().unwrap();
@@ -31,7 +31,7 @@ fn check(goodput_window: &GoodputWindow, bytes: u64, first: u64, last: u64) {
 
 #[test]
 fn counting_starts_where_the_arrivals_are_furthest_ahead_of_the_pace() {
-    // Bursts on top of 10 octets per microsecond; the search ranges from 5000 to 9000.
+    // Bursts on top of 10 bytes per microsecond; the search ranges from 5000 to 9000.
     let points = [
         (1000, 0),
         (5000, 101),
@@ -91,7 +91,7 @@ fn no_window_has_no_goodput() {
     none(&[(100, 5), (1000, 6), (50, 7)]); // the total went down
 }
 
-/// A stream over a link of 10 octets per microsecond, 100 octets in each segment. Until
+/// A stream over a link of 10 bytes per microsecond, 100 bytes in each segment. Until
 /// segment `recovered` arrives, missing segments hide the last `hidden` segments from its
 /// reader.
 fn stream_with_missing_segments(hidden: u64, recovered: u64, exact: bool) -> Goodput {
@@ -110,7 +110,7 @@ fn stream_with_missing_segments(hidden: u64, recovered: u64, exact: bool) -> Goo
 }
 
 #[test]
-fn octets_behind_a_missing_segment_do_not_raise_the_goodput() {
+fn bytes_behind_a_missing_segment_do_not_raise_the_goodput() {
     let readable = stream_with_missing_segments(300, 800, false);
     assert!(readable.bits_per_second > 1.4 * 80e6, "{readable:?}");
     let arrived = stream_with_missing_segments(300, 800, true);
@@ -129,7 +129,7 @@ struct Bucket {
 
 impl Bucket {
     fn new(rate: u64, burst: u64, frame: u64) -> Self {
-        let scaled = |octets: u64| u128::from(octets) * 8 * 1_000_000_000_000;
+        let scaled = |bytes: u64| u128::from(bytes) * 8 * 1_000_000_000_000;
         let depth = scaled(burst);
         Self {
             rate,

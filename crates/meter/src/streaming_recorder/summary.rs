@@ -8,11 +8,11 @@ use super::float;
 pub struct FlowSummary {
     /// Packets that arrived, duplicates included.
     pub received: u64,
-    /// Octets of payload that arrived, without duplicates.
-    pub octets: u64,
+    /// Bytes of payload that arrived, without duplicates.
+    pub bytes: u64,
     /// Time from the first to the last arrival, in seconds.
     pub seconds: f64,
-    /// Bits per second from the first to the last arrival: the octets of all packets
+    /// Bits per second from the first to the last arrival: the bytes of all packets
     /// but the first, whose transmission precedes the interval.
     pub goodput: Option<f64>,
     /// Packets with a missing timestamp.

@@ -69,9 +69,9 @@ fn late_packets_count_from_the_first_that_overtook_them() {
 }
 
 #[test]
-fn the_octets_of_the_first_arrival_are_kept_apart() {
-    assert_eq!(StreamingFlowRecorder::new(None).first_octets(), 0);
-    assert_eq!(ordered(&[4, 5, 6]).first_octets(), 100);
+fn the_bytes_of_the_first_arrival_are_kept_apart() {
+    assert_eq!(StreamingFlowRecorder::new(None).first_bytes(), 0);
+    assert_eq!(ordered(&[4, 5, 6]).first_bytes(), 100);
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn runs_of_lost_packets_are_bursts() {
 }
 
 #[test]
-fn a_copy_is_neither_reordered_nor_counted_for_octets() {
+fn a_copy_is_neither_reordered_nor_counted_for_bytes() {
     let summary = ordered(&[0, 1, 1, 2, 0]).summary(None);
     assert_eq!((summary.order.duplicates, summary.order.reordered), (2, 0));
-    assert_eq!((summary.received, summary.octets), (5, 300));
+    assert_eq!((summary.received, summary.bytes), (5, 300));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_number_that_was_never_sent_hides_no_loss() {
     }
     let summary = recorder.summary(Some(3));
     assert_eq!((summary.order.lost, summary.order.unexpected), (1, 2));
-    assert_eq!((summary.unstamped, summary.octets), (4, 2));
+    assert_eq!((summary.unstamped, summary.bytes), (4, 2));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn loss_far_behind_the_highest_number_is_still_counted_in_bursts() {
     assert_eq!((late.stale, late.reordered), (1, 2));
 }
 
-/// Delays of 10, 14, 12, 20 us, a microsecond apart, 100 octets each.
+/// Delays of 10, 14, 12, 20 us, a microsecond apart, 100 bytes each.
 #[test]
 fn four_packets_in_order_give_the_figures_worked_by_hand() {
     let summary = delayed(&[(0, 10_000), (1, 14_000), (2, 12_000), (3, 20_000)]).summary(None);

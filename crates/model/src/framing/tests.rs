@@ -5,8 +5,8 @@ use proptest::prelude::*;
 const V4: IpVersion = IpVersion::V4;
 const V6: IpVersion = IpVersion::V6;
 
-fn mtu(octets: u64) -> IpMtu {
-    IpMtu::new(octets, V4).unwrap()
+fn mtu(bytes: u64) -> IpMtu {
+    IpMtu::new(bytes, V4).unwrap()
 }
 
 fn gigabit() -> Rate {
@@ -14,8 +14,8 @@ fn gigabit() -> Rate {
 }
 
 #[test]
-fn headers_take_72_octets_of_an_ipv6_tcp_packet_and_28_of_an_ipv4_udp_packet() {
-    for (octets, ip, transport, payload) in [
+fn headers_take_72_bytes_of_an_ipv6_tcp_packet_and_28_of_an_ipv4_udp_packet() {
+    for (bytes, ip, transport, payload) in [
         (1500, V6, Tcp, Some(1428)),
         (4000, V6, Tcp, Some(3928)),
         (9000, V6, Tcp, Some(8928)),
@@ -27,14 +27,14 @@ fn headers_take_72_octets_of_an_ipv6_tcp_packet_and_28_of_an_ipv4_udp_packet() {
         (68, V6, Tcp, None),
     ] {
         let expected = payload.map(Bytes::new);
-        assert_eq!(payload_per_packet(mtu(octets), ip, transport), expected);
+        assert_eq!(payload_per_packet(mtu(bytes), ip, transport), expected);
     }
 }
 
 #[test]
-fn framing_alone_gives_9000_octets_6_4_per_cent_more_than_1500() {
+fn framing_alone_gives_9000_bytes_6_4_per_cent_more_than_1500() {
     let share =
-        |octets| goodput_limit(gigabit(), mtu(octets), V6, Tcp, Framing::Ethernet).unwrap() / 1e9;
+        |bytes| goodput_limit(gigabit(), mtu(bytes), V6, Tcp, Framing::Ethernet).unwrap() / 1e9;
     assert!((share(1500) - 1428.0 / 1538.0).abs() < 1e-12);
     assert!((share(1500) - 0.9285).abs() < 5e-5);
     assert!((share(9000) - 8928.0 / 9038.0).abs() < 1e-12);
@@ -47,10 +47,9 @@ fn framing_alone_gives_9000_octets_6_4_per_cent_more_than_1500() {
 #[test]
 fn five_megabytes_are_3502_segments_where_the_study_of_2019_counted_3333() {
     let file = Bytes::new(5_000_000);
-    for (octets, counted, true_count) in [(1500, 3333, 3502), (4000, 1250, 1273), (9000, 555, 561)]
-    {
-        let payload = payload_per_packet(mtu(octets), V6, Tcp).unwrap();
-        assert_eq!(file.get() / octets, counted);
+    for (bytes, counted, true_count) in [(1500, 3333, 3502), (4000, 1250, 1273), (9000, 555, 561)] {
+        let payload = payload_per_packet(mtu(bytes), V6, Tcp).unwrap();
+        assert_eq!(file.get() / bytes, counted);
         assert_eq!(frames(file, payload), true_count);
     }
     assert_eq!(frames(Bytes::ZERO, Bytes::new(1428)), 0);
@@ -58,11 +57,11 @@ fn five_megabytes_are_3502_segments_where_the_study_of_2019_counted_3333() {
     assert_eq!(frames(Bytes::new(3), Bytes::ZERO), 3);
 }
 
-/// Sizes up to the 65,500 octets of the echo study [Egan]; its counts at an MTU
+/// Sizes up to the 65,500 bytes of the echo study [Egan]; its counts at an MTU
 /// of 1500 were also seen on a virtual link of Linux.
 #[test]
 fn a_message_above_the_mtu_travels_in_fragments() {
-    for (message, octets, ip, count, wire) in [
+    for (message, bytes, ip, count, wire) in [
         (1452, 1500, V6, 1, 1538),
         (1453, 1500, V6, 2, (1448 + 86) + (13 + 86)),
         (1472, 1500, V4, 1, 1538),
@@ -75,7 +74,7 @@ fn a_message_above_the_mtu_travels_in_fragments() {
         (65_500, 9000, V6, 8, 7 * 9038 + (2844 + 86)),
         (0, 1500, V6, 1, 48 + 38),
     ] {
-        let (message, mtu) = (Bytes::new(message), mtu(octets));
+        let (message, mtu) = (Bytes::new(message), mtu(bytes));
         assert_eq!(fragments(message, mtu, ip), count, "{message} {ip}");
         let size = message_wire_size(message, mtu, ip, Framing::Ethernet);
         assert_eq!(size, Bytes::new(wire), "{message} {ip}");
@@ -119,7 +118,7 @@ proptest! {
         ip in any_ip(), transport in prop::sample::select(&[Tcp, Udp][..]), framing in any_framing(),
     ) {
         let rate = Rate::from_bits_per_second(bits).unwrap();
-        let limit = |octets| goodput_limit(rate, mtu(octets), ip, transport, framing);
+        let limit = |bytes| goodput_limit(rate, mtu(bytes), ip, transport, framing);
         let (small, large) = (small.min(large), small.max(large));
         // Where the small MTU leaves no room, `None` is the least.
         prop_assert!(limit(small) <= limit(large));
@@ -128,9 +127,9 @@ proptest! {
 
     #[test]
     fn fragments_hold_the_message_within_the_mtu_and_in_no_fewer_packets(
-        message in 0..=65_527u64, octets in 68..=65_535u64, ip in any_ip(),
+        message in 0..=65_527u64, bytes in 68..=65_535u64, ip in any_ip(),
     ) {
-        let (message, mtu) = (Bytes::new(message), mtu(octets));
+        let (message, mtu) = (Bytes::new(message), mtu(bytes));
         let count = fragments(message, mtu, ip);
         match Fragmentation::of(message, mtu, ip) {
             None => prop_assert_eq!(count, 1),
@@ -148,17 +147,17 @@ proptest! {
 
     #[test]
     fn messages_never_deliver_more_than_the_rate(
-        bits in 1u64..1 << 40, message in 0..=65_507u64, octets in 68..=65_535u64,
+        bits in 1u64..1 << 40, message in 0..=65_507u64, bytes in 68..=65_535u64,
         ip in any_ip(), framing in any_framing(),
     ) {
         let rate = Rate::from_bits_per_second(bits).unwrap();
-        let limit = datagram_goodput_limit(rate, Bytes::new(message), mtu(octets), ip, framing);
+        let limit = datagram_goodput_limit(rate, Bytes::new(message), mtu(bytes), ip, framing);
         prop_assert!(limit.is_some_and(|limit| (0.0..bits as f64).contains(&limit)));
     }
 }
 
 #[test]
-fn a_message_is_cut_into_packets_that_add_up_to_its_octets_of_wire() {
+fn a_message_is_cut_into_packets_that_add_up_to_its_bytes_of_wire() {
     let framing = Framing::Ethernet;
     for ip in [IpVersion::V4, IpVersion::V6] {
         for mtu in [1500, 9000] {

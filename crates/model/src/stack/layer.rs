@@ -1,4 +1,4 @@
-//! The octets that a layer adds to the unit that it carries.
+//! The bytes that a layer adds to the unit that it carries.
 
 use units::{Bytes, IpVersion};
 
@@ -10,7 +10,7 @@ pub struct Layer {
     /// The word of the stack, such as `tcp+ts`.
     pub(super) word: String,
     pub(super) protocol: &'static Protocol,
-    pub(super) octets: Octets,
+    pub(super) bytes: HeaderBytes,
     /// The keys of the sources of protocol and options.
     pub(super) sources: Vec<&'static str>,
 }
@@ -35,7 +35,7 @@ impl Layer {
     /// The units of the next layer in one unit of this one: more than one in a
     /// bundle.
     pub const fn units(&self) -> u64 {
-        self.octets.units
+        self.bytes.units
     }
 
     /// The version, if it is a layer of the Internet Protocol.
@@ -48,25 +48,25 @@ impl Layer {
     }
 }
 
-/// The octets of a layer in front of what it carries, behind it, and between.
+/// The bytes of a layer in front of what it carries, behind it, and between.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Octets {
+pub(super) struct HeaderBytes {
     /// In front.
     pub(super) header: u64,
     /// Behind, outside of the blocks.
     pub(super) trailer: u64,
-    /// The carried octets are padded to a multiple of this.
+    /// The carried bytes are padded to a multiple of this.
     pub(super) block: u64,
-    /// Octets behind what is carried that are part of the blocks.
+    /// HeaderBytes behind what is carried that are part of the blocks.
     pub(super) in_block: u64,
     /// Whether padding stops at the largest size that fits.
     pub(super) stops_at_mtu: bool,
-    /// Carried units, and the octets of each one's entry.
+    /// Carried units, and the bytes of each one's entry.
     pub(super) units: u64,
     pub(super) entry: u64,
 }
 
-impl Octets {
+impl HeaderBytes {
     /// A header, and nothing else.
     pub(super) const fn header(header: u64) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl Octets {
         }
     }
 
-    /// The octets of this layer's unit around units of `inner` octets, where
+    /// The bytes of this layer's unit around units of `inner` bytes, where
     /// `limit` is the largest such unit.
     pub(super) fn around(&self, inner: Bytes, limit: Bytes) -> Bytes {
         let body = (inner + Bytes::new(self.entry)) * self.units + Bytes::new(self.in_block);
@@ -93,7 +93,7 @@ impl Octets {
     }
 
     /// The largest units that are carried where this layer's unit has at most
-    /// `unit` octets. `None` where its own octets do not fit.
+    /// `unit` bytes. `None` where its own bytes do not fit.
     pub(super) fn room(&self, unit: Bytes) -> Option<Bytes> {
         let body = unit.get().checked_sub(self.header + self.trailer)?;
         let body = match self.stops_at_mtu {

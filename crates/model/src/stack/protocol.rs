@@ -1,6 +1,6 @@
-//! A protocol of stacks: its octets, options, and what it may carry.
+//! A protocol of stacks: its bytes, options, and what it may carry.
 
-use super::layer::Octets;
+use super::layer::HeaderBytes;
 
 /// A protocol that a stack may have as a layer.
 #[derive(Debug)]
@@ -15,8 +15,8 @@ pub struct Protocol {
     pub options: &'static [Choice],
     /// The source of its size.
     pub source: &'static str,
-    pub(super) octets: Octets,
-    /// The most octets of the header with all options.
+    pub(super) bytes: HeaderBytes,
+    /// The most bytes of the header with all options.
     pub(super) longest_header: Option<u64>,
 }
 
@@ -32,8 +32,8 @@ pub struct Choice {
     pub number: Option<[u64; 3]>,
     /// The source of its size.
     pub source: &'static str,
-    /// The octets with this option.
-    pub(super) apply: fn(Octets, u64) -> Octets,
+    /// The bytes with this option.
+    pub(super) apply: fn(HeaderBytes, u64) -> HeaderBytes,
     /// Options that exclude each other have the same group.
     pub(super) group: &'static str,
 }
@@ -42,7 +42,7 @@ impl Protocol {
     pub(super) const fn new(
         name: &'static str,
         title: &'static str,
-        octets: Octets,
+        bytes: HeaderBytes,
         source: &'static str,
         carries: &'static [&'static str],
         options: &'static [Choice],
@@ -53,27 +53,27 @@ impl Protocol {
             carries,
             options,
             source,
-            octets,
+            bytes,
             longest_header: None,
         }
     }
 
-    /// The protocol with at most so many octets of header: what a length field
+    /// The protocol with at most so many bytes of header: what a length field
     /// of four bits counts, in words of 32 bits.
-    pub(super) const fn at_most(self, octets: u64) -> Self {
+    pub(super) const fn at_most(self, bytes: u64) -> Self {
         Self {
-            longest_header: Some(octets),
+            longest_header: Some(bytes),
             ..self
         }
     }
 }
 
-/// An option that adds octets to the header.
+/// An option that adds bytes to the header.
 pub(super) const fn adds(
     name: &'static str,
     meaning: &'static str,
     source: &'static str,
-    apply: fn(Octets, u64) -> Octets,
+    apply: fn(HeaderBytes, u64) -> HeaderBytes,
 ) -> Choice {
     Choice {
         name,
@@ -98,10 +98,10 @@ impl Choice {
     }
 }
 
-/// The octets with a longer header.
-pub(super) const fn longer(octets: Octets, more: u64) -> Octets {
-    Octets {
-        header: octets.header + more,
-        ..octets
+/// The bytes with a longer header.
+pub(super) const fn longer(bytes: HeaderBytes, more: u64) -> HeaderBytes {
+    HeaderBytes {
+        header: bytes.header + more,
+        ..bytes
     }
 }

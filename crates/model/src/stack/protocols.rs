@@ -1,6 +1,6 @@
 //! The protocols that stacks are made of.
 
-use super::layer::Octets;
+use super::layer::HeaderBytes;
 use super::protocol::{Protocol, adds, longer};
 use super::rdma::{RDMA, roce};
 
@@ -17,15 +17,15 @@ const INTERNET: [&str; 8] = [
     "tcp", "udp", "sctp", "ipv4", "ipv6", "gre", "esp", "jumbogen",
 ];
 
-/// The octets of ESP: 4 of SPI and 4 of sequence number, the initialisation
+/// The bytes of ESP: 4 of SPI and 4 of sequence number, the initialisation
 /// vector, and behind the padding its length and the next header
-/// [RFC4303 s2], all in blocks of at least four octets [RFC4303 s2.4].
-const fn esp(vector: u64, block: u64, check: u64) -> Octets {
-    Octets {
+/// [RFC4303 s2], all in blocks of at least four bytes [RFC4303 s2.4].
+const fn esp(vector: u64, block: u64, check: u64) -> HeaderBytes {
+    HeaderBytes {
         trailer: check,
         block,
         in_block: 2,
-        ..Octets::header(8 + vector)
+        ..HeaderBytes::header(8 + vector)
     }
 }
 
@@ -36,7 +36,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "eth",
         "Ethernet",
-        Octets::header(14),
+        HeaderBytes::header(14),
         "[IEEE802.3 s3.1.1]",
         &LINK,
         &[],
@@ -44,7 +44,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "vlan",
         "one VLAN tag",
-        Octets::header(4),
+        HeaderBytes::header(4),
         "[IEEE802.1Q]",
         &LINK,
         &[],
@@ -52,19 +52,19 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "qinq",
         "two VLAN tags: of the service and of the customer",
-        Octets::header(8),
+        HeaderBytes::header(8),
         "[IEEE802.1Q]",
         &["vlan", "macsec", "pppoe", "mpls", "ipv4", "ipv6", "rocev1"],
         &[],
     ),
     // The security tag with the channel's identifier, which Linux sends unless told
-    // otherwise, and a check of 16 octets.
+    // otherwise, and a check of 16 bytes.
     Protocol::new(
         "macsec",
         "MACsec, with the identifier of the secure channel",
-        Octets {
+        HeaderBytes {
             trailer: 16,
-            ..Octets::header(16)
+            ..HeaderBytes::header(16)
         },
         "[IEEE802.1AE s9.3]",
         &["vlan", "qinq", "pppoe", "mpls", "ipv4", "ipv6", "rocev1"],
@@ -72,16 +72,16 @@ pub static PROTOCOLS: [Protocol; 27] = [
             "no-sci",
             "tag without the identifier of the secure channel",
             "[IEEE802.1AE s9.3]",
-            |octets, _| Octets {
-                header: octets.header - 8,
-                ..octets
+            |bytes, _| HeaderBytes {
+                header: bytes.header - 8,
+                ..bytes
             },
         )],
     ),
     Protocol::new(
         "pppoe",
-        "PPPoE: six octets, and two of PPP",
-        Octets::header(8),
+        "PPPoE: six bytes, and two of PPP",
+        HeaderBytes::header(8),
         "[RFC2516 s7]",
         &NETWORK,
         &[],
@@ -89,27 +89,27 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "mpls",
         "one MPLS label",
-        Octets::header(4),
+        HeaderBytes::header(4),
         "[RFC3032 s2.1]",
         &["mpls", "ipv4", "ipv6", "eth", "jumbogen"],
         &[adds(
             "cw",
             "control word of a pseudowire",
             "[RFC4385 s3]",
-            |octets, _| longer(octets, 4),
+            |bytes, _| longer(bytes, 4),
         )],
     ),
     Protocol::new(
         "ipv4",
         "IPv4",
-        Octets::header(20),
+        HeaderBytes::header(20),
         "[RFC791 s3.1]",
         &INTERNET,
         &[adds(
             "options",
-            "octets of options, padded to four",
+            "bytes of options, padded to four",
             "[RFC791 s3.1]",
-            |octets, number| longer(octets, number.next_multiple_of(4)),
+            |bytes, number| longer(bytes, number.next_multiple_of(4)),
         )
         .numbered([1, 40, 4])],
     )
@@ -117,59 +117,59 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "ipv6",
         "IPv6",
-        Octets::header(40),
+        HeaderBytes::header(40),
         "[RFC8200 s3]",
         &INTERNET,
         &[
             adds(
                 "hbh",
-                "hop-by-hop options: octets of the header, padded to eight",
+                "hop-by-hop options: bytes of the header, padded to eight",
                 "[RFC8200 s4.3]",
-                |octets, number| longer(octets, number.next_multiple_of(8)),
+                |bytes, number| longer(bytes, number.next_multiple_of(8)),
             )
             .numbered([8, 2048, 8]),
             adds(
                 "jumbo",
                 "hop-by-hop header with the length of a jumbogram",
                 "[RFC2675 s2]",
-                |octets, _| longer(octets, 8),
+                |bytes, _| longer(bytes, 8),
             )
             .in_group("hbh"),
             adds(
                 "dst",
-                "destination options: octets of the header, padded to eight",
+                "destination options: bytes of the header, padded to eight",
                 "[RFC8200 s4.6]",
-                |octets, number| longer(octets, number.next_multiple_of(8)),
+                |bytes, number| longer(bytes, number.next_multiple_of(8)),
             )
             .numbered([8, 2048, 8]),
             adds(
                 "srh",
                 "segment routing header: segments",
                 "[RFC8754 s2]",
-                |octets, number| longer(octets, 8 + 16 * number),
+                |bytes, number| longer(bytes, 8 + 16 * number),
             )
             .numbered([1, 127, 1]),
-            adds("frag", "fragment header", "[RFC8200 s4.5]", |octets, _| {
-                longer(octets, 8)
+            adds("frag", "fragment header", "[RFC8200 s4.5]", |bytes, _| {
+                longer(bytes, 8)
             }),
         ],
     ),
     Protocol::new(
         "gre",
         "GRE",
-        Octets::header(4),
+        HeaderBytes::header(4),
         "[RFC2784 s2.1]",
         &["ipv4", "ipv6", "eth", "mpls"],
         &[
             adds(
                 "csum",
-                "checksum and reserved octets",
+                "checksum and reserved bytes",
                 "[RFC2784 s2.1]",
-                |octets, _| longer(octets, 4),
+                |bytes, _| longer(bytes, 4),
             ),
-            adds("key", "key", "[RFC2890 s2]", |octets, _| longer(octets, 4)),
-            adds("seq", "sequence number", "[RFC2890 s2]", |octets, _| {
-                longer(octets, 4)
+            adds("key", "key", "[RFC2890 s2]", |bytes, _| longer(bytes, 4)),
+            adds("seq", "sequence number", "[RFC2890 s2]", |bytes, _| {
+                longer(bytes, 4)
             }),
         ],
     ),
@@ -182,7 +182,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
         &[
             adds(
                 "aes-gcm",
-                "AES-GCM, check of 16 octets",
+                "AES-GCM, check of 16 bytes",
                 "[RFC4106 s3]",
                 |_, _| esp(8, 4, 16),
             )
@@ -193,7 +193,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
             .in_group(CIPHER),
             adds(
                 "aes-cbc-sha1",
-                "AES-CBC, blocks of 16 octets [RFC3602 s3], and HMAC-SHA-1-96",
+                "AES-CBC, blocks of 16 bytes [RFC3602 s3], and HMAC-SHA-1-96",
                 "[RFC2404 s2]",
                 |_, _| esp(16, 16, 12),
             )
@@ -210,23 +210,23 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "aggfrag",
         "AGGFRAG of IP-TFS; one whole packet in each, though it also cuts and joins them",
-        Octets::header(4),
+        HeaderBytes::header(4),
         "[RFC9347 s6.1.1]",
         &NETWORK,
         &[adds(
             "cc",
             "header with congestion control",
             "[RFC9347 s6.1.2]",
-            |octets, _| longer(octets, 20),
+            |bytes, _| longer(bytes, 20),
         )],
     ),
     Protocol::new(
         "jumbogen",
-        "JumboGen bundle: six octets, and four for each packet",
-        Octets {
+        "JumboGen bundle: six bytes, and four for each packet",
+        HeaderBytes {
             units: 2,
             entry: 4,
-            ..Octets::header(6)
+            ..HeaderBytes::header(6)
         },
         "[Salyers2007]",
         &NETWORK,
@@ -234,9 +234,9 @@ pub static PROTOCOLS: [Protocol; 27] = [
             "packets",
             "packets in the bundle",
             "[Salyers2007]",
-            |octets, number| Octets {
+            |bytes, number| HeaderBytes {
                 units: number,
-                ..octets
+                ..bytes
             },
         )
         .numbered([1, 4095, 2])],
@@ -244,7 +244,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "udp",
         "UDP",
-        Octets::header(8),
+        HeaderBytes::header(8),
         "[RFC768]",
         &[
             "vxlan",
@@ -268,7 +268,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "vxlan",
         "VXLAN",
-        Octets::header(8),
+        HeaderBytes::header(8),
         "[RFC7348 s5]",
         &["eth"],
         &[],
@@ -276,21 +276,21 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "geneve",
         "Geneve",
-        Octets::header(8),
+        HeaderBytes::header(8),
         "[RFC8926 s3.4]",
         &["eth", "ipv4", "ipv6", "mpls"],
         &[adds(
             "options",
-            "octets of options, padded to four",
+            "bytes of options, padded to four",
             "[RFC8926 s3.4]",
-            |octets, number| longer(octets, number.next_multiple_of(4)),
+            |bytes, number| longer(bytes, number.next_multiple_of(4)),
         )
         .numbered([1, 252, 4])],
     ),
     Protocol::new(
         "gtpu",
         "GTP-U",
-        Octets::header(8),
+        HeaderBytes::header(8),
         "[TS29.281 s5.1]",
         &NETWORK,
         &[
@@ -299,37 +299,37 @@ pub static PROTOCOLS: [Protocol; 27] = [
                 "seq",
                 "sequence number, with the other optional fields",
                 "[TS29.281 s5.1]",
-                |octets, _| Octets::header(max(octets.header, 12)),
+                |bytes, _| HeaderBytes::header(max(bytes.header, 12)),
             ),
             adds(
                 "pdu",
                 "extension header of a PDU session (5G), with the optional fields",
                 "[TS38.415 s5.5.2]",
-                |octets, _| Octets::header(max(octets.header, 16)),
+                |bytes, _| HeaderBytes::header(max(bytes.header, 16)),
             ),
         ],
     ),
-    // 16 octets of header and 16 of check; the content is padded to 16 octets,
+    // 16 bytes of header and 16 of check; the content is padded to 16 bytes,
     // on Linux not beyond the MTU of the tunnel.
     Protocol::new(
         "wireguard",
         "WireGuard",
-        Octets {
+        HeaderBytes {
             trailer: 16,
             block: 16,
             stops_at_mtu: true,
-            ..Octets::header(16)
+            ..HeaderBytes::header(16)
         },
         "[Donenfeld2017 s5.4.6]",
         &NETWORK,
         &[],
     ),
-    // Opcode and peer four octets, packet number four, and a check of 16 octets in
+    // Opcode and peer four bytes, packet number four, and a check of 16 bytes in
     // front of the packet.
     Protocol::new(
         "openvpn",
         "OpenVPN over UDP with an AEAD cipher, without compression",
-        Octets::header(4 + 4 + 16),
+        HeaderBytes::header(4 + 4 + 16),
         "[OpenVPN]",
         &["ipv4", "ipv6", "eth"],
         &[],
@@ -337,90 +337,97 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "l2tp",
         "L2TP, version 2",
-        Octets::header(6),
+        HeaderBytes::header(6),
         "[RFC2661 s3.1]",
         &["ppp"],
         &[
-            adds("length", "length field", "[RFC2661 s3.1]", |octets, _| {
-                longer(octets, 2)
+            adds("length", "length field", "[RFC2661 s3.1]", |bytes, _| {
+                longer(bytes, 2)
             }),
-            adds("seq", "sequence numbers", "[RFC2661 s3.1]", |octets, _| {
-                longer(octets, 4)
+            adds("seq", "sequence numbers", "[RFC2661 s3.1]", |bytes, _| {
+                longer(bytes, 4)
             }),
         ],
     ),
     Protocol::new(
         "ppp",
         "PPP: address, control and protocol",
-        Octets::header(4),
+        HeaderBytes::header(4),
         "[RFC1662 s3.1]",
         &NETWORK,
         &[adds(
             "acfc",
             "address and control compressed",
             "[RFC1661 s6.6]",
-            |octets, _| Octets {
-                header: octets.header - 2,
-                ..octets
+            |bytes, _| HeaderBytes {
+                header: bytes.header - 2,
+                ..bytes
             },
         )],
     ),
     Protocol::new(
         "gue",
         "Generic UDP Encapsulation",
-        Octets::header(4),
+        HeaderBytes::header(4),
         "[Herbert2019 s3.2]",
         &["ipv4", "ipv6", "gre", "esp", "mpls"],
         &[adds(
             "options",
             "bytes of extension fields, padded to four",
             "[Herbert2019 s3.2]",
-            |octets, number| longer(octets, number.next_multiple_of(4)),
+            |bytes, number| longer(bytes, number.next_multiple_of(4)),
         )
         .numbered([1, 124, 4])],
     ),
-    // One octet of flags, the destination's identifier, a packet number, and a
-    // check of 16 octets [RFC9001 s5.3].
+    // One byte of flags, the destination's identifier, a packet number, and a
+    // check of 16 bytes [RFC9001 s5.3].
     Protocol::new(
         "quic",
         "QUIC, short header; its frames are payload",
-        Octets {
+        HeaderBytes {
             trailer: 16,
-            ..Octets::header(1 + 8 + 2)
+            ..HeaderBytes::header(1 + 8 + 2)
         },
         "[RFC9000 s17.3.1]",
         &[],
         &[
             adds(
                 "cid",
-                "octets of the connection identifier",
+                "bytes of the connection identifier",
                 "[RFC9000 s17.3.1]",
-                |octets, number| Octets {
-                    header: octets.header - 8 + number,
-                    ..octets
+                |bytes, number| HeaderBytes {
+                    header: bytes.header - 8 + number,
+                    ..bytes
                 },
             )
             .numbered([0, 20, 8]),
             adds(
                 "pn",
-                "octets of the packet number",
+                "bytes of the packet number",
                 "[RFC9000 s17.3.1]",
-                |octets, number| Octets {
-                    header: octets.header - 2 + number,
-                    ..octets
+                |bytes, number| HeaderBytes {
+                    header: bytes.header - 2 + number,
+                    ..bytes
                 },
             )
             .numbered([1, 4, 2]),
         ],
     ),
-    Protocol::new("rtp", "RTP", Octets::header(12), "[RFC3550 s5.1]", &[], &[]),
+    Protocol::new(
+        "rtp",
+        "RTP",
+        HeaderBytes::header(12),
+        "[RFC3550 s5.1]",
+        &[],
+        &[],
+    ),
     // The common header, and one chunk of data, whose payload is padded.
     Protocol::new(
         "sctp",
         "SCTP, with one DATA chunk",
-        Octets {
+        HeaderBytes {
             block: 4,
-            ..Octets::header(12 + 16)
+            ..HeaderBytes::header(12 + 16)
         },
         "[RFC9260 s3.3.1]",
         &[],
@@ -428,7 +435,7 @@ pub static PROTOCOLS: [Protocol; 27] = [
             "i-data",
             "I-DATA chunk instead",
             "[RFC8260 s2.1]",
-            |octets, _| longer(octets, 4),
+            |bytes, _| longer(bytes, 4),
         )],
     ),
     Protocol::new(
@@ -450,28 +457,28 @@ pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "tcp",
         "TCP",
-        Octets::header(20),
+        HeaderBytes::header(20),
         "[RFC9293 s3.1]",
         &[],
         &[
             adds(
                 "ts",
-                "timestamps, padded to 12 octets",
+                "timestamps, padded to 12 bytes",
                 "[RFC7323 s3.2]",
-                |octets, _| longer(octets, 12),
+                |bytes, _| longer(bytes, 12),
             ),
             adds(
                 "sack",
-                "selective acknowledgement: blocks; with its padding 4 octets, and 8 a block",
+                "selective acknowledgement: blocks; with its padding 4 bytes, and 8 a block",
                 "[RFC2018 s3]",
-                |octets, number| longer(octets, 4 + 8 * number),
+                |bytes, number| longer(bytes, 4 + 8 * number),
             )
             .numbered([1, 4, 1]),
             adds(
                 "options",
-                "octets of other options, padded to four",
+                "bytes of other options, padded to four",
                 "[RFC9293 s3.1]",
-                |octets, number| longer(octets, number.next_multiple_of(4)),
+                |bytes, number| longer(bytes, number.next_multiple_of(4)),
             )
             .numbered([1, 40, 4]),
         ],

@@ -57,7 +57,7 @@ fn tunnels_leave_the_mtus_that_are_known_of_them() {
         ("eth,pppoe,ipv4,tcp", 1500, 1452),
         ("eth,ipv4,jumbogen", 9000, 4483),
         ("ipv4,udp,rtp", 1500, 1460),
-        // Linux gives a MACsec device 32 octets less than the device below.
+        // Linux gives a MACsec device 32 bytes less than the device below.
         ("eth,macsec", 1500, 1468),
         ("eth,macsec+no-sci,vlan", 1500, 1472),
         // The usual MTU of L2TP over IPv4.
@@ -73,7 +73,7 @@ fn tunnels_leave_the_mtus_that_are_known_of_them() {
         ("eth,ipv4,esp,aggfrag", 1500, 1442),
         ("eth,ipv6,esp,aggfrag+cc", 1500, 1402),
         ("eth,rocev1", 4200, 4144),
-        // The payload of 4096 octets, with the largest headers of a write.
+        // The payload of 4096 bytes, with the largest headers of a write.
         ("eth,ipv6,udp,rocev2+reth+imm", 4180, 4096),
         ("eth,ipv4,udp,rocev2", 1070, 1024),
     ] {
@@ -121,7 +121,7 @@ fn padding_depends_on_the_size_and_the_tunnels_mtu() {
         let sizes = stack(text).with_payload(Bytes::new(payload), Bytes::new(1500));
         sizes.unwrap().packet.get()
     };
-    // 100 + 2 octets in blocks of 16: 112; of 4: 104.
+    // 100 + 2 bytes in blocks of 16: 112; of 4: 104.
     assert_eq!(packet("eth,ipv4,esp+aes-cbc-sha1", 100), 20 + 24 + 112 + 12);
     assert_eq!(packet("eth,ipv4,esp", 100), 20 + 16 + 104 + 16);
     assert_eq!(packet("eth,ipv6,udp,wireguard", 100), 40 + 8 + 32 + 112);
@@ -183,7 +183,7 @@ fn an_mtu_that_does_not_fit_is_refused_with_one_that_does() {
             "eth,ipv4+options=40,tcp+options=40",
             100,
             Some(
-                "the headers of eth,ipv4+options=40,tcp+options=40 take 120 octets and leave no room for payload; write at least 121",
+                "the headers of eth,ipv4+options=40,tcp+options=40 take 120 bytes and leave no room for payload; write at least 121",
             ),
         ),
     ] {
@@ -233,7 +233,7 @@ fn what_is_no_stack_is_refused_with_what_would_be_right() {
         ),
         (
             "eth,ipv4,tcp+ts+sack=4",
-            "`tcp+ts+sack=4`: 48 octets of options, but tcp has room for 40; leave some out",
+            "`tcp+ts+sack=4`: 48 bytes of options, but tcp has room for 40; leave some out",
         ),
         (
             "eth,ipv4,tcp+ts+ts",
@@ -294,7 +294,7 @@ fn any_stack() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn the_largest_packet_fits_and_one_octet_more_does_not(text in any_stack(), mtu in 1280u64..65_536) {
+    fn the_largest_packet_fits_and_one_byte_more_does_not(text in any_stack(), mtu in 1280u64..65_536) {
         let stack = stack(&text);
         prop_assert_eq!(stack.to_string(), text);
         if let Ok(sizes) = stack.largest(Bytes::new(mtu)) {
@@ -348,8 +348,8 @@ fn documented() -> String {
             format!("{} {meaning} {source}", number(choice))
         });
         let options: Vec<String> = options.collect();
-        let octets = protocol.octets;
-        let fixed = octets.header + octets.trailer + octets.in_block;
+        let bytes = protocol.bytes;
+        let fixed = bytes.header + bytes.trailer + bytes.in_block;
         let carries = match protocol.carries {
             [] => "payload".to_owned(),
             carries => carries.join(", "),

@@ -67,7 +67,7 @@ fn layer(word: &str) -> Result<Layer, BadStack> {
             list(&names)
         ));
     };
-    let mut octets = protocol.octets;
+    let mut bytes = protocol.bytes;
     let mut sources = vec![protocol.source];
     let mut groups = Vec::new();
     for part in parts {
@@ -107,17 +107,17 @@ fn layer(word: &str) -> Result<Layer, BadStack> {
             ));
         }
         groups.push(choice.group);
-        octets = (choice.apply)(octets, number);
+        bytes = (choice.apply)(bytes, number);
         if !sources.contains(&choice.source) {
             sources.push(choice.source);
         }
     }
-    if let Some(most) = protocol.longest_header.filter(|most| octets.header > *most) {
-        let own = protocol.octets.header;
+    if let Some(most) = protocol.longest_header.filter(|most| bytes.header > *most) {
+        let own = protocol.bytes.header;
         return bad(format!(
-            "{}: {} octets of options, but {} has room for {}; leave some out",
+            "{}: {} bytes of options, but {} has room for {}; leave some out",
             shortened(word),
-            octets.header - own,
+            bytes.header - own,
             protocol.name,
             most - own
         ));
@@ -125,7 +125,7 @@ fn layer(word: &str) -> Result<Layer, BadStack> {
     Ok(Layer {
         word: word.to_owned(),
         protocol,
-        octets,
+        bytes,
         sources,
     })
 }

@@ -15,7 +15,7 @@ use crate::netlink::Route;
 use crate::socket::set_receive_buffer;
 use crate::sys::packet;
 
-/// Octets captured of each frame: the headers.
+/// Bytes captured of each frame: the headers.
 const SNAP: usize = 128;
 
 /// Room for frames between two looks.
@@ -33,7 +33,7 @@ pub struct Capture {
 pub struct Seen {
     /// Frames that carried IP.
     pub frames: u64,
-    /// The largest IP packet in octets. A packet above the MTU is a super-packet, which
+    /// The largest IP packet in bytes. A packet above the MTU is a super-packet, which
     /// no wire carries.
     pub largest_packet: Bytes,
 }

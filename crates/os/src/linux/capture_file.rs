@@ -12,7 +12,7 @@ use crate::error::{During, Error, Result};
 pub struct CaptureFile(File);
 
 impl CaptureFile {
-    /// A new file of the packets of `interface`, of each of which at most `most` octets are
+    /// A new file of the packets of `interface`, of each of which at most `most` bytes are
     /// kept. The path is the value of `--capture`.
     ///
     /// # Errors
@@ -36,26 +36,26 @@ impl CaptureFile {
         Ok(file)
     }
 
-    /// Writes a packet that was seen at an instant, in nanoseconds since 1970: the octets
+    /// Writes a packet that was seen at an instant, in nanoseconds since 1970: the bytes
     /// that are kept, and its length.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn packet(&mut self, unix_nanos: u64, octets: &[u8], length: usize) -> Result<()> {
+    pub fn packet(&mut self, unix_nanos: u64, bytes: &[u8], length: usize) -> Result<()> {
         self.write(&Block::Packet {
             interface: 0,
             nanos: unix_nanos,
-            octets,
+            bytes,
             length: u32::try_from(length).unwrap_or(u32::MAX),
         })
     }
 
     fn write(&mut self, block: &Block<'_>) -> Result<()> {
-        let mut octets = vec![0; block.buffer_len()];
+        let mut bytes = vec![0; block.buffer_len()];
         block
-            .emit(&mut octets)
+            .emit(&mut bytes)
             .map_err(std::io::Error::other)
-            .and_then(|()| self.0.write_all(&octets))
+            .and_then(|()| self.0.write_all(&bytes))
             .during(|| "writing the capture")
     }
 }

@@ -34,7 +34,7 @@ mod virtio {
 pub struct Frame {
     body: Body,
     flow: u64,
-    /// The service octet of its IP packet; zero without one.
+    /// The service byte of its IP packet; zero without one.
     service: u8,
     /// Whether queues see the size of its IP packet instead of that of the frame.
     bare: bool,
@@ -43,20 +43,20 @@ pub struct Frame {
 #[derive(Debug)]
 enum Body {
     /// A frame as received, behind its virtio header.
-    Octets(Buffer),
+    Bytes(Buffer),
     /// A frame with a bundle, likewise.
     Bundle(Box<Carried<Buffer>>),
     /// A packet dropped out of a bundle; the length is that of a frame of its own, and the
     /// headers are those that name its flow.
     Dropped(Bytes, Option<Ports>),
-    /// A frame of cross traffic, which has a size and no octets.
+    /// A frame of cross traffic, which has a size and no bytes.
     Filler(Bytes),
 }
 
-/// Octets that return to the pool when dropped.
+/// Bytes that return to the pool when dropped.
 #[derive(Debug)]
 struct Buffer {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     home: Pool,
 }
 
@@ -79,54 +79,52 @@ impl Frame {
         matches!(self.body, Body::Filler(_))
     }
 
-    /// Its octets, from the destination address to the last one before the FCS; empty
-    /// for frames without octets. A checksum of TCP or UDP may be left to the interface
+    /// Its bytes, from the destination address to the last one before the FCS; empty
+    /// for frames without bytes. A checksum of TCP or UDP may be left to the interface
     /// that sends it. A bundle still has the dropped packets here; they are left out
     /// when it is sent.
     pub fn ethernet(&self) -> &[u8] {
-        self.octets().get(HEADER..).unwrap_or_default()
+        self.bytes().get(HEADER..).unwrap_or_default()
     }
 
     /// The headers that name the flows of its packets: one, or those that are left in a
     /// bundle.
     pub fn ports(&self) -> Vec<Option<Ports>> {
         match &self.body {
-            Body::Octets(_) | Body::Filler(_) => vec![Ports::of(self.ethernet())],
+            Body::Bytes(_) | Body::Filler(_) => vec![Ports::of(self.ethernet())],
             Body::Bundle(bundle) => {
                 let packets = bundle.packets();
-                packets
-                    .map(|inner| Ports::of_packet(inner.octets))
-                    .collect()
+                packets.map(|inner| Ports::of_packet(inner.bytes)).collect()
             }
             Body::Dropped(_, ports) => vec![*ports],
         }
     }
 
-    /// Its octets as [`Frame::ethernet`], to be changed. A checksum left to the interface
+    /// Its bytes as [`Frame::ethernet`], to be changed. A checksum left to the interface
     /// is completed first, so that it can be updated. `None` for bundles and for frames
-    /// without octets.
+    /// without bytes.
     pub fn ethernet_mut(&mut self) -> Option<&mut [u8]> {
-        let Body::Octets(buffer) = &mut self.body else {
+        let Body::Bytes(buffer) = &mut self.body else {
             return None;
         };
-        complete_checksum(&mut buffer.octets);
-        buffer.octets.get_mut(HEADER..)
+        complete_checksum(&mut buffer.bytes);
+        buffer.bytes.get_mut(HEADER..)
     }
 
-    /// All its octets, with the virtio header; empty for frames without octets. A
+    /// All its bytes, with the virtio header; empty for frames without bytes. A
     /// bundle with inner drops has more than [`Frame::pieces`].
-    pub fn octets(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         match &self.body {
-            Body::Octets(buffer) => &buffer.octets,
-            Body::Bundle(bundle) => &bundle.inside().octets,
+            Body::Bytes(buffer) => &buffer.bytes,
+            Body::Bundle(bundle) => &bundle.inside().bytes,
             Body::Dropped(..) | Body::Filler(_) => &[],
         }
     }
 
-    /// The octets to pass to a packet socket.
+    /// The bytes to pass to a packet socket.
     pub fn pieces(&self) -> [&[u8]; 2] {
         match &self.body {
-            Body::Octets(buffer) => [&buffer.octets, &[]],
+            Body::Bytes(buffer) => [&buffer.bytes, &[]],
             Body::Bundle(bundle) => bundled::pieces(bundle),
             Body::Dropped(..) | Body::Filler(_) => [&[], &[]],
         }
@@ -141,7 +139,7 @@ impl Frame {
     /// A copy of it.
     pub fn again(&self) -> Self {
         let body = match &self.body {
-            Body::Octets(buffer) => Body::Octets(buffer.home.copy(&[&buffer.octets])),
+            Body::Bytes(buffer) => Body::Bytes(buffer.home.copy(&[&buffer.bytes])),
             Body::Bundle(bundle) => {
                 let home = &bundle.inside().home;
                 body_of(home.copy(&bundled::pieces(bundle)))
@@ -157,7 +155,7 @@ impl Frame {
         }
     }
 
-    /// Octets of framing around the IP packet, the FCS not among them.
+    /// Bytes of framing around the IP packet, the FCS not among them.
     fn header(&self) -> Bytes {
         Framing::MAC_HEADER + self.tags()
     }
@@ -168,9 +166,7 @@ impl Packet for Frame {
     /// sockets never show.
     fn view(&self) -> View {
         let frame = match &self.body {
-            Body::Octets(buffer) => {
-                Bytes::new((buffer.octets.len() - HEADER) as u64) + Framing::FCS
-            }
+            Body::Bytes(buffer) => Bytes::new((buffer.bytes.len() - HEADER) as u64) + Framing::FCS,
             Body::Bundle(bundle) => Bytes::new(bundle.sent_len() as u64) + Framing::FCS,
             Body::Dropped(size, _) | Body::Filler(size) => *size,
         };
@@ -206,7 +202,7 @@ impl Packet for Frame {
     /// packets.
     fn markable(&self) -> bool {
         match &self.body {
-            Body::Octets(_) => self.service & 0b11 != 0,
+            Body::Bytes(_) => self.service & 0b11 != 0,
             Body::Bundle(bundle) => bundled::markable(bundle),
             Body::Dropped(..) | Body::Filler(_) => false,
         }
@@ -214,7 +210,7 @@ impl Packet for Frame {
 
     fn mark(&mut self) -> bool {
         match &mut self.body {
-            Body::Octets(buffer) => wire::frame::mark(&mut buffer.octets[HEADER..]),
+            Body::Bytes(buffer) => wire::frame::mark(&mut buffer.bytes[HEADER..]),
             Body::Bundle(bundle) => bundled::mark(bundle),
             Body::Dropped(..) | Body::Filler(_) => false,
         }
@@ -237,22 +233,22 @@ impl Packet for Frame {
     }
 }
 
-/// The octets of the frame, without the virtio header.
+/// The bytes of the frame, without the virtio header.
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
-        &self.octets[HEADER..]
+        &self.bytes[HEADER..]
     }
 }
 
 impl AsMut<[u8]> for Buffer {
     fn as_mut(&mut self) -> &mut [u8] {
-        &mut self.octets[HEADER..]
+        &mut self.bytes[HEADER..]
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.home.release(std::mem::take(&mut self.octets));
+        self.home.release(std::mem::take(&mut self.bytes));
     }
 }
 
@@ -264,21 +260,21 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// A frame with a copy of `octets`, from the destination address to the last octet
+    /// A frame with a copy of `bytes`, from the destination address to the last byte
     /// before the FCS. Its checksums are complete.
-    pub fn frame(&self, octets: &[u8]) -> Frame {
+    pub fn frame(&self, bytes: &[u8]) -> Frame {
         // An empty virtio header [Virtio s5.1.6].
-        frame_of(self.copy(&[&[0; HEADER], octets]))
+        frame_of(self.copy(&[&[0; HEADER], bytes]))
     }
 
-    /// A frame with a copy of `octets`, which begin with a virtio header; `tag` is
+    /// A frame with a copy of `bytes`, which begin with a virtio header; `tag` is
     /// re-inserted if the kernel removed it.
-    pub fn keep(&self, octets: &[u8], tag: Option<[u8; 4]>) -> Frame {
+    pub fn keep(&self, bytes: &[u8], tag: Option<[u8; 4]>) -> Frame {
         let tag = tag.as_ref().map_or(&[][..], |tag| &tag[..]);
-        let (before, after) = octets.split_at(octets.len().min(HEADER + ADDRESSES_LEN));
+        let (before, after) = bytes.split_at(bytes.len().min(HEADER + ADDRESSES_LEN));
         let mut kept = self.copy(&[before, tag, after]);
-        if kept.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0 {
-            move_checksum(&mut kept.octets, tag.len());
+        if kept.bytes[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0 {
+            move_checksum(&mut kept.bytes, tag.len());
         }
         frame_of(kept)
     }
@@ -288,18 +284,18 @@ impl Pool {
         let size = parts.iter().map(|part| part.len()).sum();
         let class = class_of(size);
         let free = self.free.borrow_mut()[class].pop();
-        let mut octets = free.unwrap_or_else(|| Vec::with_capacity(CLASSES[class].max(size)));
-        parts.iter().for_each(|part| octets.extend_from_slice(part));
+        let mut bytes = free.unwrap_or_else(|| Vec::with_capacity(CLASSES[class].max(size)));
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
         Buffer {
-            octets,
+            bytes,
             home: self.clone(),
         }
     }
 
-    fn release(&self, mut octets: Vec<u8>) {
-        let class = class_of(octets.len());
-        octets.clear();
-        self.free.borrow_mut()[class].push(octets);
+    fn release(&self, mut bytes: Vec<u8>) {
+        let class = class_of(bytes.len());
+        bytes.clear();
+        self.free.borrow_mut()[class].push(bytes);
     }
 }
 
@@ -317,13 +313,13 @@ fn frame_of(buffer: Buffer) -> Frame {
 /// The kind of frame in `buffer`.
 fn body_of(mut buffer: Buffer) -> Body {
     if Carried::parse_frame(buffer.as_ref()).is_err() {
-        return Body::Octets(buffer);
+        return Body::Bytes(buffer);
     }
     // A checksum left to the interface is computed here, because an inner drop updates
     // a complete checksum only.
-    let unsummed = buffer.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0;
+    let unsummed = buffer.bytes[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0;
     if unsummed {
-        buffer.octets[..HEADER].fill(0);
+        buffer.bytes[..HEADER].fill(0);
     }
     let bundle = Carried::parse_frame(buffer).expect("it was one a moment ago");
     let mut bundle = Box::new(bundle);
@@ -338,18 +334,18 @@ fn class_of(size: usize) -> usize {
     CLASSES.iter().position(fits).unwrap_or(CLASSES.len() - 1)
 }
 
-/// Moves the start of the checksummed data by `octets`.
-fn move_checksum(header: &mut [u8], octets: usize) {
+/// Moves the start of the checksummed data by `bytes`.
+fn move_checksum(header: &mut [u8], bytes: usize) {
     let place = virtio::CHECKSUM_START..virtio::CHECKSUM_START + 2;
     let moved = number(header, virtio::CHECKSUM_START)
-        .saturating_add(u16::try_from(octets).unwrap_or(u16::MAX));
+        .saturating_add(u16::try_from(bytes).unwrap_or(u16::MAX));
     header[place].copy_from_slice(&moved.to_ne_bytes());
 }
 
 /// Completes the checksum of a frame behind its virtio header, if the kernel left it to
 /// the interface.
-fn complete_checksum(octets: &mut [u8]) {
-    let (header, frame) = octets.split_at_mut(HEADER);
+fn complete_checksum(bytes: &mut [u8]) {
+    let (header, frame) = bytes.split_at_mut(HEADER);
     if header[virtio::FLAGS] & virtio::NEEDS_CHECKSUM == 0 {
         return;
     }
@@ -379,69 +375,69 @@ mod tests {
             (9014, 9018),
             (65_549, 65_553),
         ] {
-            let octets = vec![0; HEADER + frame];
-            let kept = pool.keep(&octets, None);
+            let bytes = vec![0; HEADER + frame];
+            let kept = pool.keep(&bytes, None);
             assert_eq!(kept.view().size, Bytes::new(wire));
-            assert_eq!(kept.octets(), octets);
-            let place = kept.octets().as_ptr();
+            assert_eq!(kept.bytes(), bytes);
+            let place = kept.bytes().as_ptr();
             drop(kept);
-            let again = pool.keep(&octets, None);
-            assert_eq!(again.octets().as_ptr(), place, "no allocation for {frame}");
+            let again = pool.keep(&bytes, None);
+            assert_eq!(again.bytes().as_ptr(), place, "no allocation for {frame}");
         }
     }
 
     #[test]
-    fn a_frame_of_octets_has_them_and_leaves_nothing_to_the_interface() {
-        let octets: Vec<u8> = (0..100).collect();
-        let frame = Pool::default().frame(&octets);
-        assert_eq!(frame.ethernet(), octets);
-        assert_eq!(frame.octets()[..HEADER], [0; HEADER]);
+    fn a_frame_of_bytes_has_them_and_leaves_nothing_to_the_interface() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let frame = Pool::default().frame(&bytes);
+        assert_eq!(frame.ethernet(), bytes);
+        assert_eq!(frame.bytes()[..HEADER], [0; HEADER]);
         assert_eq!(frame.view().size, Bytes::new(104));
     }
 
     #[test]
     fn a_tag_that_was_taken_out_is_back_behind_the_addresses_and_the_checksum_moves() {
         let pool = Pool::default();
-        let octets: Vec<u8> = (0..100).collect();
+        let bytes: Vec<u8> = (0..100).collect();
         let tag = [0x81, 0x00, 0x20, 0x07];
         for (flags, start) in [(virtio::NEEDS_CHECKSUM, 34 + 4), (0, 34)] {
-            let mut octets = octets.clone();
-            octets[virtio::FLAGS] = flags;
-            octets[virtio::CHECKSUM_START..][..2].copy_from_slice(&34u16.to_ne_bytes());
-            let kept = pool.keep(&octets, Some(tag));
-            let (header, frame) = kept.octets().split_at(HEADER);
+            let mut bytes = bytes.clone();
+            bytes[virtio::FLAGS] = flags;
+            bytes[virtio::CHECKSUM_START..][..2].copy_from_slice(&34u16.to_ne_bytes());
+            let kept = pool.keep(&bytes, Some(tag));
+            let (header, frame) = kept.bytes().split_at(HEADER);
             assert_eq!(
                 header[virtio::CHECKSUM_START..][..2],
                 u16::to_ne_bytes(start)
             );
-            assert_eq!(frame[..12], octets[HEADER..HEADER + 12]);
+            assert_eq!(frame[..12], bytes[HEADER..HEADER + 12]);
             assert_eq!(frame[12..16], tag);
-            assert_eq!(frame[16..], octets[HEADER + 12..]);
+            assert_eq!(frame[16..], bytes[HEADER + 12..]);
             assert_eq!(
                 (kept.view().size, kept.tags()),
                 (Bytes::new(98), Bytes::new(4))
             );
-            assert_eq!(kept.again().octets(), kept.octets());
+            assert_eq!(kept.again().bytes(), kept.bytes());
         }
     }
 
     #[test]
-    fn without_framing_queues_see_the_octets_of_the_packet_alone() {
+    fn without_framing_queues_see_the_bytes_of_the_packet_alone() {
         let pool = Pool::default();
         for (frame, packet) in [(1_497, 1_483), (54, 40)] {
             let bare = pool.keep(&vec![0; HEADER + frame], None).without_framing();
             assert_eq!(bare.view().size, Bytes::new(packet));
             assert_eq!(bare.again().view().size, Bytes::new(packet));
         }
-        let octets: Vec<u8> = (0..100).collect();
-        let tagged = pool.keep(&octets, Some([0x81, 0x00, 0x20, 0x07]));
-        let packet = octets.len() - HEADER - 14;
+        let bytes: Vec<u8> = (0..100).collect();
+        let tagged = pool.keep(&bytes, Some([0x81, 0x00, 0x20, 0x07]));
+        let packet = bytes.len() - HEADER - 14;
         let size = tagged.without_framing().view().size;
         assert_eq!(size, Bytes::new(packet as u64));
     }
 
     #[test]
-    fn class_and_precedence_are_those_of_the_field_and_a_mark_reaches_the_octets() {
+    fn class_and_precedence_are_those_of_the_field_and_a_mark_reaches_the_bytes() {
         let pool = Pool::default();
         // Codepoints: default, CS6, AF11, AF22, AF43, EF; with ECT(0).
         for (codepoint, class, precedence) in [
@@ -452,15 +448,15 @@ mod tests {
             (38, 4, 2),
             (46, 5, 0),
         ] {
-            let mut octets = [0; HEADER + 60];
-            let frame = &mut octets[HEADER..];
+            let mut bytes = [0; HEADER + 60];
+            let frame = &mut bytes[HEADER..];
             frame[12..14].copy_from_slice(&[0x08, 0]);
             frame[14..16].copy_from_slice(&[0x45, codepoint << 2 | 0b10]);
-            let mut kept = pool.keep(&octets, None);
+            let mut kept = pool.keep(&bytes, None);
             let view = kept.view();
             assert_eq!((view.class, view.precedence), (class, precedence));
             assert!(kept.mark());
-            assert_eq!(kept.octets()[HEADER + 15] & 0b11, 0b11);
+            assert_eq!(kept.bytes()[HEADER + 15] & 0b11, 0b11);
         }
         let mut without = pool.keep(&[0; HEADER + 60], None);
         assert!(!without.mark() && without.view().class == 0);

@@ -15,9 +15,9 @@ use crate::sys::ethtool;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Interface {
     pub name: String,
-    /// Its MTU in octets.
+    /// Its MTU in bytes.
     pub mtu: u32,
-    /// The largest MTU in octets that its driver accepts, if it says so.
+    /// The largest MTU in bytes that its driver accepts, if it says so.
     pub largest_mtu: Option<u32>,
     /// Whether it is up.
     pub up: bool,

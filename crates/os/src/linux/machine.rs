@@ -24,7 +24,7 @@ pub struct Machine {
     pub governor: Option<String>,
     /// TCP congestion controls available.
     pub congestion_controls: Vec<String>,
-    /// Limits of socket buffers in octets: `tcp_rmem`, `tcp_wmem`, `rmem_max`,
+    /// Limits of socket buffers in bytes: `tcp_rmem`, `tcp_wmem`, `rmem_max`,
     /// `wmem_max`.
     pub socket_memory: [(&'static str, String); 4],
     /// Runnable processes, averaged over the last minute.

@@ -18,7 +18,7 @@ use crate::error::{During, Error, Result};
 use crate::socket::receive;
 use crate::socket::{Kind, Options, accept, address_of, listen, open};
 
-/// The most octets of a request, and the longest time for one and its response.
+/// The most bytes of a request, and the longest time for one and its response.
 const LONGEST_REQUEST: usize = 8 << 10;
 const TIMEOUT: Span = Span::from_secs(2);
 
@@ -197,7 +197,7 @@ impl Reader {
 }
 
 fn is_whole(request: &[u8]) -> bool {
-    request.windows(4).any(|octets| octets == b"\r\n\r\n")
+    request.windows(4).any(|bytes| bytes == b"\r\n\r\n")
 }
 
 /// The response to a request [RFC9112 s3, s4].

@@ -95,9 +95,9 @@ impl Route {
         header.flags = NLM_F_REQUEST | flags;
         let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
         request.finalize();
-        let mut octets = vec![0; request.buffer_len()];
-        request.serialize(&mut octets);
-        self.socket.send(&octets, 0)?;
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
         loop {
             let (answers, _) = self.socket.recv_from_full()?;
             let mut rest = answers.as_slice();
@@ -105,7 +105,7 @@ impl Route {
                 let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
                     .map_err(io::Error::other)?;
                 let length = usize::try_from(answer.header.length).map_err(io::Error::other)?;
-                // Netlink pads every message to four octets [RFC3549 s2.2].
+                // Netlink pads every message to four bytes [RFC3549 s2.2].
                 rest = rest
                     .get(length.next_multiple_of(4).max(4)..)
                     .unwrap_or_default();

@@ -23,9 +23,9 @@ pub struct Nic {
     pub name: String,
     /// Whether it can carry packets now.
     pub up: bool,
-    /// Its MTU in octets.
+    /// Its MTU in bytes.
     pub mtu: u32,
-    /// The largest MTU in octets that its driver accepts.
+    /// The largest MTU in bytes that its driver accepts.
     pub largest_mtu: Option<u32>,
     /// Name of its driver.
     pub driver: Option<String>,

@@ -5,17 +5,17 @@ use wire::super_packet::{SuperPacket, Transport};
 
 use crate::sys::packet::HEADER;
 
-/// Octets of the largest packet that is not cut, with headers in front of it.
+/// Bytes of the largest packet that is not cut, with headers in front of it.
 const LARGEST: usize = 65_600;
 
-/// Octets of the largest super-packet that the kernel makes [LinuxUapi if_link.h].
+/// Bytes of the largest super-packet that the kernel makes [LinuxUapi if_link.h].
 pub const LARGEST_SUPER: u32 = 8 * 65_535;
 
 /// Offsets in the header in front of a packet [Virtio s5.1.6].
 mod field {
     pub(super) const FLAGS: usize = 0;
     pub(super) const TYPE: usize = 1;
-    /// Octets of payload in each piece, in native byte order like all that follow.
+    /// Bytes of payload in each piece, in native byte order like all that follow.
     pub(super) const SIZE: usize = 4;
     /// The offset at which the checksummed data begin.
     pub(super) const CHECKSUM_START: usize = 6;
@@ -53,22 +53,22 @@ impl Default for Cutter {
 }
 
 impl Cutter {
-    /// Passes the IP packets in `octets` to `take`, whole and with their checksums.
-    /// `octets` begin with a virtio header, `link` octets of other headers follow. A
+    /// Passes the IP packets in `bytes` to `take`, whole and with their checksums.
+    /// `bytes` begin with a virtio header, `link` bytes of other headers follow. A
     /// super-packet is cut. Returns the number of packets.
     ///
     /// # Errors
     /// If the header contradicts the packet.
     pub fn pass(
         &mut self,
-        octets: &[u8],
+        bytes: &[u8],
         link: usize,
         mut take: impl FnMut(&[u8]),
     ) -> Result<u64, Malformed> {
-        let (header, frame) = octets.split_at_checked(HEADER).ok_or(Malformed)?;
+        let (header, frame) = bytes.split_at_checked(HEADER).ok_or(Malformed)?;
         let packet = frame.get(link..).ok_or(Malformed)?;
         if header[field::TYPE] & !kind::ECN != kind::NONE {
-            return self.cut(octets, link, |piece| take(&piece[HEADER + link..]));
+            return self.cut(bytes, link, |piece| take(&piece[HEADER + link..]));
         }
         if header[field::FLAGS] & NEEDS_CHECKSUM == 0 {
             take(packet);
@@ -84,20 +84,20 @@ impl Cutter {
         Ok(1)
     }
 
-    /// Cuts the super-packet in `octets` as [`Cutter::pass`], and passes the pieces behind
-    /// the `link` octets of other headers, and these behind an empty virtio header. Returns
+    /// Cuts the super-packet in `bytes` as [`Cutter::pass`], and passes the pieces behind
+    /// the `link` bytes of other headers, and these behind an empty virtio header. Returns
     /// their number.
     ///
     /// # Errors
     /// If it is none, or the header contradicts the packet.
     pub(crate) fn cut(
         &mut self,
-        octets: &[u8],
+        bytes: &[u8],
         link: usize,
         mut take: impl FnMut(&[u8]),
     ) -> Result<u64, Malformed> {
         let begin = HEADER + link;
-        let (headers, packet) = octets.split_at_checked(begin).ok_or(Malformed)?;
+        let (headers, packet) = bytes.split_at_checked(begin).ok_or(Malformed)?;
         let transport = match headers[field::TYPE] & !kind::ECN {
             kind::TCP_V4 | kind::TCP_V6 => Transport::Tcp,
             kind::UDP => Transport::Udp,
@@ -133,38 +133,38 @@ mod tests {
     use super::*;
 
     /// A packet of IPv4 and UDP without a checksum, behind a virtio header and a header of
-    /// `link` octets.
+    /// `link` bytes.
     fn datagram(link: usize, payload: usize) -> Vec<u8> {
-        let mut octets = vec![0; HEADER + link];
+        let mut bytes = vec![0; HEADER + link];
         let length = u16::try_from(28 + payload).unwrap().to_be_bytes();
-        octets.extend([0x45, 0, length[0], length[1], 0, 1, 0, 0, 64, 17, 0, 0]);
-        octets.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-        octets.extend([0, 1, 0, 2, 0, 0, 0, 0]);
-        octets.extend((0..=250).cycle().take(payload));
-        octets
+        bytes.extend([0x45, 0, length[0], length[1], 0, 1, 0, 0, 64, 17, 0, 0]);
+        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        bytes.extend([0, 1, 0, 2, 0, 0, 0, 0]);
+        bytes.extend((0..=250).cycle().take(payload));
+        bytes
     }
 
-    fn put(octets: &mut [u8], place: usize, number: u16) {
-        octets[place..place + 2].copy_from_slice(&number.to_ne_bytes());
+    fn put(bytes: &mut [u8], place: usize, number: u16) {
+        bytes[place..place + 2].copy_from_slice(&number.to_ne_bytes());
     }
 
     #[test]
     fn a_whole_packet_passes_as_it_is_and_a_missing_checksum_is_completed() {
         for link in [0, 14] {
             let mut cutter = Cutter::default();
-            let mut octets = datagram(link, 100);
+            let mut bytes = datagram(link, 100);
             let mut passed = Vec::new();
-            let count = cutter.pass(&octets, link, |packet| passed.push(packet.to_vec()));
+            let count = cutter.pass(&bytes, link, |packet| passed.push(packet.to_vec()));
             assert_eq!(count, Ok(1));
-            assert_eq!(passed[0], octets[HEADER + link..]);
-            octets[field::FLAGS] = NEEDS_CHECKSUM;
+            assert_eq!(passed[0], bytes[HEADER + link..]);
+            bytes[field::FLAGS] = NEEDS_CHECKSUM;
             put(
-                &mut octets,
+                &mut bytes,
                 field::CHECKSUM_START,
                 20 + u16::try_from(link).unwrap(),
             );
-            put(&mut octets, field::CHECKSUM_OFFSET, 6);
-            let count = cutter.pass(&octets, link, |packet| passed.push(packet.to_vec()));
+            put(&mut bytes, field::CHECKSUM_OFFSET, 6);
+            let count = cutter.pass(&bytes, link, |packet| passed.push(packet.to_vec()));
             assert_eq!(count, Ok(1));
             assert_ne!(passed[1][26..28], [0, 0]);
             assert_eq!(passed[1][28..], passed[0][28..]);
@@ -173,34 +173,34 @@ mod tests {
 
     #[test]
     fn a_super_packet_becomes_packets_with_the_same_payload() {
-        let mut octets = datagram(14, 1_000);
-        octets[field::TYPE] = kind::UDP;
-        octets[field::FLAGS] = NEEDS_CHECKSUM;
-        put(&mut octets, field::SIZE, 300);
-        put(&mut octets, field::CHECKSUM_START, 34);
-        put(&mut octets, field::CHECKSUM_OFFSET, 6);
+        let mut bytes = datagram(14, 1_000);
+        bytes[field::TYPE] = kind::UDP;
+        bytes[field::FLAGS] = NEEDS_CHECKSUM;
+        put(&mut bytes, field::SIZE, 300);
+        put(&mut bytes, field::CHECKSUM_START, 34);
+        put(&mut bytes, field::CHECKSUM_OFFSET, 6);
         let mut payload = Vec::new();
-        let count = Cutter::default().pass(&octets, 14, |packet| {
+        let count = Cutter::default().pass(&bytes, 14, |packet| {
             payload.extend_from_slice(&packet[28..])
         });
         assert_eq!(count, Ok(4));
-        assert_eq!(payload, octets[HEADER + 14 + 28..]);
+        assert_eq!(payload, bytes[HEADER + 14 + 28..]);
     }
 
     #[test]
     fn the_frames_of_a_super_packet_have_its_link_headers_and_an_empty_virtio_header() {
         // Addresses, a tag, and a type in front of the packet.
         for link in [14, 18, 22] {
-            let mut octets = datagram(link, 2_500);
-            octets[HEADER..HEADER + link].fill(0xb3);
-            let whole = octets.clone();
-            octets[field::TYPE] = kind::UDP;
-            octets[field::FLAGS] = NEEDS_CHECKSUM;
-            put(&mut octets, field::SIZE, 1_100);
+            let mut bytes = datagram(link, 2_500);
+            bytes[HEADER..HEADER + link].fill(0xb3);
+            let whole = bytes.clone();
+            bytes[field::TYPE] = kind::UDP;
+            bytes[field::FLAGS] = NEEDS_CHECKSUM;
+            put(&mut bytes, field::SIZE, 1_100);
             let start = 20 + u16::try_from(link).unwrap();
-            put(&mut octets, field::CHECKSUM_START, start);
+            put(&mut bytes, field::CHECKSUM_START, start);
             let mut payload = Vec::new();
-            let count = Cutter::default().cut(&octets, link, |frame| {
+            let count = Cutter::default().cut(&bytes, link, |frame| {
                 assert_eq!(frame[..HEADER + link], whole[..HEADER + link]);
                 payload.extend_from_slice(&frame[HEADER + link + 28..]);
             });
@@ -212,15 +212,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_octets_pass_or_are_refused(
-            octets in prop::collection::vec(any::<u8>(), 0..300),
+        fn any_bytes_pass_or_are_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
             link in prop::sample::select(vec![0_usize, 14]),
         ) {
-            let mut octets = octets;
-            if let Some(kind) = octets.get_mut(field::TYPE) {
+            let mut bytes = bytes;
+            if let Some(kind) = bytes.get_mut(field::TYPE) {
                 *kind %= 6;
             }
-            let _ = Cutter::default().pass(&octets, link, |_| {});
+            let _ = Cutter::default().pass(&bytes, link, |_| {});
         }
     }
 }

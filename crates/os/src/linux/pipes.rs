@@ -10,7 +10,7 @@ use units::Span;
 /// A pipe, and what of it is waited for.
 #[derive(Clone, Copy)]
 pub(crate) enum Watched<'a> {
-    /// Octets to read, or the end.
+    /// Bytes to read, or the end.
     Input(BorrowedFd<'a>),
     /// The end alone.
     End(BorrowedFd<'a>),

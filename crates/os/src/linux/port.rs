@@ -60,17 +60,17 @@ use crate::socket::{set_receive_buffer, take_error};
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
 
-/// Octets of frames too large for the ring that may wait in the socket.
+/// Bytes of frames too large for the ring that may wait in the socket.
 const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
 
-/// Octets of framing around a packet: addresses, type, and a VLAN tag that the kernel
+/// Bytes of framing around a packet: addresses, type, and a VLAN tag that the kernel
 /// left in the frame besides the one that it removed [IEEE802.3 s3.1.1] [IEEE802.1Q].
 const AROUND: usize = 14 + 4;
 
-/// Octets of the largest frame; MTUs may grow while frames are carried.
+/// Bytes of the largest frame; MTUs may grow while frames are carried.
 const LARGEST_FRAME: usize = 65_600;
 
-/// Octets of the largest super-packet with its framing.
+/// Bytes of the largest super-packet with its framing.
 const LARGEST: usize = AROUND + LARGEST_SUPER as usize;
 
 /// The GSO type "none" of a virtio header [Virtio s5.1.6].
@@ -179,21 +179,21 @@ impl Port {
         pool: &Pool,
         mut take: impl FnMut(Time, Frame),
     ) -> bool {
-        self.take_batch(|octets, arrival, refused, cutter| {
-            let verdict = verdict(octets, arrival);
+        self.take_batch(|bytes, arrival, refused, cutter| {
+            let verdict = verdict(bytes, arrival);
             if verdict == Verdict::Cut {
                 refused.overrun += 1;
                 return;
             }
             refused.unstamped += u64::from(!arrival.stamped);
             let at = mapping.instant_by_now(arrival.unix_nanos, now);
-            let mut keep = |octets: &[u8]| take(at.unwrap_or(now), pool.keep(octets, arrival.tag));
+            let mut keep = |bytes: &[u8]| take(at.unwrap_or(now), pool.keep(bytes, arrival.tag));
             if verdict == Verdict::Whole {
-                return keep(octets);
+                return keep(bytes);
             }
-            let frame = octets.get(HEADER..).unwrap_or_default();
+            let frame = bytes.get(HEADER..).unwrap_or_default();
             let link = ethernet::HEADER_LEN + wire::frame::tags(frame);
-            if cutter.cut(octets, link, keep).is_err() {
+            if cutter.cut(bytes, link, keep).is_err() {
                 refused.super_packets += 1;
             }
         })
@@ -204,16 +204,14 @@ impl Port {
     /// may be a super-packet; the number is the kernel's stamp, in nanoseconds since 1970.
     /// Frames of VLANs are left to the kernel. Returns whether there may be more.
     pub fn receive_raw(&mut self, mut take: impl FnMut(u64, &[u8])) -> bool {
-        self.take_batch(
-            |octets, arrival, refused, _| match verdict(octets, arrival) {
-                _ if arrival.tag.is_some() => {}
-                Verdict::Cut => refused.overrun += 1,
-                Verdict::Whole | Verdict::SuperPacket => {
-                    refused.unstamped += u64::from(!arrival.stamped);
-                    take(arrival.unix_nanos, octets);
-                }
-            },
-        )
+        self.take_batch(|bytes, arrival, refused, _| match verdict(bytes, arrival) {
+            _ if arrival.tag.is_some() => {}
+            Verdict::Cut => refused.overrun += 1,
+            Verdict::Whole | Verdict::SuperPacket => {
+                refused.unstamped += u64::from(!arrival.stamped);
+                take(arrival.unix_nanos, bytes);
+            }
+        })
     }
 
     /// Takes at most one batch of frames out of the ring. Returns whether there may be
@@ -230,11 +228,11 @@ impl Port {
                 ..
             } = self;
             let frame = ring.take(|arrival| {
-                let octets = match arrival.in_socket {
+                let bytes = match arrival.in_socket {
                     true => read_whole(&self.socket, large),
-                    false => arrival.octets,
+                    false => arrival.bytes,
                 };
-                take(octets, arrival, &mut self.refused, cutter);
+                take(bytes, arrival, &mut self.refused, cutter);
             });
             if frame.is_none() {
                 return false;
@@ -342,9 +340,9 @@ enum Verdict {
     Cut,
 }
 
-fn verdict(octets: &[u8], arrival: &Arrival<'_>) -> Verdict {
-    match octets.get(GSO_TYPE) {
-        _ if octets.len() < arrival.length + HEADER => Verdict::Cut,
+fn verdict(bytes: &[u8], arrival: &Arrival<'_>) -> Verdict {
+    match bytes.get(GSO_TYPE) {
+        _ if bytes.len() < arrival.length + HEADER => Verdict::Cut,
         Some(&GSO_NONE) => Verdict::Whole,
         Some(_) => Verdict::SuperPacket,
         None => Verdict::Cut,

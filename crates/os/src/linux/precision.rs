@@ -19,14 +19,14 @@ pub enum Wait {
     Pacer,
 }
 
-/// Lateness of waits.
+/// Timing error of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lateness {
-    /// Median lateness.
+pub struct TimingError {
+    /// Median timing error.
     pub median: Span,
-    /// 99th percentile of the lateness.
+    /// 99th percentile of the timing error.
     pub p99: Span,
-    /// Maximum lateness.
+    /// Maximum timing error.
     pub max: Span,
 }
 
@@ -39,13 +39,13 @@ pub struct Reading {
     pub step: Span,
 }
 
-/// Measures the lateness of waits for `count` instants, `interval` apart on a fixed
+/// Measures the timing error of waits for `count` instants, `interval` apart on a fixed
 /// grid. It takes `interval` times `count`. A wait that ends after the next instant
 /// makes that one late, too, as it would delay a packet.
 ///
 /// # Errors
 /// As [`Pacer::new`].
-pub fn measure(wait: Wait, interval: Span, count: u64) -> Result<Lateness> {
+pub fn measure(wait: Wait, interval: Span, count: u64) -> Result<TimingError> {
     let pacer = match wait {
         Wait::Sleep => None,
         Wait::Timer => Some(Pacer::sleeping()?),
@@ -61,10 +61,10 @@ pub fn measure(wait: Wait, interval: Span, count: u64) -> Result<Lateness> {
         };
         late.push(woken.since(deadline).unwrap_or_default());
     }
-    Ok(Lateness::of(&late))
+    Ok(TimingError::of(&late))
 }
 
-impl Lateness {
+impl TimingError {
     /// The percentiles, to three digits [HdrHistogram].
     fn of(spans: &[Span]) -> Self {
         let mut histogram =
@@ -141,19 +141,19 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_the_waits_and_never_above_the_latest() {
         let spans: Vec<Span> = (1..=200).map(Span::from_micros).collect();
-        let late = Lateness::of(&spans);
+        let late = TimingError::of(&spans);
         let near = |span: Span, micros: f64| (span.as_secs_f64() * 1e6 / micros - 1.0).abs() < 0.01;
         assert!(
             near(late.median, 100.0) && near(late.p99, 198.0),
             "{late:?}"
         );
         assert_eq!(late.max, Span::from_micros(200));
-        let alike = Lateness::of(&[Span::from_nanos(123_456); 3]);
+        let alike = TimingError::of(&[Span::from_nanos(123_456); 3]);
         assert!(alike.median <= alike.p99 && alike.p99 <= alike.max);
     }
 
     #[test]
-    fn every_way_of_waiting_ends_after_its_instants_in_order_of_lateness() {
+    fn every_way_of_waiting_ends_after_its_instants_in_order_of_timing_error() {
         for wait in [Wait::Sleep, Wait::Timer, Wait::Pacer] {
             let begun = clock::monotonic();
             let late = measure(wait, Span::from_micros(500), 20).unwrap();

@@ -54,8 +54,8 @@ impl Processes {
 /// may be uninformative. Kernel threads and ended processes have none.
 fn title(id: u32) -> Option<String> {
     let line = fs::read(format!("/proc/{id}/cmdline")).ok()?;
-    let first = line.split(|octet| *octet == 0).next()?;
-    let name = first.rsplit(|octet| *octet == b'/').next()?;
+    let first = line.split(|byte| *byte == 0).next()?;
+    let name = first.rsplit(|byte| *byte == b'/').next()?;
     let name = String::from_utf8_lossy(name).into_owned();
     (!name.is_empty()).then_some(name)
 }

@@ -5,14 +5,14 @@ use std::io::Read as _;
 
 use crate::error::{During, Result};
 
-/// Unpredictable octets.
+/// Unpredictable bytes.
 ///
 /// # Errors
 /// They cannot be read.
 pub fn random<const N: usize>() -> Result<[u8; N]> {
-    let mut octets = [0; N];
+    let mut bytes = [0; N];
     File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut octets))
+        .and_then(|mut file| file.read_exact(&mut bytes))
         .during(|| "reading /dev/urandom")?;
-    Ok(octets)
+    Ok(bytes)
 }

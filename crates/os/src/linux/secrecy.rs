@@ -20,12 +20,12 @@ pub fn forbid_dumps() -> Result<()> {
     set_dumpable(false).during(|| "keeping secrets out of core dumps")
 }
 
-/// Keeps `octets` out of swap if the limit of locked memory allows it [mlock(2)]. The pages
+/// Keeps `bytes` out of swap if the limit of locked memory allows it [mlock(2)]. The pages
 /// stay locked until the process ends, because others may share them.
-pub fn keep_out_of_swap(octets: &[u8]) {
+pub fn keep_out_of_swap(bytes: &[u8]) {
     #[expect(unsafe_code, reason = "the call takes an address")]
-    // SAFETY: the octets are mapped, and the call changes nothing in them.
-    let _ = unsafe { mlock(NonNull::from(octets).cast::<c_void>(), octets.len()) };
+    // SAFETY: the bytes are mapped, and the call changes nothing in them.
+    let _ = unsafe { mlock(NonNull::from(bytes).cast::<c_void>(), bytes.len()) };
 }
 
 /// Reads the secret in the file at `path`, without the final line break. Afterwards the memory
@@ -37,9 +37,9 @@ pub fn keep_out_of_swap(octets: &[u8]) {
 /// command that corrects this.
 pub fn read_secret(path: &Path) -> io::Result<Secret> {
     forbid_dumps().map_err(io::Error::other)?;
-    let octets = files::read_secret(path, Secret::LONGEST)?;
-    keep_out_of_swap(&octets);
-    Secret::of_file(octets).ok_or_else(|| {
+    let bytes = files::read_secret(path, Secret::LONGEST)?;
+    keep_out_of_swap(&bytes);
+    Secret::of_file(bytes).ok_or_else(|| {
         io::Error::other(
             "a secret must have 8 to 4096 bytes; create one: jumbolab gateway --new-secret FILE",
         )

@@ -21,7 +21,7 @@ use crate::sys::scheduling;
 /// The interval between two wake-ups. Each costs some 20 us of CPU time.
 const INTERVAL: Span = Span::from_millis(2);
 
-/// The lateness that is no stall. On a kernel without preemption, soft interrupts
+/// The timing error that is no stall. On a kernel without preemption, soft interrupts
 /// and system calls of a pass keep a thread with real-time priority waiting for up
 /// to 3 ms; an ordinary one waits for the scheduler's next tick, 4 ms at 250 Hz.
 const TOLERANCE: Span = Span::from_millis(4);
@@ -118,7 +118,7 @@ fn stalled(cpu: usize, stop: &AtomicBool) -> Result<Span> {
 }
 
 /// The stall of a CPU whose thread slept from `asleep` until `awake`: its
-/// lateness, if that is above [`TOLERANCE`].
+/// timing error, if that is above [`TOLERANCE`].
 fn stall(asleep: Time, awake: Time) -> Span {
     let late = awake.since(asleep + INTERVAL).unwrap_or_default();
     match late > TOLERANCE {

@@ -55,9 +55,9 @@ pub fn try_loopback(count: u64) -> Result<Stamps> {
         if !wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.contains(PollFlags::POLLIN) {
             continue;
         }
-        let mut octets = [0; 16];
+        let mut bytes = [0; 16];
         let (fd, flags) = (socket.as_fd(), MsgFlags::empty());
-        let arrived = receive_stamped(fd, &mut octets, flags, Permit::of_worker())
+        let arrived = receive_stamped(fd, &mut bytes, flags, Permit::of_worker())
             .during(|| "receiving over loopback")?;
         let stamp = arrived.stamp.map(|stamp| epoch.time_of_stamp(stamp));
         stamped += u64::from(stamp.is_some());

@@ -23,10 +23,10 @@ use crate::namespace::{self, Namespace, Terminal};
 use crate::{clock, signals};
 use stream::{Stream, hear};
 
-/// The most octets kept of a program's stdout: 16 MiB.
+/// The most bytes kept of a program's stdout: 16 MiB.
 pub const MOST_OUTPUT: usize = 16 << 20;
 
-/// The most octets kept of stderr, for a message.
+/// The most bytes kept of stderr, for a message.
 const MOST_COMPLAINT: usize = 1 << 16;
 
 /// The time for a program to end after it was asked to.

@@ -14,7 +14,7 @@ use crate::pacing::Source;
 use crate::sys::packet::{BATCH, HEADER};
 use crate::sys::tun;
 
-/// Octets of the largest super-packet behind its virtio header.
+/// Bytes of the largest super-packet behind its virtio header.
 const LARGEST: usize = HEADER + LARGEST_SUPER as usize;
 
 /// Packets that may wait to be read; the kernel drops those beyond, and nobody counts them
@@ -38,7 +38,7 @@ pub struct TunCounts {
 pub struct Tun {
     name: String,
     file: File,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     cutter: Cutter,
     counts: TunCounts,
 }
@@ -67,7 +67,7 @@ impl Tun {
         Ok(Self {
             name: name.to_owned(),
             file,
-            octets: vec![0; LARGEST],
+            bytes: vec![0; LARGEST],
             cutter: Cutter::default(),
             counts: TunCounts::default(),
         })
@@ -90,7 +90,7 @@ impl Tun {
     /// If the interface is gone.
     pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> Result<bool> {
         for _ in 0..BATCH {
-            let length = match self.file.read(&mut self.octets) {
+            let length = match self.file.read(&mut self.bytes) {
                 Ok(length) => length,
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return Ok(false),
@@ -98,7 +98,7 @@ impl Tun {
                     _ => return Err(error).during(|| format!("reading from {}", self.name)),
                 },
             };
-            match self.cutter.pass(&self.octets[..length], 0, &mut take) {
+            match self.cutter.pass(&self.bytes[..length], 0, &mut take) {
                 Ok(count) => self.counts.received += count,
                 Err(_) => self.counts.malformed += 1,
             }
@@ -121,7 +121,7 @@ impl Tun {
     /// Sends a packet, and counts nothing. Returns whether the kernel took it.
     fn write(&mut self, packet: &[u8]) -> Result<bool> {
         // An empty virtio header: nothing is left to the kernel [Virtio s5.1.6].
-        let Some(room) = self.octets.get_mut(..HEADER + packet.len()) else {
+        let Some(room) = self.bytes.get_mut(..HEADER + packet.len()) else {
             return Ok(false);
         };
         room[..HEADER].fill(0);

@@ -39,15 +39,15 @@ pub fn open() -> Result<File> {
 pub fn hash() -> Result<String> {
     let mut file = open()?;
     let mut hasher = Sha256::new();
-    let mut octets = vec![0; 1 << 20];
+    let mut bytes = vec![0; 1 << 20];
     loop {
         let count = file
-            .read(&mut octets)
+            .read(&mut bytes)
             .during(|| "reading the program itself")?;
         if count == 0 {
             return Ok(short(&hasher.finalize()));
         }
-        hasher.update(&octets[..count]);
+        hasher.update(&bytes[..count]);
     }
 }
 
@@ -55,7 +55,7 @@ pub fn hash() -> Result<String> {
 fn short(hash: &[u8]) -> String {
     hash.iter()
         .take(8)
-        .map(|octet| format!("{octet:02x}"))
+        .map(|byte| format!("{byte:02x}"))
         .collect()
 }
 

@@ -36,7 +36,7 @@ use watchdog::{Reply, Request};
 pub struct Wanted {
     /// The name of the interface.
     pub interface: String,
-    /// The MTU in octets.
+    /// The MTU in bytes.
     pub mtu: Option<u32>,
     /// Offloads by the kernel's names, such as those of [`Nic`](crate::nic::Nic), and
     /// whether they are to be on.

@@ -39,7 +39,7 @@ impl<R: Read + AsFd> Lines<R> {
 
     /// The next line without its end, if all of it has been read.
     pub(crate) fn next_line(&mut self) -> Option<String> {
-        let end = self.unread.iter().position(|&octet| octet == b'\n')?;
+        let end = self.unread.iter().position(|&byte| byte == b'\n')?;
         let rest = self.unread.split_off(end + 1);
         let line = std::mem::replace(&mut self.unread, rest);
         Some(String::from_utf8_lossy(&line[..end]).into_owned())
@@ -54,9 +54,9 @@ impl<R: Read + AsFd> Lines<R> {
         if self.unread.len() > LONGEST {
             return Err(Error::new(operation(), "its line is too long"));
         }
-        let mut octets = [0; 65_536];
-        let count = self.pipe.read(&mut octets).during(operation)?;
-        self.unread.extend_from_slice(&octets[..count]);
+        let mut bytes = [0; 65_536];
+        let count = self.pipe.read(&mut bytes).during(operation)?;
+        self.unread.extend_from_slice(&bytes[..count]);
         Ok(count > 0)
     }
 

@@ -80,7 +80,7 @@ impl Ssh {
     /// `grace` to end then.
     ///
     /// # Errors
-    /// A word contains a zero octet.
+    /// A word contains a zero byte.
     pub fn command(&self, words: &[&str], grace: Span) -> Result<worker::Command<'static>> {
         let remote = self.remote(words)?;
         let words = self.client.words(&remote);
@@ -137,12 +137,12 @@ impl Ssh {
 
     /// The text that the shell of the other machine reads as `words`.
     fn remote(&self, words: &[&str]) -> Result<String> {
-        quoted(self.privilege.as_ref(), words).ok_or_else(|| self.error("a word has a zero octet"))
+        quoted(self.privilege.as_ref(), words).ok_or_else(|| self.error("a word has a zero byte"))
     }
 }
 
 /// A program and its arguments, after those of `privilege`, as a shell reads them;
-/// `None` if one of them contains a zero octet.
+/// `None` if one of them contains a zero byte.
 fn quoted(privilege: Option<&Become>, words: &[&str]) -> Option<String> {
     let before = privilege.map(Become::words).unwrap_or_default();
     let before = before.iter().map(String::as_str);
@@ -168,8 +168,8 @@ mod tests {
     fn read_by_shell(text: &str) -> Vec<String> {
         let script = format!(r#"printf '%s\0' {text}"#);
         let output = Command::new("sh").args(["-c", &script]).output().unwrap();
-        let octets = output.stdout.strip_suffix(b"\0").unwrap();
-        let words = octets.split(|octet| *octet == 0);
+        let bytes = output.stdout.strip_suffix(b"\0").unwrap();
+        let words = bytes.split(|byte| *byte == 0);
         words
             .map(|word| String::from_utf8(word.to_vec()).unwrap())
             .collect()

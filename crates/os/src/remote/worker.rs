@@ -34,7 +34,7 @@ pub fn role() -> Option<String> {
 /// The role of the sandbox's first process.
 pub const INIT_PROCESS: &str = "init";
 
-/// The most octets kept of its standard error.
+/// The most bytes kept of its standard error.
 const MOST_COMPLAINT: usize = 1 << 16;
 
 /// The time for a worker whose output has ended to say why, and to end.

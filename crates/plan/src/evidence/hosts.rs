@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "world `hosts`: of each machine over all passes `role`, `seconds`, `cpu_seconds` (that were not idle), `joules` (null: not metered), `clock_slew_us`, and `nics`: of each interface `interface`, and `received` and `sent`, each with `packets`, `octets`, `dropped`, `errors` and `pauses` (pause frames; null: the driver does not count them)"
+    "", "backend `hosts`: of each machine over all passes `role`, `seconds`, `cpu_seconds` (that were not idle), `joules` (null: not metered), `clock_slew_us`, and `nics`: of each interface `interface`, and `received` and `sent`, each with `packets`, `bytes`, `dropped`, `errors` and `pauses` (pause frames; null: the driver does not count them)"
     { HOSTS: Vec<HostUse> = "hosts" }
 
     "packets", "their sums over all machines"
@@ -44,7 +44,7 @@ pub struct NicUse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicCounts {
     pub packets: u64,
-    pub octets: u64,
+    pub bytes: u64,
     pub dropped: u64,
     pub errors: u64,
     /// Pause frames; `None`: the driver does not count them.

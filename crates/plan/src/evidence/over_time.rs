@@ -50,7 +50,7 @@ pub struct FlowSeries {
     pub last_s: Option<f64>,
     /// Payload that arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub octets: Option<String>,
+    pub bytes: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,7 +14,7 @@ facts! {
     { LIMIT_MBIT: f64 = "limit_mbit" }
 
     "B", "depth of the bucket and of the queue of each link, sender first"
-    { BURST_OCTETS: Vec<u64> = "burst_octets", BUFFER_OCTETS: Vec<u64> = "buffer_octets" }
+    { BURST_BYTES: Vec<u64> = "burst_bytes", BUFFER_BYTES: Vec<u64> = "buffer_bytes" }
 
     "B", "largest IP packet seen leaving the sender"
     { LARGEST_PACKET_SENT: u64 = "largest_packet_sent" }

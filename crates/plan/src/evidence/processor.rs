@@ -13,14 +13,14 @@ facts! {
     "s", "CPU time of others in a disturbed pass, which `cpu_seconds` and `cpu_total` leave out: what they used in user mode, or all that programs, emulator and soft interrupts of the trial do not explain, whichever is more. User mode is sampled at each tick"
     { CPU_OF_OTHERS_SECONDS: f64 = "cpu_of_others_seconds" }
 
-    "s/GB", "CPU time of that end's process alone per 10^9 octets"
+    "s/GB", "CPU time of that end's process alone per 10^9 bytes"
     {
         CPU_SENDER_SECONDS_PER_GIGABYTE: f64 = "cpu_sender_seconds_per_gigabyte",
         CPU_RECEIVER_SECONDS_PER_GIGABYTE: f64 = "cpu_receiver_seconds_per_gigabyte",
     }
 
     "B", "payload over which CPU was metered; absent: `traffic.cpu_size` of the plan"
-    { CPU_OCTETS: u64 = "cpu_octets" }
+    { CPU_BYTES: u64 = "cpu_bytes" }
 
     "s", "tick of the machine's CPU counters; absent: 0.01"
     { CPU_TICK_SECONDS: f64 = "cpu_tick_seconds" }

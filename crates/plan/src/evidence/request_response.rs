@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "requests and responses: texts of numbers with one space between, one for each size in ascending order: `size` in octets, `messages` of that size that were answered, and in microseconds `mean_us`, `deviation_us` (standard) and `least_us` of the time of a message, `whole_us` of all octets; between kernels `processor_us`, `clock_1ms_us`, `clock_10ms_us`, `clock_55ms_us`, the mean by other clocks"
+    "", "requests and responses: texts of numbers with one space between, one for each size in ascending order: `size` in bytes, `messages` of that size that were answered, and in microseconds `mean_us`, `deviation_us` (standard) and `least_us` of the time of a message, `whole_us` of all bytes; between kernels `processor_us`, `clock_1ms_us`, `clock_10ms_us`, `clock_55ms_us`, the mean by other clocks"
     { SIZES: Sizes = "sizes" }
 
-    "", "requests and responses: of each stall `size`, `message` (which of its size), `at` what, octets `written` and `read`, `send_queue` (not acknowledged) and `receive_queue` (not read) in octets, and `tcp`, parts of TCP_INFO"
+    "", "requests and responses: of each stall `size`, `message` (which of its size), `at` what, bytes `written` and `read`, `send_queue` (not acknowledged) and `receive_queue` (not read) in bytes, and `tcp`, parts of TCP_INFO"
     { STALLED: Vec<Stall> = "stalled" }
 
-    "", "requests and responses: what the receiver had of messages whose connection ended: `size`, octets `read` of it and `written` of its answer"
+    "", "requests and responses: what the receiver had of messages whose connection ended: `size`, bytes `read` of it and `written` of its answer"
     { BROKEN: Vec<Broken> = "broken" }
 }
 
@@ -20,14 +20,14 @@ facts! {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sizes {
-    /// Octets of a message.
+    /// Bytes of a message.
     pub size: String,
     /// Messages that were answered.
     pub messages: String,
     pub mean_us: String,
     pub deviation_us: String,
     pub least_us: String,
-    /// Times of all octets.
+    /// Times of all bytes.
     pub whole_us: String,
     /// Means by other clocks, between kernels.
     #[serde(skip_serializing_if = "Option::is_none")]

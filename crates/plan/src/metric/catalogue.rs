@@ -47,7 +47,7 @@ metrics! {
         "cpu_total",
         "s/GB",
         "CPU, whole machine",
-        "busy CPU seconds of the whole machine per 10^9 octets of payload",
+        "busy CPU seconds of the whole machine per 10^9 bytes of payload",
     )
     .first()
     .with_resolution(Resolution::CpuTick);
@@ -56,7 +56,7 @@ metrics! {
         "cpu_programs",
         "s/GB",
         "CPU, both programs",
-        "CPU seconds of sender and receiver, including kernel work charged to them (all of it on loopback), per 10^9 octets of payload; for programs that report it",
+        "CPU seconds of sender and receiver, including kernel work charged to them (all of it on loopback), per 10^9 bytes of payload; for programs that report it",
     )
     .with_resolution(Resolution::Percent(0.5));
 
@@ -100,7 +100,7 @@ metrics! {
         "cpu_softirq",
         "s/GB",
         "CPU, softirq",
-        "softirq seconds of the whole machine per 10^9 octets of payload",
+        "softirq seconds of the whole machine per 10^9 bytes of payload",
     )
     .with_resolution(Resolution::CpuTick);
 
@@ -115,7 +115,7 @@ metrics! {
         "cpu_forwarding",
         "s/GB",
         "CPU, router",
-        "busy CPU seconds of the router between named hosts per 10^9 octets of payload",
+        "busy CPU seconds of the router between named hosts per 10^9 bytes of payload",
     )
     .with_resolution(Resolution::CpuTick);
 
@@ -123,7 +123,7 @@ metrics! {
         "energy",
         "J/GB",
         "Energy",
-        "energy that the processor packages of sender and receiver take during the traffic, idle or not, per 10^9 octets of payload [LinuxDoc powercap]",
+        "energy that the processor packages of sender and receiver take during the traffic, idle or not, per 10^9 bytes of payload [LinuxDoc powercap]",
     )
     .signed();
 
@@ -223,7 +223,7 @@ metrics! {
         "latency",
         "ms",
         "Latency",
-        "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study defines it [Supriyanto2017]",
+        "mean time from the first byte of a message on its way to the interface to its last byte received, by the kernels' stamps; as the 2017 study defines it [Supriyanto2017]",
     )
     .with_resolution(STAMP)
     .of_flows()
@@ -264,10 +264,10 @@ metrics! {
     )
     .of_flows();
 
-    LATENESS_P99 = lower(
-        "lateness_p99",
+    TIMING_ERROR_P99 = lower(
+        "timing_error_p99",
         "ms",
-        "Lateness of departures, 99th percentile",
+        "Timing error of departures, 99th percentile",
         "99th percentile of the time from a message's scheduled departure to its write; the largest of several flows",
     )
     .with_resolution(STAMP)
@@ -380,7 +380,7 @@ metrics! {
         "message_time",
         "ms",
         "Message time",
-        "mean time from just before a message of traffic.at octets is written until its answer is read",
+        "mean time from just before a message of traffic.at bytes is written until its answer is read",
     )
     .with_resolution(STAMP);
 
@@ -480,11 +480,11 @@ metrics! {
         "packets that an investigation of a path sends",
     );
 
-    PROBE_OCTETS = lower(
-        "probe_octets",
+    PROBE_BYTES = lower(
+        "probe_bytes",
         "count",
-        "Octets of probes",
-        "octets of the IP packets that an investigation of a path sends",
+        "Bytes of probes",
+        "bytes of the IP packets that an investigation of a path sends",
     );
 
     PROBE_TIME = lower(

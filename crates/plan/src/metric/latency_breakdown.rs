@@ -102,7 +102,7 @@ pub const GOODPUT_ECHOED: Metric = higher(
     "goodput_echoed",
     "Mbit/s",
     "Goodput of round trips",
-    "octets of the echoed messages, each counted once, divided by the total time of all round trips",
+    "bytes of the echoed messages, each counted once, divided by the total time of all round trips",
 )
 .in_json()
 .with_resolution(Resolution::Percent(0.2));

@@ -59,11 +59,11 @@ metrics! {
         "packets of senders that arrived at the link, alone or in bundles, divided by the window's length; only in networks with a domain",
     );
 
-    WIRE_OCTETS = lower(
-        "wire_octets",
+    WIRE_BYTES = lower(
+        "wire_bytes",
         "B",
-        "Link octets per packet",
-        "octets that the link could carry during the transmission of the frames whose transmission began, including framing, divided by the packets of senders in them; only in networks with a domain",
+        "Link bytes per packet",
+        "bytes that the link could carry during the transmission of the frames whose transmission began, including framing, divided by the packets of senders in them; only in networks with a domain",
     );
 
     CARRIED_PERCENT = higher(

@@ -16,9 +16,9 @@ pub struct Command {
     /// The position of each metric in the document; the values are in the units of
     /// the catalogue.
     pub read: Vec<(&'static Metric, Reading)>,
-    /// The position of the octets of payload, from which CPU time per octet is
+    /// The position of the bytes of payload, from which CPU time per byte is
     /// computed.
-    pub octets: Option<Reading>,
+    pub bytes: Option<Reading>,
     /// The value of `{size}` in both command lines.
     pub size: Option<Bytes>,
     /// The time limit of the sender's program; the trial fails when it passes.

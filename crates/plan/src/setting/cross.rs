@@ -7,7 +7,7 @@ use units::{Bytes, Rate};
 pub struct Cross {
     /// The mean rate, including framing.
     pub rate: Rate,
-    /// Octets of each IP packet.
+    /// Bytes of each IP packet.
     pub packet: Bytes,
     /// The distribution of the gaps between arrivals.
     pub gaps: Gaps,

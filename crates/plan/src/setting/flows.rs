@@ -39,7 +39,7 @@ pub enum Instrument {
     /// Jumbolab's generator without busy waiting: departures are later, and all
     /// CPU time is spent on messages.
     Sleeping,
-    /// Jumbolab's generator with the lateness of D-ITG and with Nagle's
+    /// Jumbolab's generator with the timing error of D-ITG and with Nagle's
     /// algorithm, as D-ITG has it [D-ITG].
     Ditg,
 }
@@ -83,15 +83,15 @@ pub enum Sends {
     Datagrams {
         /// Picoseconds from one datagram to the next.
         gaps: Law,
-        /// Octets of payload in a datagram.
+        /// Bytes of payload in a datagram.
         payloads: Law,
         /// The on and off periods; `None`: always on.
         bursts: Option<Bursts>,
         /// The maximum number of datagrams.
         packets: Option<u64>,
-        /// The number of payload octets after which the flow ends; `None`:
+        /// The number of payload bytes after which the flow ends; `None`:
         /// unlimited.
-        octets: Option<Bytes>,
+        bytes: Option<Bytes>,
         /// Whether datagrams that need fragmentation are discarded.
         dont_fragment: bool,
     },
@@ -99,25 +99,25 @@ pub enum Sends {
     Messages {
         /// Picoseconds from one message to the next; zero: as fast as possible.
         gaps: Law,
-        /// Octets of a message.
+        /// Bytes of a message.
         payloads: Law,
         /// The on and off periods; `None`: always on.
         bursts: Option<Bursts>,
         /// The maximum number of messages.
         packets: Option<u64>,
-        /// The number of octets after which the flow ends; `None`: unlimited.
-        octets: Option<Bytes>,
+        /// The number of bytes after which the flow ends; `None`: unlimited.
+        bytes: Option<Bytes>,
         /// The segments that the receiver lets be in flight; `None`: as its kernel has it.
         window: Option<u32>,
     },
-    /// A stream of octets over a connection.
-    Octets {
+    /// A stream of bytes over a connection.
+    Bytes {
         /// The settings of the connection. Its segment may exceed the path's
         /// packet size, and its phase is drawn for each flow.
         settings: tcp::Settings,
-        /// The number of octets; `None`: as many as possible until the flow
+        /// The number of bytes; `None`: as many as possible until the flow
         /// stops.
-        octets: Option<Bytes>,
+        bytes: Option<Bytes>,
         /// The sampling interval of the sender's state; `None`: no samples.
         watch: Option<Span>,
     },

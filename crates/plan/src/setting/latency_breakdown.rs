@@ -6,7 +6,7 @@ use units::{Bytes, Span, Transport};
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyBreakdown {
     pub protocol: Transport,
-    /// Octets of a message, and of its echo.
+    /// Bytes of a message, and of its echo.
     pub message: Bytes,
     /// The number of round trips.
     pub messages: u32,

@@ -11,8 +11,8 @@ pub struct RequestResponse {
     pub protocol: Transport,
     /// The sizes of messages.
     pub sizes: Sizes,
-    /// Octets sent of each size.
-    pub octets: Bytes,
+    /// Bytes sent of each size.
+    pub bytes: Bytes,
     /// The form of an answer.
     pub answer: Answer,
     /// The way the sender's program reads an answer.
@@ -44,13 +44,13 @@ pub struct RequestResponse {
 /// Sizes in equal steps, and one size with a metric of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// The smallest, in octets.
+    /// The smallest, in bytes.
     pub from: u32,
-    /// The upper bound, in octets.
+    /// The upper bound, in bytes.
     pub to: u32,
-    /// The step between sizes, in octets.
+    /// The step between sizes, in bytes.
     pub step: u32,
-    /// The size with a metric of its own, in octets.
+    /// The size with a metric of its own, in bytes.
     pub at: u32,
 }
 

@@ -125,8 +125,8 @@ impl Evidence {
 
     /// Evidence of texts of JSON without line breaks, by `names`.
     pub(super) fn of_texts<'a>(names: Names, texts: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let octets = texts.clone().map(|text| text.len() + 1).sum();
-        let mut values = String::with_capacity(octets);
+        let bytes = texts.clone().map(|text| text.len() + 1).sum();
+        let mut values = String::with_capacity(bytes);
         for text in texts {
             values.push_str(text);
             values.push('\n');
@@ -178,8 +178,8 @@ impl Evidence {
         json
     }
 
-    /// The octets of values that are in memory for this trial alone.
-    pub fn octets(&self) -> usize {
+    /// The bytes of values that are in memory for this trial alone.
+    pub fn bytes(&self) -> usize {
         match &self.0 {
             Kept::Here(text) => text.values.len(),
             Kept::There { .. } => 0,

@@ -19,10 +19,10 @@ use os::kernel_clock::Mapping;
 use os::socket::{set_receive_buffer, stamp_arrivals};
 use os::sys::packet;
 
-/// Octets kept of each packet: all headers, and the start of what an error quotes.
+/// Bytes kept of each packet: all headers, and the start of what an error quotes.
 const SNAP: usize = 256;
 
-/// Room for packets between two looks, in octets of kernel memory.
+/// Room for packets between two looks, in bytes of kernel memory.
 const RECEIVE_BUFFER: Bytes = Bytes::new(8 << 20);
 
 /// A capture file and the socket that feeds it.
@@ -73,20 +73,20 @@ impl Capture {
             let Some(packet) = room.read(&self.socket, Queue::Replies, mapping, permit)? else {
                 break;
             };
-            if !self.is_ours(packet.octets) {
+            if !self.is_ours(packet.bytes) {
                 continue;
             }
             let since = packet.at.since(self.begun).unwrap_or_default();
-            let octets = &packet.octets[..packet.octets.len().min(SNAP)];
+            let bytes = &packet.bytes[..packet.bytes.len().min(SNAP)];
             let nanos = self.epoch.unix_nanos() + since.as_nanos();
-            self.file.packet(nanos, octets, packet.octets.len())?;
+            self.file.packet(nanos, bytes, packet.bytes.len())?;
         }
         Ok(())
     }
 
     /// Whether a packet goes to or comes from the far end, or is about such a packet.
-    fn is_ours(&self, octets: &[u8]) -> bool {
-        let Ok(packet) = IpPacket::parse(octets) else {
+    fn is_ours(&self, bytes: &[u8]) -> bool {
+        let Ok(packet) = IpPacket::parse(bytes) else {
             return false;
         };
         let is_of_far_end = |packet: &IpPacket<'_>| packet.addresses.ends().contains(&self.far_end);

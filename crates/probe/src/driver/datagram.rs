@@ -13,7 +13,7 @@ use super::socket::{self, Ends};
 use os::error::{During, Result};
 use os::socket::{Kind, begin_to_connect};
 
-/// Octets of UDP's header [RFC768].
+/// Bytes of UDP's header [RFC768].
 const HEADER_LEN: usize = 8;
 
 /// The format of datagrams.
@@ -39,10 +39,10 @@ pub(super) fn open(ends: Ends, here: IpAddr) -> Result<ProbeSocket> {
 }
 
 impl Format for Datagram {
-    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
-        octets.clear();
-        octets.resize(data_len(size, self.version, HEADER_LEN), 0);
-        octets[..8].copy_from_slice(&id.to_be_bytes());
+    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, bytes: &mut Vec<u8>) -> Result<u32> {
+        bytes.clear();
+        bytes.resize(data_len(size, self.version, HEADER_LEN), 0);
+        bytes[..8].copy_from_slice(&id.to_be_bytes());
         Ok(0)
     }
 
@@ -52,20 +52,20 @@ impl Format for Datagram {
         }
     }
 
-    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+    fn read(&mut self, bytes: &[u8], latest: &Latest) -> Option<Reply> {
         // An echo service repeats the datagram [RFC862].
-        let id = identifier(octets)?;
+        let id = identifier(bytes)?;
         latest.by_id(id)?;
         Some(Reply {
             id,
-            size: self.version.header() + Bytes::new((HEADER_LEN + octets.len()) as u64),
+            size: self.version.header() + Bytes::new((HEADER_LEN + bytes.len()) as u64),
             mss: None,
             reflected: None,
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
-        let id = identifier(octets);
+    fn quoted(&self, bytes: &[u8], latest: &Latest) -> Option<Quoted> {
+        let id = identifier(bytes);
         latest.quoted(id, id.is_none())
     }
 

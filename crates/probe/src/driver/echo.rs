@@ -34,7 +34,7 @@ pub(super) fn is_allowed(to: SocketAddr) -> bool {
 }
 
 /// Opens a socket for echo requests with the identifier `number`, which is random: with the
-/// sequence number, which is random too, nobody off the path can guess the eight octets that
+/// sequence number, which is random too, nobody off the path can guess the eight bytes that
 /// old routers quote [RFC792].
 ///
 /// # Errors
@@ -84,11 +84,11 @@ fn sequence(id: u64) -> u16 {
 }
 
 impl Format for Echo {
-    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
+    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, bytes: &mut Vec<u8>) -> Result<u32> {
         let length = HEADER_LEN + data_len(size, self.version, HEADER_LEN);
-        octets.clear();
-        octets.resize(length, 0);
-        octets[HEADER_LEN..][..8].copy_from_slice(&id.to_be_bytes());
+        bytes.clear();
+        bytes.resize(length, 0);
+        bytes[HEADER_LEN..][..8].copy_from_slice(&id.to_be_bytes());
         let sequence = sequence(id);
         let header = EchoHeader {
             reply: false,
@@ -96,7 +96,7 @@ impl Format for Echo {
             sequence,
         };
         header
-            .emit(octets, self.version)
+            .emit(bytes, self.version)
             .map_err(|error| Error::new("writing an echo request", error.to_string()))?;
         Ok(sequence.into())
     }
@@ -111,12 +111,12 @@ impl Format for Echo {
         })
     }
 
-    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+    fn read(&mut self, bytes: &[u8], latest: &Latest) -> Option<Reply> {
         let header = match (self.raw, self.version) {
-            (true, IpVersion::V4) => ipv4::Header::of(octets).header_len().ok()?,
+            (true, IpVersion::V4) => ipv4::Header::of(bytes).header_len().ok()?,
             _ => 0,
         };
-        let message = octets.get(header..)?;
+        let message = bytes.get(header..)?;
         let echo = EchoHeader::parse(message, self.version).ok()?;
         let is_ours = echo.reply && (!self.raw || echo.identifier == self.identifier);
         let id = identifier(message.get(HEADER_LEN..)?).filter(|_| is_ours)?;
@@ -133,10 +133,10 @@ impl Format for Echo {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
-        let echo = EchoHeader::parse(octets, self.version).ok()?;
+    fn quoted(&self, bytes: &[u8], latest: &Latest) -> Option<Quoted> {
+        let echo = EchoHeader::parse(bytes, self.version).ok()?;
         let is_ours = !echo.reply && (!self.raw || echo.identifier == self.identifier);
-        let data = octets.get(HEADER_LEN..).filter(|_| is_ours)?;
+        let data = bytes.get(HEADER_LEN..).filter(|_| is_ours)?;
         if let Some(id) = identifier(data) {
             return latest.quoted(Some(id), false);
         }

@@ -42,7 +42,7 @@ impl Fragmenter {
         }))
     }
 
-    /// Sends a packet in fragments of at most `size` octets. Those that the kernel
+    /// Sends a packet in fragments of at most `size` bytes. Those that the kernel
     /// refuses are lost.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use super::Outgoing;
 use os::fragments::Fragments;
 use os::netlink::Route;
 
-/// Octets between the outer and the inner IP packet in VXLAN [RFC7348 s5] and Geneve
+/// Bytes between the outer and the inner IP packet in VXLAN [RFC7348 s5] and Geneve
 /// without options [RFC8926 s3.4]: UDP, the tunnel's header, and Ethernet.
 const ETHERNET_IN_UDP: u64 = 8 + 8 + 14;
 
@@ -54,7 +54,7 @@ impl Tunnel {
     }
 }
 
-/// The far end of a tunnel, and the octets between its header of IP and the inner packet.
+/// The far end of a tunnel, and the bytes between its header of IP and the inner packet.
 fn ends(link: &LinkMessage) -> Option<(IpAddr, u64)> {
     let infos = link
         .attributes
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ends_of_tunnels_are_read_with_the_octets_that_they_add() {
+    fn the_ends_of_tunnels_are_read_with_the_bytes_that_they_add() {
         let link = |data| {
             let mut link = LinkMessage::default();
             link.attributes = vec![LinkAttribute::LinkInfo(vec![LinkInfo::Data(data)])];

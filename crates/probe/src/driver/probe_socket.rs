@@ -38,15 +38,10 @@ pub(super) struct Key {
 
 /// The format of a protocol's packets.
 pub(super) trait Format {
-    /// Writes what a socket sends for a probe of a packet of `size` to `octets`. Returns
+    /// Writes what a socket sends for a probe of a packet of `size` to `bytes`. Returns
     /// the number that the header of the transport repeats.
-    fn write(
-        &mut self,
-        id: u64,
-        size: Bytes,
-        reply: ReplySize,
-        octets: &mut Vec<u8>,
-    ) -> Result<u32>;
+    fn write(&mut self, id: u64, size: Bytes, reply: ReplySize, bytes: &mut Vec<u8>)
+    -> Result<u32>;
 
     /// The header of a probe that another socket sends, from this local port; this
     /// socket gets the answer.
@@ -69,13 +64,13 @@ pub(super) trait Format {
         Ok(None)
     }
 
-    /// Reads a reply: `octets` as the socket delivered them.
-    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply>;
+    /// Reads a reply: `bytes` as the socket delivered them.
+    fn read(&mut self, bytes: &[u8], latest: &Latest) -> Option<Reply>;
 
     /// The probe that an error quotes, if the quote tells.
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted>;
+    fn quoted(&self, bytes: &[u8], latest: &Latest) -> Option<Quoted>;
 
-    /// Octets of the headers in front of those that an error quotes to this socket: of
+    /// Bytes of the headers in front of those that an error quotes to this socket: of
     /// the message and of the packet in it.
     fn before_quote(&self) -> Bytes;
 }
@@ -104,7 +99,7 @@ pub(super) struct ProbeSocket {
     format: Box<dyn Format>,
     latest: Latest,
     hop_limit: Option<u8>,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 /// The context for reading answers.
@@ -126,7 +121,7 @@ impl ProbeSocket {
             format,
             latest: Latest::default(),
             hop_limit: None,
-            octets: Vec::new(),
+            bytes: Vec::new(),
         }
     }
 
@@ -146,20 +141,16 @@ impl ProbeSocket {
             reply,
             ..
         } = *probe;
-        if let Some(octets) = self.format.ending()? {
+        if let Some(bytes) = self.format.ending()? {
             self.set_hop_limit(None)?;
             // If it is lost, the next probe finds out.
-            let _ = send(self.socket.as_raw_fd(), &octets, MsgFlags::MSG_NOSIGNAL);
+            let _ = send(self.socket.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL);
         }
         self.set_hop_limit(hop_limit)?;
-        let number = self.format.write(id, size, reply, &mut self.octets)?;
+        let number = self.format.write(id, size, reply, &mut self.bytes)?;
         self.latest.push(Sent { id, size, number });
         for attempt in 1..=TRIES {
-            let sent = send(
-                self.socket.as_raw_fd(),
-                &self.octets,
-                MsgFlags::MSG_NOSIGNAL,
-            );
+            let sent = send(self.socket.as_raw_fd(), &self.bytes, MsgFlags::MSG_NOSIGNAL);
             let error = match sent {
                 Ok(_) => return Ok(()),
                 // The packet is lost in this host.
@@ -230,11 +221,11 @@ impl ProbeSocket {
         Ok((transport, self.format.data(id, size, probe.reply)?))
     }
 
-    /// A reply and the quoted probe in octets that a peer may send.
+    /// A reply and the quoted probe in bytes that a peer may send.
     #[cfg(test)]
-    pub(super) fn understood(&mut self, octets: &[u8]) -> (Option<Reply>, Option<Quoted>) {
-        let reply = self.format.read(octets, &self.latest);
-        (reply, self.format.quoted(octets, &self.latest))
+    pub(super) fn understood(&mut self, bytes: &[u8]) -> (Option<Reply>, Option<Quoted>) {
+        let reply = self.format.read(bytes, &self.latest);
+        (reply, self.format.quoted(bytes, &self.latest))
     }
 
     fn answer(&self, id: u64, kind: AnswerKind, reading: &mut Reading<'_>) {
@@ -261,7 +252,7 @@ impl ProbeSocket {
                 break;
             };
             let from = message.from.unwrap_or_else(|| self.ends.to.ip());
-            let Some(reply) = self.format.read(message.octets, &self.latest) else {
+            let Some(reply) = self.format.read(message.bytes, &self.latest) else {
                 continue;
             };
             let kind = AnswerKind::Reply {
@@ -307,13 +298,13 @@ impl ProbeSocket {
         let error = message.error?;
         // Errors of this host are about the latest probe.
         let Quoted { sent, is_proven } = match error {
-            PathError::Icmp { .. } => self.format.quoted(message.octets, &self.latest)?,
+            PathError::Icmp { .. } => self.format.quoted(message.bytes, &self.latest)?,
             PathError::Mtu(_) | PathError::Here(_) => Quoted {
                 sent: self.latest.latest(|_| true)?,
                 is_proven: true,
             },
         };
-        let quoted = Bytes::new(message.octets.len() as u64);
+        let quoted = Bytes::new(message.bytes.len() as u64);
         let about = About {
             probe: sent.size,
             message: self.format.before_quote() + quoted,
@@ -348,7 +339,7 @@ pub(super) fn identifier(data: &[u8]) -> Option<u64> {
     data.first_chunk().copied().map(u64::from_be_bytes)
 }
 
-/// Octets of the data of a packet of `size` behind headers, at least those of the
+/// Bytes of the data of a packet of `size` behind headers, at least those of the
 /// identifier.
 pub(super) fn data_len(size: Bytes, version: IpVersion, header: usize) -> usize {
     let headers = version.header() + Bytes::new(header as u64);

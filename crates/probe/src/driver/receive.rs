@@ -14,10 +14,10 @@ use os::error::{During, Result};
 use os::kernel_clock::{Mapping, unix_nanos};
 use os::socket::{plain, reported};
 
-/// Octets of the largest reply, with an IPv4 header where sockets deliver it.
+/// Bytes of the largest reply, with an IPv4 header where sockets deliver it.
 const ROOM: usize = 65_536 + 64;
 
-/// Octets for timestamps and an error with the address of who reported it.
+/// Bytes for timestamps and an error with the address of who reported it.
 const CONTROL: usize = 512;
 
 /// Origins of errors [LinuxUapi errqueue.h].
@@ -27,7 +27,7 @@ const ICMPV6: u8 = 3;
 
 /// Buffers for one message at a time.
 pub(super) struct Room {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     control: Vec<u8>,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Room {
 pub(super) struct Message<'a> {
     /// When it arrived.
     pub(super) at: Time,
-    /// A reply's octets; those that an error quotes, from the transport's header or
+    /// A reply's bytes; those that an error quotes, from the transport's header or
     /// payload on.
-    pub(super) octets: &'a [u8],
+    pub(super) bytes: &'a [u8],
     /// The source of a reply.
     pub(super) from: Option<IpAddr>,
     /// The largest fragment, if a reply arrived in fragments.
@@ -75,7 +75,7 @@ pub(super) enum Queue {
 impl Room {
     pub(super) fn new() -> Self {
         Self {
-            octets: vec![0; ROOM],
+            bytes: vec![0; ROOM],
             control: vec![0; CONTROL],
         }
     }
@@ -96,7 +96,7 @@ impl Room {
             Queue::Replies => MsgFlags::MSG_DONTWAIT,
             Queue::Errors => MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_ERRQUEUE,
         };
-        let mut pieces = [IoSliceMut::new(&mut self.octets)];
+        let mut pieces = [IoSliceMut::new(&mut self.bytes)];
         let control = Some(&mut self.control[..]);
         let (length, from, said) =
             match recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut pieces, control, flags) {
@@ -114,7 +114,7 @@ impl Room {
             .and_then(|stamp| mapping.instant_by_now(stamp, now));
         Ok(Some(Message {
             at: at.unwrap_or(now),
-            octets: &self.octets[..length.min(ROOM)],
+            bytes: &self.bytes[..length.min(ROOM)],
             from,
             fragment_size: said.fragment_size,
             error: said.error,

@@ -20,17 +20,17 @@ use os::socket::{Kind, Options, address_of, begin_to_connect, open as os_socket}
 /// A socket for TCP segments.
 const RAW: Kind = Kind::Raw(libc::IPPROTO_TCP);
 
-/// Octets of TCP's header [RFC9293 s3.1].
+/// Bytes of TCP's header [RFC9293 s3.1].
 const HEADER: u64 = 20;
 
-/// Octets of the option with the segment size [RFC9293 s3.2].
+/// Bytes of the option with the segment size [RFC9293 s3.2].
 const OPTION: u64 = 4;
 
 /// The receive window that the segments state.
 const WINDOW: u16 = u16::MAX;
 
 /// The distance of the sequence numbers of a flow's probes. All that are remembered lie in
-/// one receive window of 65 535 octets, so that the far end takes a reset, or a SYN in
+/// one receive window of 65 535 bytes, so that the far end takes a reset, or a SYN in
 /// place of a reset that got lost, for one of a connection that an earlier probe has left
 /// half open [RFC9293 s3.10.7.4]. Otherwise it would answer by ACK at most, and not often,
 /// and the probes would seem to vanish.
@@ -124,7 +124,7 @@ impl Segment {
 
     /// Writes a segment in a packet of `size`, or a larger one if it has no room, without
     /// the header of IP: the kernel writes that.
-    fn emit(&self, segment: Tcp, size: Bytes, octets: &mut Vec<u8>) -> Result<()> {
+    fn emit(&self, segment: Tcp, size: Bytes, bytes: &mut Vec<u8>) -> Result<()> {
         let mut packet = ProbePacket {
             addresses: self.addresses,
             hop_limit: 0,
@@ -138,22 +138,22 @@ impl Segment {
         packet.size = packet
             .size
             .max(u32::try_from(packet.headers()).unwrap_or(0));
-        octets.clear();
-        octets.resize(packet.buffer_len(), 0);
+        bytes.clear();
+        bytes.resize(packet.buffer_len(), 0);
         packet
-            .emit(octets)
+            .emit(bytes)
             .map_err(|error| Error::new("writing a segment", error.to_string()))?;
         let header = usize::try_from(self.addresses.version().header().get()).unwrap_or(0);
-        octets.drain(..header);
+        bytes.drain(..header);
         Ok(())
     }
 
     /// The segment in a packet that the kernel delivered, with its header over IPv4, and
     /// the size of the packet.
-    fn received(&self, octets: &[u8]) -> Option<(Tcp, Bytes)> {
+    fn received(&self, bytes: &[u8]) -> Option<(Tcp, Bytes)> {
         let packet = match self.addresses {
-            Addresses::V4(_) => IpPacket::parse(octets).ok()?,
-            Addresses::V6([here, to]) => bare(Addresses::V6([to, here]), octets)?,
+            Addresses::V4(_) => IpPacket::parse(bytes).ok()?,
+            Addresses::V6([here, to]) => bare(Addresses::V6([to, here]), bytes)?,
         };
         match Content::of_segment(&packet).ok()? {
             Content::Data {
@@ -181,9 +181,9 @@ fn bare(addresses: Addresses, payload: &[u8]) -> Option<IpPacket<'_>> {
 }
 
 impl Format for Segment {
-    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
+    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, bytes: &mut Vec<u8>) -> Result<u32> {
         let syn = self.syn(id);
-        self.emit(syn, size, octets)?;
+        self.emit(syn, size, bytes)?;
         Ok(syn.sequence)
     }
 
@@ -193,15 +193,15 @@ impl Format for Segment {
 
     fn ending(&self) -> Result<Option<Vec<u8>>> {
         let reset = |segment| {
-            let mut octets = Vec::new();
-            self.emit(segment, Bytes::ZERO, &mut octets)?;
-            Ok(octets)
+            let mut bytes = Vec::new();
+            self.emit(segment, Bytes::ZERO, &mut bytes)?;
+            Ok(bytes)
         };
         self.reset().map(reset).transpose()
     }
 
-    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
-        let (tcp, size) = self.received(octets)?;
+    fn read(&mut self, bytes: &[u8], latest: &Latest) -> Option<Reply> {
+        let (tcp, size) = self.received(bytes)?;
         let [here, there] = self.ports;
         let is_reset = tcp.flags & flag::RST != 0;
         let is_answer = tcp.ports == [there, here]
@@ -229,8 +229,8 @@ impl Format for Segment {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
-        match QuotedTransport::parse(&bare(self.addresses, octets)?).ok()? {
+    fn quoted(&self, bytes: &[u8], latest: &Latest) -> Option<Quoted> {
+        match QuotedTransport::parse(&bare(self.addresses, bytes)?).ok()? {
             QuotedTransport::Tcp { ports, sequence } if ports == self.ports => {
                 let sent = latest.latest(|sent| sent.number == sequence)?;
                 let is_proven = true;
@@ -241,7 +241,7 @@ impl Format for Segment {
     }
 
     fn before_quote(&self) -> Bytes {
-        // The message has a header of 8 octets [RFC792] [RFC4443 s2.1].
+        // The message has a header of 8 bytes [RFC792] [RFC4443 s2.1].
         self.addresses.version().header() * 2 + Bytes::new(8)
     }
 }
@@ -266,8 +266,8 @@ mod tests {
     }
 
     /// The header of a segment that the socket is to send.
-    fn header(octets: &[u8]) -> Tcp {
-        let packet = bare(Addresses::V4([HERE, THERE]), octets).unwrap();
+    fn header(bytes: &[u8]) -> Tcp {
+        let packet = bare(Addresses::V4([HERE, THERE]), bytes).unwrap();
         match Content::of_segment(&packet).unwrap() {
             Content::Data {
                 transport: Transport::Tcp(tcp),
@@ -279,10 +279,10 @@ mod tests {
 
     /// Sends a probe; returns its sequence number.
     fn send(segment: &mut Segment, latest: &mut Latest, id: u64, size: u64) -> u32 {
-        let (mut octets, size) = (Vec::new(), Bytes::new(size));
-        let number = segment.write(id, size, ReplySize::Same, &mut octets);
+        let (mut bytes, size) = (Vec::new(), Bytes::new(size));
+        let number = segment.write(id, size, ReplySize::Same, &mut bytes);
         let number = number.unwrap();
-        assert_eq!(header(&octets).sequence, number);
+        assert_eq!(header(&bytes).sequence, number);
         latest.push(super::super::sent::Sent { id, size, number });
         number
     }
@@ -306,9 +306,9 @@ mod tests {
             data: &[],
             size: 40,
         };
-        let mut octets = vec![0; packet.buffer_len()];
-        packet.emit(&mut octets).unwrap();
-        Some(segment.read(&octets, latest)?.id)
+        let mut bytes = vec![0; packet.buffer_len()];
+        packet.emit(&mut bytes).unwrap();
+        Some(segment.read(&bytes, latest)?.id)
     }
 
     #[test]

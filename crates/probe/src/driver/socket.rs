@@ -10,7 +10,7 @@ use units::Bytes;
 use os::error::{During, Result};
 use os::socket::{self, IpOption, Kind, Options};
 
-/// Room for replies, in octets of kernel memory: a few of the largest.
+/// Room for replies, in bytes of kernel memory: a few of the largest.
 const RECEIVE_BUFFER: Bytes = Bytes::new(1 << 20);
 
 /// The ends of a probe's socket.

@@ -135,7 +135,7 @@ impl StampReflector {
             Received::Other => return Ok(true),
             Received::Packet(received) => received,
         };
-        let Some(octets) = packet.get(..received.length.min(LARGEST)) else {
+        let Some(bytes) = packet.get(..received.length.min(LARGEST)) else {
             return Ok(true);
         };
         let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
@@ -148,7 +148,7 @@ impl StampReflector {
             unix_nanos: received.unix_nanos.unwrap_or(wall),
             hop_limit: received.hop_limit,
             is_resolved,
-            octets,
+            bytes,
         };
         if let Ok(length) = self.reflector.reflect(now, wall, &arrival, reply)
             && let Err(error) = socket.send(&reply[..length], &received, is_resolved)

@@ -16,7 +16,7 @@ use os::clock::Epoch;
 use os::error::{During, Error, Result};
 use os::socket::{Kind, begin_to_connect};
 
-/// Octets of UDP's header [RFC768].
+/// Bytes of UDP's header [RFC768].
 const HEADER_LEN: usize = 8;
 
 /// The error of timestamps that a program takes before it sends. Whether the clock is
@@ -54,12 +54,12 @@ impl Format for TestPacket {
         id: u64,
         size: Bytes,
         reply: ReplySize,
-        octets: &mut Vec<u8>,
+        bytes: &mut Vec<u8>,
     ) -> Result<u32> {
         let short_reply = reply == ReplySize::Small;
         let least = stamp::Probe::shortest(short_reply);
-        octets.clear();
-        octets.resize(data_len(size, self.version, HEADER_LEN).max(least), 0);
+        bytes.clear();
+        bytes.resize(data_len(size, self.version, HEADER_LEN).max(least), 0);
         let sequence = self.sequence;
         self.sequence = sequence.wrapping_add(1);
         let packet = SenderPacket {
@@ -74,7 +74,7 @@ impl Format for TestPacket {
             short_reply,
         };
         probe
-            .emit(octets)
+            .emit(bytes)
             .map_err(|error| Error::new("writing a test packet", error.to_string()))?;
         Ok(sequence)
     }
@@ -86,18 +86,18 @@ impl Format for TestPacket {
     }
 
     fn data(&mut self, id: u64, size: Bytes, reply: ReplySize) -> Result<Vec<u8>> {
-        let mut octets = Vec::new();
-        self.write(id, size, reply, &mut octets)?;
-        Ok(octets)
+        let mut bytes = Vec::new();
+        self.write(id, size, reply, &mut bytes)?;
+        Ok(bytes)
     }
 
-    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
-        let reflected = stamp::Reflected::parse(octets).ok()?;
+    fn read(&mut self, bytes: &[u8], latest: &Latest) -> Option<Reply> {
+        let reflected = stamp::Reflected::parse(bytes).ok()?;
         let id = latest.by_id(reflected.id?)?.id;
         let packet = reflected.packet;
         Some(Reply {
             id,
-            size: self.version.header() + Bytes::new((HEADER_LEN + octets.len()) as u64),
+            size: self.version.header() + Bytes::new((HEADER_LEN + bytes.len()) as u64),
             mss: None,
             reflected: Some(Reflected {
                 sequence: packet.sequence,
@@ -108,9 +108,9 @@ impl Format for TestPacket {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
-        let is_cut = octets.len() < stamp::Probe::shortest(false);
-        latest.quoted(stamp::Probe::id_of(octets), is_cut)
+    fn quoted(&self, bytes: &[u8], latest: &Latest) -> Option<Quoted> {
+        let is_cut = bytes.len() < stamp::Probe::shortest(false);
+        latest.quoted(stamp::Probe::id_of(bytes), is_cut)
     }
 
     fn before_quote(&self) -> Bytes {

@@ -90,7 +90,7 @@ fn an_echo_of_any_size_comes_back_as_large_as_it_was_sent() {
 }
 
 #[test]
-fn eight_octets_of_an_echo_name_the_probe_and_a_wrong_guess_names_none() {
+fn eight_bytes_of_an_echo_name_the_probe_and_a_wrong_guess_names_none() {
     for to in LOOPBACK {
         let mut driver = driver(to);
         if !driver.can_echo() {
@@ -101,14 +101,14 @@ fn eight_octets_of_an_echo_name_the_probe_and_a_wrong_guess_names_none() {
         let (probe_socket, identifier) = driver.echo_socket().unwrap();
         // An old router quotes no more of the packet than this behind the IP header.
         let mut quoted = |identifier, sequence| {
-            let mut octets = [0; 8];
+            let mut bytes = [0; 8];
             let header = EchoHeader {
                 reply: false,
                 identifier,
                 sequence,
             };
-            header.emit(&mut octets, version(to)).unwrap();
-            let (reply, quoted) = probe_socket.understood(&octets);
+            header.emit(&mut bytes, version(to)).unwrap();
+            let (reply, quoted) = probe_socket.understood(&bytes);
             assert_eq!(reply, None);
             quoted.map(|quoted| (quoted.sent.id, quoted.is_proven))
         };
@@ -193,9 +193,9 @@ mod fuzz {
     use wire::probe::ProbePacket;
 
     proptest! {
-        /// Quotes and replies as a peer may send them: octets of a probe that was sent, damaged.
+        /// Quotes and replies as a peer may send them: bytes of a probe that was sent, damaged.
         #[test]
-        fn no_octets_of_a_peer_make_a_line_panic(
+        fn no_bytes_of_a_peer_make_a_line_panic(
             id: u64, size in 60_u64..3_000, six: bool, damages in vec((any::<u8>(), any::<u8>()), 0..4),
             cut: u16, noise in vec(any::<u8>(), 0..40),
         ) {
@@ -216,17 +216,17 @@ mod fuzz {
                     data: &data,
                     size: 4_000,
                 };
-                let mut octets = vec![0; packet.buffer_len()];
-                packet.emit(&mut octets).unwrap();
+                let mut bytes = vec![0; packet.buffer_len()];
+                packet.emit(&mut bytes).unwrap();
                 for (place, value) in &damages {
-                    let place = usize::from(*place) % octets.len();
-                    octets[place] = *value;
+                    let place = usize::from(*place) % bytes.len();
+                    bytes[place] = *value;
                 }
-                octets.truncate(octets.len() - usize::from(cut) % octets.len());
+                bytes.truncate(bytes.len() - usize::from(cut) % bytes.len());
                 // Sockets deliver a packet from its header, its transport's or its data on.
                 let header = if six { 40 } else { 20 };
                 for begin in [0, header, header + 8] {
-                    let (reply, quoted) = probe_socket.understood(octets.get(begin..).unwrap_or_default());
+                    let (reply, quoted) = probe_socket.understood(bytes.get(begin..).unwrap_or_default());
                     prop_assert!(reply.is_none_or(|reply| reply.id == id));
                     if let Some(quoted) = quoted {
                         prop_assert_eq!((quoted.sent.id, quoted.sent.size.get()), (id, size));

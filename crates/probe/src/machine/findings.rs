@@ -12,7 +12,7 @@ use core::net::IpAddr;
 use units::{Bytes, Span};
 
 use super::history::History;
-use super::kind::octets;
+use super::kind::bytes;
 use super::phase::{Boundary, Walked};
 use super::{
     Finding, FindingKind, Hop, Limit, NotSeen, PathReport, Place, Protocol, ProtocolResult,
@@ -60,7 +60,7 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
         findings,
         not_seen: facts.not_seen(),
         probes: facts.history.probes(),
-        octets: facts.history.octets(),
+        bytes: facts.history.bytes(),
         took: facts.took,
     }
 }
@@ -112,7 +112,7 @@ impl Facts<'_> {
             number,
             address: seen.map(|seen| seen.address),
             round_trip: seen.map(|seen| seen.round_trip),
-            largest: seen.map(|seen| octets(seen.largest)),
+            largest: seen.map(|seen| bytes(seen.largest)),
         }
     }
 
@@ -138,7 +138,7 @@ impl Facts<'_> {
         asked
             .map(|&protocol| {
                 let carried = self.carried(protocol);
-                let size = |size: Option<u32>| size.map(octets);
+                let size = |size: Option<u32>| size.map(bytes);
                 ProtocolResult {
                     protocol,
                     answers: reach.answers.contains(&protocol) || of_tcp(protocol) && reach.tcp,

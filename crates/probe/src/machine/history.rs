@@ -47,7 +47,7 @@ pub(super) struct History {
     ordinary_loss: f64,
     messages: Vec<Message>,
     local_mtu: Option<u32>,
-    octets: u64,
+    bytes: u64,
     largest_reply: Option<u32>,
     fragmented_reply: Option<u32>,
     mss: Option<u16>,
@@ -108,7 +108,7 @@ impl History {
             ordinary_loss: settings.ordinary_loss,
             messages: Vec::new(),
             local_mtu: None,
-            octets: 0,
+            bytes: 0,
             largest_reply: None,
             fragmented_reply: None,
             mss: None,
@@ -140,7 +140,7 @@ impl History {
         });
         self.by_id.insert(id, index);
         self.deadlines.insert((deadline, index));
-        self.octets += u64::from(kind.size);
+        self.bytes += u64::from(kind.size);
         self.pace.sent(kind);
         if self.is_beat(kind) {
             self.last_beat = Some(now);
@@ -264,8 +264,8 @@ impl History {
         self.sent.len() as u64
     }
 
-    pub(super) const fn octets(&self) -> Bytes {
-        Bytes::new(self.octets)
+    pub(super) const fn bytes(&self) -> Bytes {
+        Bytes::new(self.bytes)
     }
 
     /// The messages of this round, without those about a probe that arrived: a router

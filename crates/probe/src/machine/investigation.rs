@@ -4,7 +4,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::asker::{Asker, Next};
 use super::history::{Heard, History};
-use super::kind::{Kind, octets};
+use super::kind::{Kind, bytes};
 use super::phase::{self, Walked};
 use super::search::{self, Searches};
 use super::{Answer, BadSettings, PathReport, Probe, Settings, findings};
@@ -221,7 +221,7 @@ impl Investigation {
         });
         self.progress = Progress {
             phase,
-            confirmed: search.and_then(search::Search::confirmed).map(octets),
+            confirmed: search.and_then(search::Search::confirmed).map(bytes),
             probes: self.history.probes(),
         };
     }
@@ -230,7 +230,7 @@ impl Investigation {
         let is_beat = self.history.beat() == Some(kind);
         let last = self.history.last_beat();
         self.beat_is_due = !is_beat && last.is_none_or(|last| last + BEAT <= now);
-        let on_the_wire = self.settings.rate.serialise(octets(kind.size));
+        let on_the_wire = self.settings.rate.serialise(bytes(kind.size));
         self.free_at = now + self.settings.spacing.max(on_the_wire);
         self.history.send(kind, search, now)
     }

@@ -28,7 +28,7 @@ pub(super) struct Kind {
 }
 
 impl Kind {
-    /// Whole packets of `size` octets to the far end.
+    /// Whole packets of `size` bytes to the far end.
     pub(super) const fn far_end(protocol: Protocol, size: u32) -> Self {
         Self {
             protocol,
@@ -102,16 +102,16 @@ impl Kind {
             id,
             protocol: self.protocol,
             to: self.to,
-            size: octets(self.size),
+            size: bytes(self.size),
             hop_limit: self.hop_limit,
             flow: self.flow,
-            fragment_size: self.fragment_size.map(octets),
+            fragment_size: self.fragment_size.map(bytes),
             reply: self.reply,
         }
     }
 }
 
 /// A size of the investigation's own numbers.
-pub(super) const fn octets(size: u32) -> Bytes {
+pub(super) const fn bytes(size: u32) -> Bytes {
     Bytes::new(size as u64)
 }

@@ -27,7 +27,7 @@ pub enum ReplySize {
 
 /// One packet to send, or one packet in fragments.
 ///
-/// The first eight octets of the payload of ICMP and UDP are `id`, in network order. A TCP
+/// The first eight bytes of the payload of ICMP and UDP are `id`, in network order. A TCP
 /// segment has the low 32 bits of `id` as its sequence number. A packet to a reflector
 /// has `id` where the reflector repeats it. Of an answer that quotes less, the driver finds
 /// the probe by its ports and numbers, or it drops the answer.

@@ -40,8 +40,8 @@ pub struct PathReport {
     pub not_seen: Vec<NotSeen>,
     /// Packets sent.
     pub probes: u64,
-    /// Octets sent.
-    pub octets: Bytes,
+    /// Bytes sent.
+    pub bytes: Bytes,
     /// The time that it took.
     #[serde(rename = "seconds", with = "units::with_unit::seconds")]
     pub took: Span,
@@ -69,7 +69,7 @@ impl PathReport {
             advice: Vec::new(),
             not_seen: Vec::new(),
             probes: 0,
-            octets: Bytes::ZERO,
+            bytes: Bytes::ZERO,
             took: Span::ZERO,
         }
     }

@@ -255,7 +255,7 @@ fn effort(report: &PathReport) -> Section {
     let line = format!(
         "{} probes, {} bytes, {:.1} s",
         report.probes,
-        report.octets.get(),
+        report.bytes.get(),
         report.took.as_secs_f64()
     );
     Section {

@@ -12,8 +12,8 @@ use units::{Bytes, IpVersion, Seed, Time};
 use wire::icmp_error::Cause;
 use wire::ip_packet::{IpPacket, set_hop_limit};
 
+use super::bytes::{OnLink, Received, divided, error, length};
 use super::node::Node;
-use super::octets::{OnLink, Received, divided, error, length};
 use super::reassembly::Reassembly;
 use super::{Cross, PathLink, ProbePath};
 
@@ -101,8 +101,8 @@ impl Network {
     }
 
     /// The prober's host sends a packet.
-    pub(super) fn send(&mut self, now: Time, octets: Vec<u8>) {
-        self.route(now, 0, octets, true);
+    pub(super) fn send(&mut self, now: Time, bytes: Vec<u8>) {
+        self.route(now, 0, bytes, true);
     }
 
     /// The next packet that the prober's host received.
@@ -142,9 +142,9 @@ impl Network {
                         if let OnLink::Ip(packet) = delivery.packet {
                             let node = link + 1 - direction;
                             for _ in 1..delivery.copies {
-                                self.arrive(delivery.at, node, packet.octets.clone());
+                                self.arrive(delivery.at, node, packet.bytes.clone());
                             }
-                            self.arrive(delivery.at, node, packet.octets);
+                            self.arrive(delivery.at, node, packet.bytes);
                         }
                     }
                 }
@@ -178,15 +178,15 @@ impl Network {
     }
 
     /// A packet arrives at a node.
-    fn arrive(&mut self, now: Time, node: usize, mut octets: Vec<u8>) {
-        let Ok(packet) = IpPacket::parse_whole(&octets) else {
+    fn arrive(&mut self, now: Time, node: usize, mut bytes: Vec<u8>) {
+        let Ok(packet) = IpPacket::parse_whole(&bytes) else {
             return;
         };
         let (to, hop_limit) = (packet.addresses.ends()[1], packet.hop_limit);
         if self.locate(to) == Some(node) {
             if node == 0 {
-                self.received.extend(self.reassembly.receive(octets));
-            } else if let Some(answer) = self.nodes[node].receive(now, octets) {
+                self.received.extend(self.reassembly.receive(bytes));
+            } else if let Some(answer) = self.nodes[node].receive(now, bytes) {
                 self.route(now, node, answer, true);
             }
         } else if hop_limit <= 1 {
@@ -194,18 +194,18 @@ impl Network {
                 return;
             };
             let cause = Cause::HopLimitExceeded;
-            let answer = self.nodes[node].limited_error(now, &octets, cause, from);
+            let answer = self.nodes[node].limited_error(now, &bytes, cause, from);
             if let Some(answer) = answer {
                 self.route(now, node, answer, true);
             }
-        } else if set_hop_limit(&mut octets, hop_limit - 1).is_ok() {
-            self.route(now, node, octets, false);
+        } else if set_hop_limit(&mut bytes, hop_limit - 1).is_ok() {
+            self.route(now, node, bytes, false);
         }
     }
 
     /// A node sends a packet of its own, or forwards one.
-    fn route(&mut self, now: Time, node: usize, octets: Vec<u8>, own: bool) {
-        let Ok(packet) = IpPacket::parse_whole(&octets) else {
+    fn route(&mut self, now: Time, node: usize, bytes: Vec<u8>, own: bool) {
+        let Ok(packet) = IpPacket::parse_whole(&bytes) else {
             return;
         };
         let to = packet.addresses.ends()[1];
@@ -225,16 +225,16 @@ impl Network {
             None
         };
         let most = known.map_or(mtu, |known| known.min(mtu));
-        if length(&octets) <= most {
-            self.enter(now, node, link, direction, octets);
+        if length(&bytes) <= most {
+            self.enter(now, node, link, direction, bytes);
         } else if own && node != 0 || !whole_only {
             let identification = self.nodes[node].next_identification();
-            for part in divided(&octets, most, identification.into()) {
+            for part in divided(&bytes, most, identification.into()) {
                 self.enter(now, node, link, direction, part);
             }
         } else if let Some(from) = self.address(node) {
             let mtu = u32::try_from(most.get()).unwrap_or(u32::MAX);
-            if let Some(answer) = error(&octets, Cause::TooBig { mtu }, from) {
+            if let Some(answer) = error(&bytes, Cause::TooBig { mtu }, from) {
                 self.route(now, node, answer, true);
             }
         }
@@ -247,14 +247,14 @@ impl Network {
         node: usize,
         link: usize,
         direction: Direction,
-        mut octets: Vec<u8>,
+        mut bytes: Vec<u8>,
     ) {
         let wire = &mut self.links[link];
-        if wire.middlebox.pass(now, &mut octets, direction) == Outcome::Drop {
+        if wire.middlebox.pass(now, &mut bytes, direction) == Outcome::Drop {
             return;
         }
         let way = &mut wire.directions[direction as usize];
-        let Some(OnLink::Ip(refused)) = way.receive(now, OnLink::Ip(octets.into())) else {
+        let Some(OnLink::Ip(refused)) = way.receive(now, OnLink::Ip(bytes.into())) else {
             return;
         };
         // A link has no address: its messages come from the packet's destination.
@@ -262,10 +262,10 @@ impl Network {
         let Some(mtu) = mtu.and_then(|mtu| u32::try_from(mtu.get()).ok()) else {
             return;
         };
-        let packet = IpPacket::parse_whole(&refused.octets).ok();
+        let packet = IpPacket::parse_whole(&refused.bytes).ok();
         let answer = packet.and_then(|packet| {
             let from = packet.addresses.ends()[1];
-            error(&refused.octets, Cause::TooBig { mtu }, from)
+            error(&refused.bytes, Cause::TooBig { mtu }, from)
         });
         if let Some(answer) = answer {
             // It reaches the node in front of the link.

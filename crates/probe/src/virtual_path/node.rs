@@ -13,7 +13,7 @@ use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;
 use wire::stamp::{self, ErrorEstimate};
 
-use super::octets::{Received, emitted, error};
+use super::bytes::{Received, emitted, error};
 use super::reassembly::Reassembly;
 use super::{FarEnd, prober};
 
@@ -82,11 +82,11 @@ impl Node {
     pub(super) fn limited_error(
         &mut self,
         now: Time,
-        octets: &[u8],
+        bytes: &[u8],
         cause: Cause,
         from: IpAddr,
     ) -> Option<Vec<u8>> {
-        let error = error(octets, cause, from)?;
+        let error = error(bytes, cause, from)?;
         let to = wire::ip_packet::IpPacket::parse(&error)
             .ok()?
             .addresses
@@ -100,9 +100,9 @@ impl Node {
     }
 
     /// Takes a packet that is addressed to this node. Returns what it answers.
-    pub(super) fn receive(&mut self, now: Time, octets: Vec<u8>) -> Option<Vec<u8>> {
-        let Received { octets, .. } = self.reassembly.receive(octets)?;
-        let received = wire::probe::Received::parse(&octets).ok()?;
+    pub(super) fn receive(&mut self, now: Time, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        let Received { bytes, .. } = self.reassembly.receive(bytes)?;
+        let received = wire::probe::Received::parse(&bytes).ok()?;
         let packet = received.packet;
         let [_, own] = packet.addresses.ends();
         match received.content {
@@ -141,7 +141,7 @@ impl Node {
                         unix_nanos,
                         hop_limit: packet.hop_limit,
                         is_resolved: true,
-                        octets: data,
+                        bytes: data,
                     };
                     let mut reply = vec![0; data.len()];
                     let length = reflector.reflect(now, unix_nanos, &arrival, &mut reply);
@@ -155,7 +155,7 @@ impl Node {
                     return self.answer(packet.addresses, packet.flow_label, ports, &reply, size);
                 }
                 let cause = Cause::port_unreachable(self.version);
-                self.limited_error(now, &octets, cause, own)
+                self.limited_error(now, &bytes, cause, own)
             }
             Content::Data {
                 transport: Transport::Tcp(tcp),

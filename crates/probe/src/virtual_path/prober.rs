@@ -12,8 +12,8 @@ use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;
 use wire::stamp::{self, ErrorEstimate, SenderPacket, Timestamp};
 
+use super::bytes::{Received, divided, emitted};
 use super::network::Network;
-use super::octets::{Received, divided, emitted};
 use super::{ProbePath, Prober, addresses};
 
 /// The port that TCP probes try.
@@ -24,9 +24,9 @@ const UDP_PORT: u16 = 33_434;
 const FIRST_SOURCE: u16 = 50_000;
 /// The hop limit of probes without one of their own [LinuxDoc ip-sysctl].
 const HOP_LIMIT: u8 = 64;
-/// Octets of a TCP header without options.
+/// Bytes of a TCP header without options.
 pub(super) const TCP_HEADER: u64 = 20;
-/// Octets of the MSS option of each SYN [RFC9293 s3.7.1].
+/// Bytes of the MSS option of each SYN [RFC9293 s3.7.1].
 const MSS_OPTION: u64 = 4;
 /// The number of probes whose identifiers are remembered, for answers of TCP.
 const REMEMBERED: usize = 4_096;
@@ -170,7 +170,7 @@ impl Endpoint {
         let short_reply = probe.reply == ReplySize::Small;
         let headers = self.version.header().get() + 8;
         let room = usize::try_from(probe.size.get().saturating_sub(headers)).ok()?;
-        let mut octets = vec![0; room.max(stamp::Probe::shortest(short_reply))];
+        let mut bytes = vec![0; room.max(stamp::Probe::shortest(short_reply))];
         let number = self.test_packets.entry(probe.flow).or_default();
         let test = stamp::Probe {
             packet: SenderPacket {
@@ -183,13 +183,13 @@ impl Endpoint {
             short_reply,
         };
         *number = number.wrapping_add(1);
-        test.emit(&mut octets).ok()?;
-        Some(octets)
+        test.emit(&mut bytes).ok()?;
+        Some(bytes)
     }
 
     /// The answer that a packet is, if it is one.
     fn read(&self, packet: &Received) -> Option<Answer> {
-        let received = wire::probe::Received::parse(&packet.octets).ok()?;
+        let received = wire::probe::Received::parse(&packet.bytes).ok()?;
         let [from, to] = received.packet.addresses.ends();
         if to != self.own {
             return None;

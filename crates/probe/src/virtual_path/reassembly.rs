@@ -7,7 +7,7 @@ use core::net::IpAddr;
 use wire::ip_packet::IpPacket;
 use wire::probe::reassemble;
 
-use super::octets::{Received, length};
+use super::bytes::{Received, length};
 
 /// The fields that the fragments of one packet share.
 type Key = ([IpAddr; 2], u32, u8);
@@ -38,10 +38,10 @@ impl Reassembly {
     }
 
     /// Takes a whole packet or a fragment. Returns the packet once it is complete.
-    pub(super) fn receive(&mut self, octets: Vec<u8>) -> Option<Received> {
-        let packet = IpPacket::parse_whole(&octets).ok()?;
+    pub(super) fn receive(&mut self, bytes: Vec<u8>) -> Option<Received> {
+        let packet = IpPacket::parse_whole(&bytes).ok()?;
         let Some(place) = packet.fragment else {
-            return Some(octets.into());
+            return Some(bytes.into());
         };
         let key = (
             packet.addresses.ends(),
@@ -59,7 +59,7 @@ impl Reassembly {
             number,
             ..Parts::default()
         });
-        parts.fragments.insert(place.offset, octets);
+        parts.fragments.insert(place.offset, bytes);
         let whole = parts.whole()?;
         self.packets.remove(&key);
         Some(whole)
@@ -71,8 +71,8 @@ impl Parts {
     fn whole(&self) -> Option<Received> {
         let mut payload = Vec::new();
         let mut complete = false;
-        for (offset, octets) in &self.fragments {
-            let fragment = IpPacket::parse_whole(octets).ok()?;
+        for (offset, bytes) in &self.fragments {
+            let fragment = IpPacket::parse_whole(bytes).ok()?;
             if usize::from(*offset) != payload.len() {
                 return None;
             }
@@ -80,12 +80,12 @@ impl Parts {
             complete = !fragment.fragment?.more;
         }
         let first = self.fragments.get(&0).filter(|_| complete)?;
-        let mut octets = vec![0; payload.len() + first.len()];
-        let whole = reassemble(first, &payload, &mut octets).ok()?;
-        octets.truncate(whole);
-        let largest = self.fragments.values().map(|octets| length(octets)).max();
+        let mut bytes = vec![0; payload.len() + first.len()];
+        let whole = reassemble(first, &payload, &mut bytes).ok()?;
+        bytes.truncate(whole);
+        let largest = self.fragments.values().map(|bytes| length(bytes)).max();
         Some(Received {
-            octets,
+            bytes,
             fragment: largest,
         })
     }

@@ -2,7 +2,7 @@
 //! estimator: how often the queue and its average come out the same.
 //!
 //! A line is an arrival: seconds (rounded to 1 us), packets waiting, the
-//! average afterwards (empty for drop-tail), octets, flow, whether it is an
+//! average afterwards (empty for drop-tail), bytes, flow, whether it is an
 //! acknowledgement, the drop (0 none, 1 early, 2 for want of room), and whose
 //! packet was dropped.
 

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::tests::Numbered;
 
-/// The octets of a packet on every Ethernet link, framing included.
+/// The bytes of a packet on every Ethernet link, framing included.
 const ETHERNET: Bytes = Bytes::new(38);
 
 const IPV4: Carriage = Carriage {
@@ -18,7 +18,7 @@ const IPV4: Carriage = Carriage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Flowing {
     number: u64,
-    octets: u64,
+    bytes: u64,
     flow: u64,
     able: bool,
     marked: bool,
@@ -27,7 +27,7 @@ struct Flowing {
 impl Packet for Flowing {
     fn view(&self) -> View {
         View {
-            size: Bytes::new(self.octets) + ETHERNET,
+            size: Bytes::new(self.bytes) + ETHERNET,
             flow: self.flow,
             ..View::default()
         }
@@ -48,9 +48,9 @@ fn packets() -> impl Strategy<Value = Vec<Flowing>> {
     prop::collection::vec(packet, 2..40).prop_map(|packets| {
         (0..)
             .zip(packets)
-            .map(|(number, (octets, flow, able))| Flowing {
+            .map(|(number, (bytes, flow, able))| Flowing {
                 number,
-                octets,
+                bytes,
                 flow,
                 able,
                 marked: false,
@@ -81,7 +81,7 @@ fn a_bare_packet_is_given_back_and_a_bundle_stays_whole() {
 }
 
 #[test]
-fn two_packets_of_ethernet_in_a_bundle_are_four_octets_shorter_than_bare() {
+fn two_packets_of_ethernet_in_a_bundle_are_four_bytes_shorter_than_bare() {
     assert_eq!(IPV4.cost(2), -4);
     for count in 2..50 {
         let bare: Vec<Numbered> = (0..count).map(|number| Numbered(number, 100)).collect();
@@ -128,7 +128,7 @@ fn a_single_packet_travels_bare() {
 fn a_bundle_looks_like_its_first_packet_unless_it_has_a_flow_of_its_own() {
     let packets = [3, 1].map(|flow| Flowing {
         number: flow,
-        octets: 100,
+        bytes: 100,
         flow,
         able: false,
         marked: false,
@@ -164,7 +164,7 @@ fn a_wait_is_stated_in_whole_ticks_up_to_the_most_there_can_be() {
 fn a_bundle_is_marked_with_all_its_packets_or_not_at_all() {
     let able = |number, able| Flowing {
         number,
-        octets: 100,
+        bytes: 100,
         flow: 0,
         able,
         marked: false,
@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(&lost, &packets[..dead]);
         prop_assert_eq!(bundle.advertised(), advertised);
         prop_assert_eq!(bundle.live() as usize, packets.len() - dead);
-        let shorter: u64 = lost.iter().map(|packet| packet.octets).sum();
+        let shorter: u64 = lost.iter().map(|packet| packet.bytes).sum();
         prop_assert_eq!(size - bundle.view().size, Bytes::new(shorter));
         let zeros = bundle.entries().iter().filter(|entry| entry.length() == Bytes::ZERO);
         prop_assert_eq!(zeros.count(), dead);

@@ -152,8 +152,8 @@ fn each_trigger_says_when_a_bundle_must_go_and_when_it_may() {
 #[test]
 fn a_packet_too_long_for_an_entry_of_a_bundle_goes_alone() {
     let mut gather = gather(1 << 40, Trigger::Full);
-    for (number, octets) in [(0, LARGEST.get() + 1), (1, LARGEST.get() + 1), (2, 100)] {
-        let gone = gather.push(Time::ZERO, Numbered(number, octets));
+    for (number, bytes) in [(0, LARGEST.get() + 1), (1, LARGEST.get() + 1), (2, 100)] {
+        let gone = gather.push(Time::ZERO, Numbered(number, bytes));
         let gone: Vec<_> = gone.into_iter().flat_map(Bundle::unpack).collect();
         let numbers: Vec<u64> = gone.iter().map(|(packet, _)| packet.0).collect();
         assert_eq!(numbers, Vec::from_iter(number.checked_sub(1)));

@@ -24,7 +24,7 @@ pub struct Codel {
 
 impl Codel {
     /// Nothing has passed yet. Packets may wait for `target`, and for longer
-    /// during one `interval`; `least` octets always may.
+    /// during one `interval`; `least` bytes always may.
     pub const fn new(target: Span, interval: Span, least: Bytes) -> Self {
         Self {
             target,

@@ -213,7 +213,7 @@ fn scale(probability: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// A target of 10 ms in front of a link of 8 Mbit/s: 10 000 octets.
+    /// A target of 10 ms in front of a link of 8 Mbit/s: 10 000 bytes.
     fn pie(alpha: f64, beta: f64) -> Pie {
         let gains = PieGains {
             target: Span::from_millis(10),
@@ -231,8 +231,8 @@ mod tests {
         // Half of the target is not below half of it [RFC8033 s4.2, s4.4].
         for first in [5_000, 7_000] {
             let mut pie = pie(0.125, 1.25);
-            let left = [first, 4_000, 4_000].map(|octets| {
-                pie.step(Bytes::new(octets));
+            let left = [first, 4_000, 4_000].map(|bytes| {
+                pie.step(Bytes::new(bytes));
                 pie.burst_left
             });
             assert_eq!(left, [90, 80, 100].map(Span::from_millis));

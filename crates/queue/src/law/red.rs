@@ -42,8 +42,8 @@ pub struct Red {
     profile: Profile,
     /// Arrivals since the last drop, or since the average came over `min`.
     count: f64,
-    /// The octets of those arrivals.
-    octets: u64,
+    /// The bytes of those arrivals.
+    bytes: u64,
     /// Whether the latest arrival found the average over `min`.
     over: bool,
 }
@@ -66,7 +66,7 @@ impl Red {
             adaptation: adaptive.then(Adaptation::default),
             profile,
             count: -1.0,
-            octets: 0,
+            bytes: 0,
             over: false,
         }
     }
@@ -152,11 +152,11 @@ impl Red {
         }
     }
 
-    /// The same where the unit is octets, of a packet of `size` among such of
+    /// The same where the unit is bytes, of a packet of `size` among such of
     /// `mean_size` on average. The profile of ns-2 counts whole packets of the
     /// mean size since the last drop then, and larger packets are drawn more
     /// often [Ns2].
-    pub fn judge_octets(
+    pub fn judge_bytes(
         &mut self,
         waiting: Bytes,
         size: Bytes,
@@ -175,7 +175,7 @@ impl Red {
     /// There was no room: a drop like any other to what is spread.
     pub fn full(&mut self) {
         self.count = 0.0;
-        self.octets = 0;
+        self.bytes = 0;
     }
 
     fn judge_clean(&mut self, draw: impl FnOnce() -> f64) -> Verdict {
@@ -207,7 +207,7 @@ impl Red {
     ) -> Verdict {
         let size = sizes.map_or(0, |(size, _)| size.get());
         self.count += 1.0;
-        self.octets += size;
+        self.bytes += size;
         let average = self.average.value();
         if average < self.curve.min || !waits {
             self.over = false;
@@ -216,7 +216,7 @@ impl Red {
         if !self.over {
             self.over = true;
             self.count = 1.0;
-            self.octets = size;
+            self.bytes = size;
             return Verdict::Pass;
         }
         let curve = if average < self.curve.max {
@@ -228,7 +228,7 @@ impl Red {
         let share = match sizes {
             None => self.spread.share(probability, self.count),
             Some((size, mean)) => {
-                let packets = self.octets / mean.get().max(1);
+                let packets = self.bytes / mean.get().max(1);
                 match self.spread.share(probability, packets as f64) {
                     share if share < 1.0 => share * size.get() as f64 / mean.get() as f64,
                     share => share,
@@ -237,7 +237,7 @@ impl Red {
         };
         if draw() <= share {
             self.count = 0.0;
-            self.octets = 0;
+            self.bytes = 0;
             return Verdict::Early;
         }
         Verdict::Pass

@@ -38,7 +38,7 @@ struct Marked {
     met: DropAction,
 }
 
-/// Packets and their octets.
+/// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     packets: u64,

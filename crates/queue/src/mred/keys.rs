@@ -76,8 +76,8 @@ impl Word for Act {
 /// MRED that is being set.
 pub(crate) struct MredKeys {
     mred: MredSettings,
-    /// Whether a threshold was written in octets.
-    octets: bool,
+    /// Whether a threshold was written in bytes.
+    bytes: bool,
     /// What was written and has no effect beside the other keys.
     idle: Vec<BadSpec>,
     /// Whether sources are notified of drops.
@@ -94,7 +94,7 @@ impl Keyed for MredKeys {
     fn usual(limit: Limit, largest: Bytes) -> Self {
         Self {
             mred: MredSettings::new(limit, largest),
-            octets: false,
+            bytes: false,
             idle: Vec::new(),
             notify: false,
             reaction: Reaction::Retransmit,
@@ -111,12 +111,12 @@ impl Keyed for MredKeys {
 
     fn settings(self) -> Result<MredSettings, BadSpec> {
         let mut mred = self.mred;
-        if self.octets && mred.unit != Unit::Bytes {
-            return Err(BadSpec::Octets);
+        if self.bytes && mred.unit != Unit::Bytes {
+            return Err(BadSpec::Bytes);
         }
         if (mred.profile, mred.unit) == (Profile::Ns2, Unit::Bytes) {
             let (curve, limit) = (&mut mred.curve, &mut mred.limit);
-            in_packets(mred.mean_size, self.octets, curve, limit);
+            in_packets(mred.mean_size, self.bytes, curve, limit);
         }
         Ok(mred)
     }
@@ -228,7 +228,7 @@ impl MredKeys {
 
     fn notifying(&mut self, keys: &mut Keys<'_, '_>) {
         let is_written = keys.show(
-            Key::new("notify", "Whether sources of TCP are notified of the packets that this queue drops, by packets of 56 octets (over IPv6 96) that travel back as any others.")
+            Key::new("notify", "Whether sources of TCP are notified of the packets that this queue drops, by packets of 56 bytes (over IPv6 96) that travel back as any others.")
                 .or(r#"`"off"`; of `letter` `"on"`"#)
                 .for_sources(),
             Field::Switch(&mut self.notify),
@@ -246,13 +246,13 @@ impl MredKeys {
     /// Those of RED, but for who is dropped.
     fn law(&mut self, keys: &mut Keys<'_, '_>) {
         const AS_OF_RED: &str = "As of `red`.";
-        let Self { mred, octets, .. } = self;
+        let Self { mred, bytes, .. } = self;
         keys.show(
             Key::new("unit", AS_OF_RED).or(r#"`"inner"`; of `letter` `"frames"`"#),
             Field::Word(&mut mred.unit),
         );
         for (name, length) in [("min", &mut mred.curve.min), ("max", &mut mred.curve.max)] {
-            keys.key(name, AS_OF_RED, Field::Threshold { length, octets });
+            keys.key(name, AS_OF_RED, Field::Threshold { length, bytes });
         }
         let curve = &mut mred.curve;
         keys.key(

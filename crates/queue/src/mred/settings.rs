@@ -15,7 +15,7 @@ use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Unit, Victim, Victi
 pub enum Reading {
     /// To the letter: a share of the packets of each waiting jumbo frame is
     /// dropped, within bounds, and one stays; a frame with one packet is no jumbo
-    /// frame. A limit in frames is one in octets, as many frames of the mean
+    /// frame. A limit in frames is one in bytes, as many frames of the mean
     /// size: a frame that lost packets leaves room for others [Mulahuwaish s3].
     Letter(Bounds),
     /// The law decides about each sender's packet: a bundle of N gets N decisions
@@ -197,8 +197,8 @@ impl MredSettings {
     pub(super) const fn capacity(&self) -> Limit {
         match (self.reading, self.limit) {
             (Reading::Letter(_), Limit::Packets(frames)) => {
-                let octets = self.mean_size.get().saturating_mul(frames as u64);
-                Limit::Bytes(Bytes::new(octets))
+                let bytes = self.mean_size.get().saturating_mul(frames as u64);
+                Limit::Bytes(Bytes::new(bytes))
             }
             (_, limit) => limit,
         }

@@ -14,7 +14,7 @@ use units::Span;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Inner {
     number: u64,
-    octets: u64,
+    bytes: u64,
     flow: u64,
     able: bool,
     marked: bool,
@@ -23,7 +23,7 @@ struct Inner {
 impl Packet for Inner {
     fn view(&self) -> View {
         View {
-            size: Bytes::new(self.octets),
+            size: Bytes::new(self.bytes),
             flow: self.flow,
             ..View::default()
         }
@@ -39,11 +39,11 @@ impl Packet for Inner {
     }
 }
 
-/// A packet of 100 octets of one of three flows, which can be marked.
+/// A packet of 100 bytes of one of three flows, which can be marked.
 const fn inner(number: u64) -> Inner {
     Inner {
         number,
-        octets: 100,
+        bytes: 100,
         flow: number % 3,
         able: true,
         marked: false,

@@ -84,7 +84,7 @@ impl RedAdmission {
     /// if that is known without the packet.
     #[inline]
     pub(crate) fn largest_if_idle(&self) -> Option<Bytes> {
-        // In octets the profile of ns-2 counts those of each arrival.
+        // In bytes the profile of ns-2 counts those of each arrival.
         let is_known = self.unit == Unit::Frames && self.law.is_unmoved_by_idle();
         is_known.then(|| self.limit.largest()).flatten()
     }
@@ -109,7 +109,7 @@ impl RedAdmission {
         match self.unit {
             Unit::Bytes => {
                 let (waiting, size) = (backlog.bytes, arrival.size);
-                self.law.judge_octets(waiting, size, self.mean_size, chance)
+                self.law.judge_bytes(waiting, size, self.mean_size, chance)
             }
             Unit::Frames | Unit::Inner => self.law.judge(backlog.packets, chance),
         }
@@ -124,7 +124,7 @@ impl RedAdmission {
         self.ecn && self.law.average() < self.last_mark
     }
 
-    /// Whether ns-2 would find no room. In octets an arrival may reach over the
+    /// Whether ns-2 would find no room. In bytes an arrival may reach over the
     /// last one there [Ns2].
     pub(super) fn is_full_as_ns2(&self, backlog: Backlog) -> bool {
         match self.limit {

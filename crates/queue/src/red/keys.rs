@@ -26,8 +26,8 @@ impl Word for Victim {
 /// RED that is being set.
 pub(crate) struct RedKeys {
     red: RedSettings,
-    /// Whether a threshold was written in octets.
-    octets: bool,
+    /// Whether a threshold was written in bytes.
+    bytes: bool,
 }
 
 impl Keyed for RedKeys {
@@ -38,12 +38,12 @@ impl Keyed for RedKeys {
     fn usual(limit: Limit, largest: Bytes) -> Self {
         Self {
             red: RedSettings::new(limit, largest),
-            octets: false,
+            bytes: false,
         }
     }
 
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
-        let Self { red, octets } = self;
+        let Self { red, bytes } = self;
         keys.key(
             "unit",
             "What the average queue is counted in; `inner`: packets in bundles.",
@@ -54,7 +54,7 @@ impl Keyed for RedKeys {
             r#"The average queue from which packets are dropped; a size where `unit = "bytes"`."#,
             Field::Threshold {
                 length: &mut red.curve.min,
-                octets,
+                bytes,
             },
         );
         keys.key(
@@ -62,7 +62,7 @@ impl Keyed for RedKeys {
             "The average queue at which `max_probability` is reached.",
             Field::Threshold {
                 length: &mut red.curve.max,
-                octets,
+                bytes,
             },
         );
         keys.key(
@@ -113,12 +113,12 @@ impl Keyed for RedKeys {
     }
 
     fn settings(self) -> Result<RedSettings, BadSpec> {
-        let Self { mut red, octets } = self;
-        if octets && red.unit != Unit::Bytes {
-            return Err(BadSpec::Octets);
+        let Self { mut red, bytes } = self;
+        if bytes && red.unit != Unit::Bytes {
+            return Err(BadSpec::Bytes);
         }
         if (red.profile, red.unit) == (Profile::Ns2, Unit::Bytes) {
-            in_packets(red.mean_size, octets, &mut red.curve, &mut red.limit);
+            in_packets(red.mean_size, bytes, &mut red.curve, &mut red.limit);
         }
         Ok(red)
     }
@@ -157,11 +157,11 @@ impl Keyed for AdaptiveRedSettings {
 }
 
 /// In ns-2.35 thresholds and limit are numbers of packets even where the queue
-/// is counted in octets: of packets of the mean size [Ns2]. Thresholds that were
-/// written in `octets` stay.
-pub(crate) fn in_packets(mean_size: Bytes, octets: bool, curve: &mut Curve, limit: &mut Limit) {
+/// is counted in bytes: of packets of the mean size [Ns2]. Thresholds that were
+/// written in `bytes` stay.
+pub(crate) fn in_packets(mean_size: Bytes, bytes: bool, curve: &mut Curve, limit: &mut Limit) {
     let size = mean_size.get() as f64;
-    if !octets {
+    if !bytes {
         curve.min *= size;
         curve.max *= size;
     }
@@ -175,19 +175,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thresholds_are_written_in_octets_only_where_the_unit_is_bytes() {
-        for (unit, octets, refused) in [
+    fn thresholds_are_written_in_bytes_only_where_the_unit_is_bytes() {
+        for (unit, bytes, refused) in [
             (Unit::Frames, false, None),
-            (Unit::Frames, true, Some(BadSpec::Octets)),
+            (Unit::Frames, true, Some(BadSpec::Bytes)),
             (Unit::Inner, false, None),
-            (Unit::Inner, true, Some(BadSpec::Octets)),
+            (Unit::Inner, true, Some(BadSpec::Bytes)),
             (Unit::Bytes, false, None),
             (Unit::Bytes, true, None),
         ] {
             let mut keys = RedKeys::usual(Limit::Packets(10), Bytes::new(1_500));
             keys.red.unit = unit;
-            keys.octets = octets;
-            assert_eq!(keys.settings().err(), refused, "{unit:?} {octets}");
+            keys.bytes = bytes;
+            assert_eq!(keys.settings().err(), refused, "{unit:?} {bytes}");
         }
     }
 }

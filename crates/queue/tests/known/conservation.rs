@@ -236,9 +236,9 @@ fn run(spec: &Spec, seed: u64, acts: &[(u64, Act)]) -> Vec<(u64, bool, bool)> {
             contents.out(packet, true);
         }
         let backlog = queue.backlog();
-        let octets: u64 = contents.inside.values().map(Tiny::size).sum();
+        let bytes: u64 = contents.inside.values().map(Tiny::size).sum();
         assert_eq!(backlog.packets as usize, contents.inside.len());
-        assert_eq!(backlog.bytes.get(), octets);
+        assert_eq!(backlog.bytes.get(), bytes);
         assert_eq!(queue.ready_at().is_some(), backlog.packets > 0);
     }
     assert!(contents.inside.is_empty(), "all that came went");
@@ -257,9 +257,9 @@ proptest! {
     fn no_more_waits_than_may(spec in simple(), acts in acts()) {
         let limit = spec.limit();
         // ns-2 gives one place to one packet, whatever its size.
-        let by_octets = matches!(limit, Limit::Bytes(_));
+        let by_bytes = matches!(limit, Limit::Bytes(_));
         let ns2 = matches!(&spec, Spec::Red(settings) if settings.profile == Profile::Ns2);
-        prop_assume!(!(ns2 && by_octets));
+        prop_assume!(!(ns2 && by_bytes));
         let mut queue = spec.build(Some(rate(8_000_000)), Seed::new(1)).unwrap();
         let mut drops = Drops::new();
         for (gap, act) in acts {

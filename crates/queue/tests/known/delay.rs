@@ -74,7 +74,7 @@ fn codel_goes_on_where_it_was_if_dropping_ended_a_short_while_ago() {
 
 #[test]
 fn codel_leaves_bursts_alone_and_thins_a_standing_queue_in_order() {
-    // 1250 octets take 1 ms.
+    // 1250 bytes take 1 ms.
     let link = rate(10_000_000);
     let spec = Spec::Codel(CodelSettings::new(Limit::Packets(10_000), Bytes::new(1250)));
     let mut burst = Server::new(&spec, link, 1);
@@ -191,7 +191,7 @@ impl Plain {
 
 #[test]
 fn pie_follows_the_recurrence() {
-    // 1 Mb/s: 125 octets are 1 ms.
+    // 1 Mb/s: 125 bytes are 1 ms.
     let mut law = Pie::new(GAINS, rate(1_000_000));
     let mut plain = Plain {
         drop_prob: 0.0,
@@ -200,12 +200,12 @@ fn pie_follows_the_recurrence() {
     };
     let mut chance = Chance::new(1);
     let mut now = Time::ZERO;
-    let (mut octets, mut largest) = (0.0_f64, 0.0_f64);
+    let (mut bytes, mut largest) = (0.0_f64, 0.0_f64);
     let mut zeroes = 0;
     for step in 0..20_000_u64 {
         let drift = if step % 4_000 < 2_500 { 0.49 } else { 0.53 };
-        octets = (octets + 3_000.0 * (chance.uniform() - drift)).clamp(0.0, 40_000.0);
-        let backlog = Bytes::new(octets as u64);
+        bytes = (bytes + 3_000.0 * (chance.uniform() - drift)).clamp(0.0, 40_000.0);
+        let backlog = Bytes::new(bytes as u64);
         now += Span::from_millis(15);
         law.advance(now, backlog);
         plain.update(backlog.get() as f64 * 8.0 / 1e6);
@@ -230,8 +230,8 @@ proptest! {
     ) {
         let (mut lazy, mut eager) = [0, 1].map(|_| Pie::new(GAINS, rate(1_000_000))).into();
         let mut now = Time::ZERO;
-        for (octets, millis) in lengths {
-            let backlog = Bytes::new(octets);
+        for (bytes, millis) in lengths {
+            let backlog = Bytes::new(bytes);
             for _ in 0..millis {
                 now += Span::from_millis(1);
                 eager.advance(now, backlog);
@@ -335,7 +335,7 @@ fn pie_refuses_steps_that_would_take_for_ever() {
 
 #[test]
 fn pie_spares_a_queue_whose_delay_was_short_while_the_probability_is_low() {
-    // 1 Mb/s: 125 octets are 1 ms, and half the target is 7.5 ms.
+    // 1 Mb/s: 125 bytes are 1 ms, and half the target is 7.5 ms.
     let (short, half, long) = (Bytes::new(900), Bytes::new(938), Bytes::new(9_000));
     for (probability, last, picked) in [
         (0.05, short, false),

@@ -20,7 +20,7 @@ fn build(spec: &Spec, seed: u64) -> Box<dyn Discipline<Tiny>> {
 }
 
 #[test]
-fn flows_share_octets_and_not_packets() {
+fn flows_share_bytes_and_not_packets() {
     let mut queue = build(&fq(Limit::Packets(100_000)), 1);
     let mut drops = Drops::new();
     for number in 0..3_000 {
@@ -29,11 +29,11 @@ fn flows_share_octets_and_not_packets() {
             queue.enqueue(Time::ZERO, of_flow(part, 300, 2), &mut drops);
         }
     }
-    let mut octets = [0; 3];
+    let mut bytes = [0; 3];
     for _ in 0..3_000 {
         let packet = queue.dequeue(Time::ZERO, &mut drops).unwrap();
-        octets[packet.view.flow as usize] += packet.size();
-        assert!(octets[1].abs_diff(octets[2]) <= 3_000, "{octets:?}");
+        bytes[packet.view.flow as usize] += packet.size();
+        assert!(bytes[1].abs_diff(bytes[2]) <= 3_000, "{bytes:?}");
     }
     assert_eq!(drops.drain().count(), 0);
 }

@@ -17,7 +17,7 @@ pub(crate) struct Parameters {
     pub(crate) adaptive: bool,
     pub(crate) drop_front: bool,
     /// Whether the queue, its average, both thresholds and the limit are in
-    /// octets. Thresholds and limit are given in packets of the mean size then.
+    /// bytes. Thresholds and limit are given in packets of the mean size then.
     pub(crate) bytes: bool,
 }
 

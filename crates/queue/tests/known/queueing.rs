@@ -7,7 +7,7 @@ use units::Time;
 use crate::server::{Fate, Server, Tiny, rate};
 use crate::statistics::{Chance, covers};
 
-/// Octets that take a millisecond on average.
+/// Bytes that take a millisecond on average.
 const MEAN: f64 = 1_000_000.0;
 /// Picoseconds of that.
 const SERVICE: f64 = 1e9;

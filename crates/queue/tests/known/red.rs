@@ -80,7 +80,7 @@ fn single_packets_are_lost_as_often_as_the_curve_says() {
 }
 
 /// Bursts with pauses, from a little to far too much for 1.5 Mb/s, of packets of
-/// 40 and of 1500 octets.
+/// 40 and of 1500 bytes.
 pub(crate) fn bursts(seed: u64, count: u64) -> Vec<(Time, Tiny)> {
     let size = |uniform| if uniform < 0.2 { 40 } else { 1500 };
     bursts_of(seed, count, size)
@@ -102,7 +102,7 @@ pub(crate) fn bursts_of(seed: u64, count: u64, size: fn(f64) -> u64) -> Vec<(Tim
 /// The clean profile in a few dresses.
 fn clean() -> Vec<RedSettings> {
     let usual = RedSettings::new(Limit::Packets(25), Bytes::new(1500));
-    let octets = Curve {
+    let bytes = Curve {
         min: 7_500.0,
         max: 22_500.0,
         ..CURVE
@@ -117,7 +117,7 @@ fn clean() -> Vec<RedSettings> {
         },
         RedSettings {
             unit: Unit::Bytes,
-            curve: octets,
+            curve: bytes,
             limit: Limit::Bytes(Bytes::new(40_000)),
             victim: Victim::Random,
             weight: 0.05,
@@ -130,7 +130,7 @@ fn clean() -> Vec<RedSettings> {
 #[test]
 fn a_link_k_times_as_fast_drops_the_same_packets_of_what_comes_k_times_as_fast() {
     for (settings, seed) in clean().into_iter().zip(1..) {
-        // Octets take 4 us at 2 Mb/s, and whole picoseconds at the others.
+        // Bytes take 4 us at 2 Mb/s, and whole picoseconds at the others.
         let fates = [1, 5, 1_000].map(|faster| {
             let spec = Spec::Red(settings.clone());
             let mut server = Server::new(&spec, rate(2_000_000 * faster), seed);
@@ -286,7 +286,7 @@ fn an_average_ages_while_the_link_rests_even_if_its_packets_are_dropped() {
         curve: WALL,
         ..RedSettings::new(Limit::Packets(100), Bytes::new(1000))
     };
-    // 1000 octets take 8 ms at 1 Mb/s.
+    // 1000 bytes take 8 ms at 1 Mb/s.
     let mut queue = Red::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
     let mut drops = Drops::new();
     // The first one passes, and all others find it waiting.

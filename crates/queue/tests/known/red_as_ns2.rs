@@ -72,7 +72,7 @@ fn the_profile_of_ns2_does_what_a_plain_second_implementation_does() {
 }
 
 #[test]
-fn in_octets_too_the_profile_of_ns2_does_what_a_plain_second_implementation_does() {
+fn in_bytes_too_the_profile_of_ns2_does_what_a_plain_second_implementation_does() {
     // Acknowledgements, ordinary packets, and larger ones than the average.
     let size = |uniform| match uniform {
         ..0.3 => 40,
@@ -81,14 +81,14 @@ fn in_octets_too_the_profile_of_ns2_does_what_a_plain_second_implementation_does
     };
     // Also where the mean size is far from what comes.
     for mean_size in [500, 1_200, 1_500] {
-        let octets = Bytes::new(mean_size);
+        let bytes = Bytes::new(mean_size);
         let dropped = (0..48)
             .map(|seed| {
                 let (mut settings, mut parameters) = both(seed, mean_size);
                 settings.unit = Unit::Bytes;
                 settings.limit = Limit::Bytes(Bytes::new(25 * mean_size));
-                settings.curve.min *= octets.get() as f64;
-                settings.curve.max *= octets.get() as f64;
+                settings.curve.min *= bytes.get() as f64;
+                settings.curve.max *= bytes.get() as f64;
                 parameters.bytes = true;
                 decide_alike((settings, parameters), seed, bursts_of(seed, 4_000, size))
             })
@@ -98,9 +98,9 @@ fn in_octets_too_the_profile_of_ns2_does_what_a_plain_second_implementation_does
 }
 
 #[test]
-fn ns2s_octets_count_whole_packets_of_the_mean_size_and_scale_the_draw() {
-    // The average stays at 10 packets of 1000 octets, where the curve says 0.05; the
-    // first arrival sets the count of octets to its own and passes.
+fn ns2s_bytes_count_whole_packets_of_the_mean_size_and_scale_the_draw() {
+    // The average stays at 10 packets of 1000 bytes, where the curve says 0.05; the
+    // first arrival sets the count of bytes to its own and passes.
     let curve = Curve {
         min: 5_000.0,
         max: 15_000.0,
@@ -109,7 +109,7 @@ fn ns2s_octets_count_whole_packets_of_the_mean_size_and_scale_the_draw() {
     let mean_size = Bytes::new(1_000);
     let waiting = Bytes::new(10_000);
     for (sizes, share) in [
-        // 900 + 900 octets are one packet, not 1.8: 0.05/(1 - 0.05) x 900/1000.
+        // 900 + 900 bytes are one packet, not 1.8: 0.05/(1 - 0.05) x 900/1000.
         ([900, 900], 0.05 / 0.95 * 0.9),
         // 1500 + 1500 are three: 0.05/(1 - 0.15) x 1500/1000.
         ([1_500, 1_500], 0.05 / 0.85 * 1.5),
@@ -117,7 +117,7 @@ fn ns2s_octets_count_whole_packets_of_the_mean_size_and_scale_the_draw() {
         ([40, 40], 0.05 * 0.04),
         // 9000 + 9000 are eighteen: 0.05/(1 - 0.9) x 9.
         ([9_000, 9_000], 1.0),
-        // Beyond a product of 1 a packet of 40 octets is lost for certain, not scaled.
+        // Beyond a product of 1 a packet of 40 bytes is lost for certain, not scaled.
         ([20_000, 40], 1.0),
     ] {
         for (draw, verdict) in [
@@ -131,10 +131,10 @@ fn ns2s_octets_count_whole_packets_of_the_mean_size_and_scale_the_draw() {
             let mut law = Law::new(average, curve, Spread::Uniform, false, Profile::Ns2);
             law.observe(Time::ZERO, 10_000.0);
             let [first, second] = sizes.map(Bytes::new);
-            let passed = law.judge_octets(waiting, first, mean_size, || 0.0);
+            let passed = law.judge_bytes(waiting, first, mean_size, || 0.0);
             assert_eq!(passed, Verdict::Pass);
             law.observe(Time::ZERO, 10_000.0);
-            let judged = law.judge_octets(waiting, second, mean_size, || draw);
+            let judged = law.judge_bytes(waiting, second, mean_size, || draw);
             assert_eq!(judged, verdict, "{sizes:?} {draw}");
         }
     }

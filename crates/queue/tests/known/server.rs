@@ -15,7 +15,7 @@ pub(crate) struct Tiny {
 }
 
 impl Tiny {
-    /// A packet of a sender, of this many octets.
+    /// A packet of a sender, of this many bytes.
     pub(crate) fn new(number: u64, size: u64) -> Self {
         Self {
             number,

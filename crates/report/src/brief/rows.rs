@@ -145,7 +145,7 @@ impl<'a> Rows<'a> {
         columns.extend(
             layout
                 .mean
-                .then(|| Column::new(plan.world.profile().words.figures)),
+                .then(|| Column::new(plan.backend.profile().words.figures)),
         );
         columns.push(Column::new(format!("% against {baseline}")));
         columns.extend(papers.then(|| Column::right("paper %")));

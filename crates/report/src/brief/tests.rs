@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use experiment::{Experiment, shipped};
 use plan::synthetic::{Normal, facts, study};
-use plan::{Plan, Trial, World};
+use plan::{Backend, Plan, Trial};
 
 use super::*;
 use crate::section::rows;
@@ -10,7 +10,7 @@ use crate::section::rows;
 /// Cells of a plan that get trials: enough for any table.
 const CELLS: usize = 48;
 
-/// Every shipped experiment in its own world, with three trials a cell.
+/// Every shipped experiment in its own backend, with three trials a cell.
 fn runs() -> Vec<(Plan, Vec<Trial>)> {
     let shipped = shipped().filter(|shipped| shipped.name != "replay");
     let load = |name: &str| {
@@ -24,9 +24,9 @@ fn runs() -> Vec<(Plan, Vec<Trial>)> {
     };
     let of = |name: &str| {
         let experiment = load(name);
-        let world = experiment.world().unwrap().unwrap_or_default();
-        let mut plan = worlds::world::plan(experiment, world)
-            .or_else(|_| worlds::world::plan(load(name), World::Sim))
+        let backend = experiment.backend().unwrap().unwrap_or_default();
+        let mut plan = backends::backend::plan(experiment, backend)
+            .or_else(|_| backends::backend::plan(load(name), Backend::Sim))
             .unwrap();
         plan.cells.truncate(CELLS);
         let trials = trials(&plan);
@@ -84,7 +84,7 @@ fn the_short_report_of_every_shipped_experiment_has_at_most_forty_lines() {
         let first = headline::answer(&found).remove(0);
         let question = plan.report.question.as_deref().unwrap();
         for width in [80, 120] {
-            let name = format!("{} in {} at {width}", plan.name, plan.world);
+            let name = format!("{} in {} at {width}", plan.name, plan.backend);
             let text = brief(&found, files, width);
             assert!(text.lines().count() <= MOST_LINES, "{name}:\n{text}");
             let longest = text.lines().map(|line| line.chars().count()).max();
@@ -99,13 +99,13 @@ fn the_short_report_of_every_shipped_experiment_has_at_most_forty_lines() {
                 text.starts_with(&format!("{}: {question} {first}", plan.name)),
                 "{name}:\n{text}"
             );
-            let last = format!("{} Doubtful: see above.", words(&first));
+            let last = format!("{} Warning: see above.", words(&first));
             assert!(text.ends_with(&last), "{name}:\n{text}");
             let has_own_table = !found.scores.is_empty();
             assert!(text.contains("Changes") || has_own_table, "{name}:\n{text}");
             let answers = text.split(" Changes").next().unwrap();
             assert!(
-                answers.contains(" Doubtful: approximate results: other work disturbed"),
+                answers.contains(" Warning: approximate results: other work disturbed"),
                 "{name}:\n{text}"
             );
         }

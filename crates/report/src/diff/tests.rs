@@ -63,7 +63,7 @@ fn a_run_held_against_itself_has_not_changed() {
 }
 
 #[test]
-fn a_disturbed_run_makes_the_change_doubtful_and_approximate() {
+fn a_disturbed_run_makes_the_change_uncertain_and_approximate() {
     let disturbed = |count: usize| {
         report(|_, trials, _| {
             for trial in &mut trials[..count] {
@@ -76,8 +76,8 @@ fn a_disturbed_run_makes_the_change_doubtful_and_approximate() {
         sentence.map(str::trim).collect::<Vec<_>>().join(" ")
     };
     let some = sentence(disturbed(2).0);
-    let doubt = " (doubtful: B: approximate results: other work disturbed 2 of 8 trials; repeat on an idle machine).";
-    assert!(some.ends_with(doubt), "{some}");
+    let warning = " (warning: B: approximate results: other work disturbed 2 of 8 trials; repeat on an idle machine).";
+    assert!(some.ends_with(warning), "{some}");
     let (text, json) = disturbed(8);
     let note = "≈ approximate: other work disturbed 8 of 16 trials";
     assert!(text.contains(note), "{text}");

@@ -33,7 +33,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     attribution: Option<Option<[f64; 2]>>,
     failed: usize,
-    /// Trials of the cell with a flag that fails the certificate.
+    /// Trials of the cell with a flag that fails the quality check.
     flagged: usize,
     /// A larger change, in per cent, would have been detected.
     excluded_above_percent: Option<f64>,

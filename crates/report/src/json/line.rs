@@ -53,7 +53,7 @@ const fn is_none(count: &usize) -> bool {
     *count == 0
 }
 
-/// Whether a flag of `trial` fails the certificate; unknown flags do.
+/// Whether a flag of `trial` fails the quality check; unknown flags do.
 pub(super) fn fails(trial: &Trial) -> bool {
     let flags = trial.flags.iter().map(|flag| flag.parse::<Flag>());
     flags.into_iter().any(|flag| flag.map_or(true, Flag::fails))

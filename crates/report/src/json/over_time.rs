@@ -132,9 +132,9 @@ mod tests {
     #[test]
     fn flows_links_and_distributions_have_a_line_for_each_cell() {
         let (plan, mut trials) = study();
-        let octets = ["125000 250000", "375000 250000"].iter().cycle();
-        for (trial, octets) in trials.iter_mut().zip(octets) {
-            let flow = json!({ "interval_s": 0.5, "octets": octets, "rtt_ms": "- 4" });
+        let bytes = ["125000 250000", "375000 250000"].iter().cycle();
+        for (trial, bytes) in trials.iter_mut().zip(bytes) {
+            let flow = json!({ "interval_s": 0.5, "bytes": bytes, "rtt_ms": "- 4" });
             let link = json!({ "interval_s": 0.5, "queue": "1 2" });
             let quantiles = json!({ "a": "1 2 3 4 5 6 7 8 9 10" });
             for (key, value) in [

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::Findings;
-use analysis::certificate::{Doubt, Reason, State};
+use analysis::quality_check::{Reason, State, Warning};
 use document::json_line;
 use plan::{AutoRate, Factors};
 use serde::Serialize;
@@ -28,10 +28,10 @@ struct Line<'a> {
     // Null, so that readers who select lines by metric skip this one.
     metric: Option<&'a str>,
     run: &'a str,
-    world: String,
+    backend: String,
     plan: &'a str,
     state: State,
-    certificate: Certificate<'a>,
+    quality_check: QualityCheck<'a>,
     notes: &'a [String],
     counts: Counts,
     unmeasured: Vec<&'a Factors>,
@@ -44,10 +44,10 @@ struct Line<'a> {
 }
 
 #[derive(Serialize)]
-struct Certificate<'a> {
+struct QualityCheck<'a> {
     state: State,
     faults: &'a [String],
-    doubts: Vec<String>,
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -71,22 +71,26 @@ struct Names {
 
 /// The object of the whole run, without a line end.
 pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
-    let certificate = &found.certificate;
+    let quality_check = &found.quality_check;
     let failed = found.failed();
     let disturbances = found.disturbances;
     let name = |path: &Path| path.display().to_string();
     json_line(&Line {
         metric: None,
         run: &found.plan.name,
-        world: found.plan.world.to_string(),
+        backend: found.plan.backend.to_string(),
         plan: &found.plan.hash,
         state: found.state(),
-        certificate: Certificate {
-            state: certificate.state(),
-            faults: &certificate.faults,
-            doubts: certificate.doubts.iter().map(Doubt::to_string).collect(),
+        quality_check: QualityCheck {
+            state: quality_check.state(),
+            faults: &quality_check.faults,
+            warnings: quality_check
+                .warnings
+                .iter()
+                .map(Warning::to_string)
+                .collect(),
         },
-        notes: &certificate.notes,
+        notes: &quality_check.notes,
         counts: Counts {
             planned: found.plan.expected_trials(),
             finished: found.trials.len() - failed,
@@ -94,7 +98,7 @@ pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
             disturbed: disturbances.disturbed,
             repeated: disturbances.repeated,
             left: disturbances.left,
-            host_bound: Doubt::counted(Reason::HostBound, found.trials).trials,
+            host_bound: Warning::counted(Reason::HostBound, found.trials).trials,
             complete: found.complete,
         },
         unmeasured: found.unmeasured().map(|cell| &cell.factors).collect(),
@@ -132,7 +136,7 @@ mod tests {
         };
         let sound = object(&trials);
         assert_eq!(sound["run"], "synthetic");
-        assert_eq!(sound["certificate"]["state"], "passed");
+        assert_eq!(sound["quality_check"]["state"], "passed");
         assert_eq!(sound["headline"].as_array().unwrap().len(), 3);
         assert_eq!(sound["unmeasured"], json!([]));
         assert_eq!(
@@ -142,20 +146,20 @@ mod tests {
 
         trials[0].flags.push("disturbed".into());
         trials[1].failure = Some("timed out".into());
-        let doubtful = object(&trials);
-        assert_eq!(doubtful["state"], "passed with doubts");
-        let doubt =
+        let warned = object(&trials);
+        assert_eq!(warned["state"], "passed with warnings");
+        let warning =
             "approximate results: other work disturbed 1 of 7 trials; repeat on an idle machine";
-        assert_eq!(doubtful["certificate"]["doubts"], json!([doubt]));
+        assert_eq!(warned["quality_check"]["warnings"], json!([warning]));
         assert_eq!(
-            doubtful["counts"],
+            warned["counts"],
             json!({"planned": 8, "finished": 7, "failed": 1, "disturbed": 1, "repeated": 0, "left": 1, "host_bound": 0, "complete": true})
         );
 
         // Now a cell of the comparison has no finished trial.
         trials[0].failure = Some("timed out".into());
         let missing = object(&trials);
-        assert_eq!(missing["certificate"]["state"], "passed");
+        assert_eq!(missing["quality_check"]["state"], "passed");
         assert_eq!(missing["state"], "failed");
         assert_eq!(missing["unmeasured"][0]["mtu"], 1500);
     }

@@ -176,7 +176,7 @@ fn behind(own: Option<&Badge>) -> Markup {
 fn badge(badge: &Badge) -> Markup {
     let class = badge.tone.map(|tone| match tone {
         Tone::Good => "badge passed",
-        Tone::Neutral | Tone::Aside => "badge doubtful",
+        Tone::Neutral | Tone::Aside => "badge warning",
         Tone::Bad => "badge failed",
     });
     html! {
@@ -191,7 +191,7 @@ fn paragraphs(style: Style, lines: &[String]) -> Markup {
             Style::Plain => @for line in lines { p { (line) } },
             Style::Note => @for line in lines { p.note { (line) } },
             Style::Alarm => @for line in lines { p.alarm { (line) } },
-            Style::Doubt => @for line in lines { p.doubt { (line) } },
+            Style::Warning => @for line in lines { p.warning { (line) } },
             Style::NoScript => noscript { @for line in lines { p.alarm { (line) } } },
             Style::Answer => ul.answers { @for line in lines { li { (line) } } },
         }
@@ -201,13 +201,13 @@ fn paragraphs(style: Style, lines: &[String]) -> Markup {
 fn list(list: &List) -> Markup {
     let class = match list.kind {
         ListKind::Plain => None,
-        ListKind::Certificate => Some("certificate"),
+        ListKind::QualityCheck => Some("quality-check"),
         ListKind::Facts => Some("facts"),
     };
     html! {
         ul class=[class] {
             @for item in &list.items {
-                li class=[["fault", "doubt"].into_iter().find(|label| *label == item.label)] {
+                li class=[["fault", "warning"].into_iter().find(|label| *label == item.label)] {
                     @if !item.label.is_empty() { b { (item.label) ": " } }
                     (item.text)
                 }

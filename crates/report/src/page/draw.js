@@ -4,8 +4,8 @@
 // The text of the element `id`, which the program packed.
 const unpacked = async (id) => {
   const packed = atob(document.getElementById(id).textContent);
-  const octets = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-  const stream = new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).text();
 };
 const unpacks = typeof DecompressionStream === "function";

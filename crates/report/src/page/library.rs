@@ -13,7 +13,7 @@ mod tests {
         let script = unpacked(SCRIPT);
         let head = &script[..200];
         assert!(head.contains("plotly.js v"), "{head}");
-        assert!(script.len() > 3_000_000, "{} octets", script.len());
+        assert!(script.len() > 3_000_000, "{} bytes", script.len());
         assert!(script.contains("newPlot"));
         for foreign in ["mjx-container", "mjx-assistive", "<script", "</script"] {
             assert!(!script.contains(foreign), "{foreign}");
@@ -28,6 +28,6 @@ mod tests {
     #[test]
     fn the_packed_script_leaves_room_for_plots_below_three_megabytes() {
         let length = SCRIPT.len();
-        assert!(length < 2_000_000, "{length} octets");
+        assert!(length < 2_000_000, "{length} bytes");
     }
 }

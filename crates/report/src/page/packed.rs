@@ -27,8 +27,8 @@ pub(crate) fn plots_of(page: &str) -> serde_json::Value {
 /// The text that [`packed`] packed.
 #[cfg(test)]
 pub(super) fn unpacked(packed: &str) -> String {
-    let octets = STANDARD.decode(packed).expect("base64");
-    let text = miniz_oxide::inflate::decompress_to_vec_zlib(&octets).expect("zlib");
+    let bytes = STANDARD.decode(packed).expect("base64");
+    let text = miniz_oxide::inflate::decompress_to_vec_zlib(&bytes).expect("zlib");
     String::from_utf8(text).expect("text")
 }
 

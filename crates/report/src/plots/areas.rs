@@ -76,7 +76,7 @@ fn figure(
     let plots: Vec<Drawing> = plots.collect();
     (!plots.is_empty()).then(|| Figure {
         title,
-        note: "means in us over the octets of a message; the way back is paler".into(),
+        note: "means in us over the bytes of a message; the way back is paler".into(),
         plots,
     })
 }
@@ -114,7 +114,7 @@ fn area(group: &Group, found: &Findings<'_>, longest: f64, own: &str) -> Option<
             "hoverinfo": "all",
         }));
     }
-    let size = axis("message (octets)", json!({"type": "log"}));
+    let size = axis("message (bytes)", json!({"type": "log"}));
     let range = [0.0, traces::brief(longest * 1.05)];
     let time = axis("round trip (us)", json!({"range": range}));
     let attributes = json!({"hovermode": "x unified", "title": small_title(own)});

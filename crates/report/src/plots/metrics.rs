@@ -141,8 +141,8 @@ fn horizontal(frame: &Frame<'_>) -> Value {
         }
     });
     let factor = &frame.plan.compare.factor;
-    // An MTU is a size of IP packets in octets.
-    let unit = if factor == "mtu" { " (octets)" } else { "" };
+    // An MTU is a size of IP packets in bytes.
+    let unit = if factor == "mtu" { " (bytes)" } else { "" };
     let levels = frame.scale.attributes(&ticks, names.collect());
     let attributes = with(levels, json!({"showgrid": false}));
     axis(&format!("{factor}{unit}"), attributes)

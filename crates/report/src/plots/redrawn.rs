@@ -301,8 +301,8 @@ fn horizontal(plan: &Plan, x: Option<&str>, levels: &[String], scale: &Scale) ->
         None => level.clone(),
     };
     let title = match x {
-        // Sizes of packets and messages are in octets.
-        Some(x @ ("mtu" | "size" | "message")) => format!("{x} (octets)"),
+        // Sizes of packets and messages are in bytes.
+        Some(x @ ("mtu" | "size" | "message")) => format!("{x} (bytes)"),
         Some(x) => x.to_owned(),
         None => String::new(),
     };

@@ -230,7 +230,7 @@ fn clocks(curve: &Curve<'_>) -> Option<Vec<Value>> {
 }
 
 fn plot(data: Vec<Value>, unit: &str) -> Plot {
-    let size = axis("octets of a message", json!({}));
+    let size = axis("bytes of a message", json!({}));
     let time = axis(unit, json!({"rangemode": "tozero"}));
     Plot {
         data,

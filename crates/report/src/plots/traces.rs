@@ -2,8 +2,8 @@
 //!
 //! The series of a panel are placed side by side around each level.
 
-use analysis::certificate::above_limit;
 use analysis::compare::find;
+use analysis::quality_check::above_limit;
 use analysis::statistics::Interval;
 use plan::metric::Metric;
 use plan::{Flag, Trial, evidence};
@@ -41,7 +41,7 @@ enum Mark {
     Sound,
     /// It has a flag that is a note.
     Noted,
-    /// It has a flag that fails the certificate.
+    /// It has a flag that fails the quality check.
     Faulty,
 }
 
@@ -297,7 +297,7 @@ pub(super) fn trials_of<'a>(frame: &'a Frame<'_>, cell: usize) -> impl Iterator<
 }
 
 fn mark_of(trial: &Trial) -> Mark {
-    // A flag unknown to this program fails the certificate.
+    // A flag unknown to this program fails the quality check.
     let fails = |flag: &String| flag.parse::<Flag>().map_or(true, Flag::fails);
     if trial.flags.iter().any(fails) || above_limit(trial).is_some() {
         Mark::Faulty

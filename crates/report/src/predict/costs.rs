@@ -50,7 +50,7 @@ struct FitLine<'a> {
 /// Costs in seconds, and their covariance in s^2.
 #[derive(Serialize)]
 struct CostFields {
-    per_octet_s: f64,
+    per_byte_s: f64,
     per_packet_s: f64,
     per_transfer_s: f64,
     /// Of a packet of several segments, besides.
@@ -78,10 +78,10 @@ struct FigureLine<'a> {
 }
 
 #[derive(Serialize)]
-struct DoubtLine<'a> {
+struct WarningLine<'a> {
     kind: &'static str,
     factors: &'a Factors,
-    doubt: &'a str,
+    warning: &'a str,
     text: &'a str,
 }
 
@@ -105,16 +105,16 @@ pub fn of_costs(found: &CostPredictions<'_>) -> Prediction {
             figures.push(first().chain(figure_row(figure)).collect());
             lines.push(json_line(&figure_line(one, figure)));
         }
-        for doubt in &one.predicted.doubts {
+        for warning in &one.predicted.warnings {
             notes.push(match named {
-                true => format!("{label}: {}", doubt.text),
-                false => doubt.text.clone(),
+                true => format!("{label}: {}", warning.text),
+                false => warning.text.clone(),
             });
-            lines.push(json_line(&DoubtLine {
-                kind: "doubt",
+            lines.push(json_line(&WarningLine {
+                kind: "warning",
                 factors: &one.factors,
-                doubt: doubt.kind,
-                text: &doubt.text,
+                warning: warning.kind,
+                text: &warning.text,
             }));
         }
     }
@@ -136,7 +136,7 @@ pub fn of_costs(found: &CostPredictions<'_>) -> Prediction {
         "trials",
         "us a packet",
         "+-",
-        "ns an octet",
+        "ns a byte",
         "+-",
         "us a transfer",
         "spread %",
@@ -164,7 +164,7 @@ pub fn of_costs(found: &CostPredictions<'_>) -> Prediction {
         ),
         chart: Chart {
             title: format!("Throughput predicted from {}", found.source),
-            horizontal: "MTU (octets)".to_owned(),
+            horizontal: "MTU (bytes)".to_owned(),
             vertical: "throughput (Mbit/s)".to_owned(),
             curves: found.series.iter().flat_map(curves).collect(),
         },
@@ -193,7 +193,7 @@ fn cost(value: f64, scale: f64) -> String {
 }
 
 fn fit_row(quantity: Quantity, fit: &CostFit) -> Vec<String> {
-    let [octet, packet, _] = fit.errors();
+    let [byte, packet, _] = fit.errors();
     let scaled = |value, scale| match quantity.is_cost() {
         true => cost(value, scale),
         false => String::new(),
@@ -203,8 +203,8 @@ fn fit_row(quantity: Quantity, fit: &CostFit) -> Vec<String> {
         fit.trials.to_string(),
         scaled(fit.cost.per_packet, 1e6),
         scaled(packet, 1e6),
-        scaled(fit.cost.per_octet, 1e9),
-        scaled(octet, 1e9),
+        scaled(fit.cost.per_byte, 1e9),
+        scaled(byte, 1e9),
         scaled(fit.cost.per_transfer, 1e6),
         format!("{:.1}", 100.0 * fit.spread),
         fit.lack_of_fit.map_or_else(
@@ -245,7 +245,7 @@ fn figure_row(figure: &Figure) -> Vec<String> {
 
 fn fit_line<'a>(one: &'a PredictedSeries, quantity: Quantity, fit: &CostFit) -> FitLine<'a> {
     let costs = || CostFields {
-        per_octet_s: fit.cost.per_octet,
+        per_byte_s: fit.cost.per_byte,
         per_packet_s: fit.cost.per_packet,
         per_transfer_s: fit.cost.per_transfer,
         per_joined_packet_s: (fit.per_joined_packet != 0.0).then_some(fit.per_joined_packet),

@@ -90,7 +90,7 @@ pub fn of_limit(stack: &Stack, rates: &[Rate], full: &[(Bytes, Sizes)]) -> Predi
     Prediction {
         chart: Chart {
             title: format!("Goodput at most: {name}"),
-            horizontal: "MTU (octets)".to_owned(),
+            horizontal: "MTU (bytes)".to_owned(),
             vertical: "goodput (Mbit/s)".to_owned(),
             curves: curves.collect(),
         },

@@ -32,7 +32,7 @@ pub struct Chosen<'a> {
     pub bit_error_rate: f64,
     /// The path in words.
     pub words: String,
-    /// The octets that it leaves of each MTU.
+    /// The bytes that it leaves of each MTU.
     pub prospect: &'a Prospect<'a>,
     /// The best MTU.
     pub best: (Bytes, Expected),
@@ -122,7 +122,7 @@ pub fn of_optimal(chosen: &Chosen<'_>) -> Prediction {
     Prediction {
         chart: Chart {
             title: format!("Goodput against MTU: {name}"),
-            horizontal: "MTU (octets)".to_owned(),
+            horizontal: "MTU (bytes)".to_owned(),
             vertical: "goodput (Mbit/s)".to_owned(),
             curves: vec![Curve {
                 name: chosen.words.clone(),

@@ -1,4 +1,4 @@
-//! The octets that each layer of a stack adds to a packet and to its frame.
+//! The bytes that each layer of a stack adds to a packet and to its frame.
 
 use document::json_line;
 use model::{Layer, Sizes, Stack};
@@ -42,14 +42,14 @@ pub fn of_overhead(stack: &Stack, full: &[(Bytes, Sizes)]) -> Prediction {
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let by_layer = table(2, &columns, layer_rows(stack, full));
     let totals = full.iter().map(|(mtu, sizes)| {
-        let octets = [
+        let bytes = [
             mtu.get(),
             sizes.carried().get(),
             (sizes.wire - sizes.carried()).get(),
         ];
         let mss = mss(stack, sizes).map_or_else(|| "-".to_owned(), |mss| mss.to_string());
-        let octets = octets.map(|octets| octets.to_string()).into_iter();
-        octets.chain([percent(sizes.efficiency()), mss]).collect()
+        let bytes = bytes.map(|bytes| bytes.to_string()).into_iter();
+        bytes.chain([percent(sizes.efficiency()), mss]).collect()
     });
     let columns = ["MTU", "payload", "overhead", "efficiency %", "MSS"];
     let totals = table(1, &columns, totals.collect());
@@ -64,7 +64,7 @@ pub fn of_overhead(stack: &Stack, full: &[(Bytes, Sizes)]) -> Prediction {
         lines: lines.collect(),
         chart: Chart {
             title: format!("Payload as a share of the wire: {name}"),
-            horizontal: "MTU (octets)".to_owned(),
+            horizontal: "MTU (bytes)".to_owned(),
             vertical: "efficiency (%)".to_owned(),
             curves: vec![Curve {
                 name: name.clone(),
@@ -72,14 +72,14 @@ pub fn of_overhead(stack: &Stack, full: &[(Bytes, Sizes)]) -> Prediction {
             }],
         },
         document: document(
-            format!("Headers of {name}, in octets"),
+            format!("Headers of {name}, in bytes"),
             notes(stack),
             vec![by_layer, totals],
         ),
     }
 }
 
-/// The octets that each layer adds at an MTU.
+/// The bytes that each layer adds at an MTU.
 fn added<'a>(
     stack: &'a Stack,
     sizes: &'a Sizes,
@@ -91,7 +91,7 @@ fn added<'a>(
     })
 }
 
-/// A row for each layer: the octets that it adds, and the size of its unit.
+/// A row for each layer: the bytes that it adds, and the size of its unit.
 fn layer_rows(stack: &Stack, full: &[(Bytes, Sizes)]) -> Vec<Vec<String>> {
     let all: Vec<Vec<_>> = full
         .iter()

@@ -14,7 +14,7 @@ use crate::figure;
 pub struct Sent<'a> {
     /// The name of the file, or its size.
     pub name: &'a str,
-    /// Its octets.
+    /// Its bytes.
     pub size: Bytes,
     /// The rate of each link.
     pub rate: Rate,
@@ -68,7 +68,7 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
         "MTU",
         "frames",
         "payload a frame",
-        "octets of wire",
+        "bytes of wire",
         "time ms",
         "time %",
     ];
@@ -84,8 +84,8 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
     let points = lines.iter().map(|line| (line.mtu as f64, line.time_ms));
     Prediction {
         chart: Chart {
-            title: format!("Time of {} octets: {name}", sent.size.get()),
-            horizontal: "MTU (octets)".to_owned(),
+            title: format!("Time of {} bytes: {name}", sent.size.get()),
+            horizontal: "MTU (bytes)".to_owned(),
             vertical: "time (ms)".to_owned(),
             curves: vec![Curve {
                 name: sent.name.to_owned(),
@@ -93,7 +93,7 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
             }],
         },
         document: document(
-            format!("Transfer of {}, {} octets", sent.name, sent.size.get()),
+            format!("Transfer of {}, {} bytes", sent.name, sent.size.get()),
             vec![note],
             vec![table],
         ),

@@ -89,7 +89,7 @@ pub fn of_waits(found: &Waits<'_>) -> Prediction {
     Prediction {
         chart: Chart {
             title: format!("Mean wait in front of {}", figure::rate(found.rate)),
-            horizontal: "MTU (octets)".to_owned(),
+            horizontal: "MTU (bytes)".to_owned(),
             vertical: "wait (us)".to_owned(),
             curves: curves.collect(),
         },
@@ -126,8 +126,8 @@ const FRAMING: Bytes = Bytes::new(38);
 #[derive(Serialize)]
 struct BundleLine {
     packets: u32,
-    added_octets: i64,
-    added_octets_as_printed: i64,
+    added_bytes: i64,
+    added_bytes_as_printed: i64,
 }
 
 #[derive(Serialize)]
@@ -138,25 +138,25 @@ struct TimerLine {
     wait_us: f64,
 }
 
-/// The octets that bundles add to the wire, and how long their packets wait.
+/// The bytes that bundles add to the wire, and how long their packets wait.
 pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
     let header = found.ip.header();
     let bundles = found.packets.iter().map(|packets| BundleLine {
         packets: *packets,
-        added_octets: bundle_cost(header, *packets, FRAMING),
-        added_octets_as_printed: bundle_cost_as_printed(header, *packets, FRAMING),
+        added_bytes: bundle_cost(header, *packets, FRAMING),
+        added_bytes_as_printed: bundle_cost_as_printed(header, *packets, FRAMING),
     });
     let bundles: Vec<BundleLine> = bundles.collect();
     let rows = bundles.iter().map(|line| {
         vec![
             line.packets.to_string(),
-            line.added_octets.to_string(),
-            line.added_octets_as_printed.to_string(),
+            line.added_bytes.to_string(),
+            line.added_bytes_as_printed.to_string(),
         ]
     });
     let mut tables = vec![table(
         1,
-        &["packets", "octets added", "by equation 1 as printed"],
+        &["packets", "bytes added", "by equation 1 as printed"],
         rows.collect(),
     )];
     let timers = found.timer.iter().flat_map(|(timer, arrivals)| {
@@ -183,22 +183,22 @@ pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
         tables.push(table(1, &columns, rows.collect()));
     }
     let mut notes = vec![
-        "Octets added to the wire: header of IP + 6 + 4 N - 38 (N - 1) for N packets; below zero they are saved. The paper prints N - 4 for 4 N, which gives -14 where its text has -4 [Mulahuwaish eq 1].".to_owned(),
+        "Bytes added to the wire: header of IP + 6 + 4 N - 38 (N - 1) for N packets; below zero they are saved. The paper prints N - 4 for 4 N, which gives -14 where its text has -4 [Mulahuwaish eq 1].".to_owned(),
     ];
     if !timers.is_empty() {
         notes.push("A bundle leaves JFET after its first packet; packets arrive at random instants (Poisson), and no bundle is full before [Mulahuwaish s2.A].".to_owned());
     }
     let points = bundles
         .iter()
-        .map(|line| (f64::from(line.packets), line.added_octets as f64));
+        .map(|line| (f64::from(line.packets), line.added_bytes as f64));
     let lines = bundles.iter().map(json_line);
     Prediction {
         chart: Chart {
-            title: "Octets that a bundle adds to the wire".to_owned(),
+            title: "Bytes that a bundle adds to the wire".to_owned(),
             horizontal: "packets in a bundle".to_owned(),
-            vertical: "octets".to_owned(),
+            vertical: "bytes".to_owned(),
             curves: vec![Curve {
-                name: "octets added".to_owned(),
+                name: "bytes added".to_owned(),
                 points: points.collect(),
             }],
         },

@@ -59,12 +59,12 @@ fn bibtex(found: &Findings<'_>) -> String {
     )
 }
 
-/// The world, with the kernel or the seed on which results depend.
+/// The backend, with the kernel or the seed on which results depend.
 fn place(found: &Findings<'_>) -> String {
-    let world = found.facts.world;
+    let backend = found.facts.backend;
     match found.facts.kernel() {
-        Some(kernel) => format!("world {world}, kernel {kernel}"),
-        None => format!("world {world}, seed {}", found.plan.seed.get()),
+        Some(kernel) => format!("backend {backend}, kernel {kernel}"),
+        None => format!("backend {backend}, seed {}", found.plan.seed.get()),
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
         let found = Findings::of(&plan, &trials, &facts);
         assert_eq!(
             text(&found),
-            "Jumbolab 0.1.0, experiment synthetic (\"50 % & more\"), plan 0123abcd, world netns, kernel Linux 6.18.0, 2026-11-23 to 2026-11-24."
+            "Jumbolab 0.1.0, experiment synthetic (\"50 % & more\"), plan 0123abcd, backend netns, kernel Linux 6.18.0, 2026-11-23 to 2026-11-24."
         );
         assert_eq!(
             bibtex(&found),
@@ -108,7 +108,7 @@ mod tests {
   title = {{50 \\% \\& more}},
   howpublished = {Jumbolab 0.1.0, experiment synthetic, plan 0123abcd},
   year = {2026},
-  note = {world netns, kernel Linux 6.18.0, 2026-11-23 to 2026-11-24, repeats Praptodiyono2019}
+  note = {backend netns, kernel Linux 6.18.0, 2026-11-23 to 2026-11-24, repeats Praptodiyono2019}
 }"
         );
     }

@@ -1,12 +1,12 @@
 //! The first screen: the question, the answer, and its reliability.
 
 use analysis::Findings;
-use analysis::certificate::{Certificate, Doubt, State};
+use analysis::quality_check::{QualityCheck, State, Warning};
 use document::{Badge, Block, Style};
 use plan::{HostFacts, RunFacts};
 
 use crate::section::auto_rate::auto_rate;
-use crate::section::{answer, certificate, headline, rows};
+use crate::section::{answer, headline, quality_check, rows};
 
 /// What to do about trials that are left to run.
 const INCOMPLETE: &str = "The run is incomplete: continue with --resume.";
@@ -14,13 +14,13 @@ const INCOMPLETE: &str = "The run is incomplete: continue with --resume.";
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
-    let certified = certificate::named_badge("certificate", found.certificate.state());
+    let checked = quality_check::named_badge("quality check", found.quality_check.state());
     let finished = Badge::plain(trials(found));
     let mut blocks = vec![
         Block::Title {
             name: plan.name.clone(),
             title: headline::question(found).to_owned(),
-            badges: vec![certified, finished, Badge::plain(machine(found.facts))],
+            badges: vec![checked, finished, Badge::plain(machine(found.facts))],
         },
         Block::Terminal(vec![Block::paragraph(Style::Plain, counts(found))]),
         Block::Page(opening(found)),
@@ -72,32 +72,32 @@ fn counts(found: &Findings<'_>) -> String {
         0 => ", 0 failed and left out",
         _ => "",
     };
-    let certificate = &found.certificate;
-    let state = certificate.state();
-    let certified = match state {
-        State::Passed => format!("certificate {state}"),
-        State::Doubtful => format!("certificate {state}: {}", doubts(certificate)),
-        State::Failed => format!("certificate {state}: do not rely on these results, see below"),
+    let quality_check = &found.quality_check;
+    let state = quality_check.state();
+    let checked = match state {
+        State::Passed => format!("quality check {state}"),
+        State::PassedWithWarnings => format!("quality check {state}: {}", warnings(quality_check)),
+        State::Failed => format!("quality check {state}: do not rely on these results, see below"),
     };
     format!(
-        "{}{failed}; {certified}.{}{}",
+        "{}{failed}; {checked}.{}{}",
         trials(found),
         end(found),
         unmeasured(found).map_or_else(String::new, |missing| format!(" {missing}"))
     )
 }
 
-/// As [`counts`], in a few words: doubts and faults have lines of their own.
+/// As [`counts`], in a few words: warnings and faults have lines of their own.
 pub(crate) fn finished(found: &Findings<'_>) -> String {
-    let notes = match found.certificate.notes.len() {
+    let notes = match found.quality_check.notes.len() {
         0 => String::new(),
         1 => ", 1 note (-v)".to_owned(),
         notes => format!(", {notes} notes (-v)"),
     };
     format!(
-        "{}; certificate {}{notes}.{}",
+        "{}; quality check {}{notes}.{}",
         trials(found),
-        found.certificate.state(),
+        found.quality_check.state(),
         end(found)
     )
 }
@@ -109,37 +109,41 @@ fn opening(found: &Findings<'_>) -> Vec<Block> {
         .into_iter()
         .flatten()
         .collect();
-    // 1500 octets: [IEEE802.3 s3.2.7].
+    // 1500 bytes: [IEEE802.3 s3.2.7].
     let lead = (found.plan.compare.factor == "mtu").then(|| {
         format!(
-            "The MTU of a link is the largest packet that it carries. On Ethernet it is 1500 octets; frames with more are called jumbo frames. This run sent the same traffic at several MTUs over {}. What changed:",
-            found.plan.world.profile().words.links
+            "The MTU of a link is the largest packet that it carries. On Ethernet it is 1500 bytes; frames with more are called jumbo frames. This run sent the same traffic at several MTUs over {}. What changed:",
+            found.plan.backend.profile().words.links
         )
     });
     let mut blocks = vec![Block::Paragraphs(Style::Alarm, alarms)];
-    blocks.extend(doubtful(found).map(|doubts| Block::paragraph(Style::Doubt, doubts)));
+    blocks.extend(warned(found).map(|warnings| Block::paragraph(Style::Warning, warnings)));
     blocks.extend(lead.map(|lead| Block::paragraph(Style::Plain, lead)));
     blocks
 }
 
 /// Why not to rely on the answer.
 pub(crate) fn faults(found: &Findings<'_>) -> Option<String> {
-    let certificate = &found.certificate;
-    (certificate.state() == State::Failed).then(|| {
-        let faults = certificate.faults.join("; ");
+    let quality_check = &found.quality_check;
+    (quality_check.state() == State::Failed).then(|| {
+        let faults = quality_check.faults.join("; ");
         format!("Do not rely on these results: {faults}.")
     })
 }
 
-/// Why to doubt the answer.
-pub(crate) fn doubtful(found: &Findings<'_>) -> Option<String> {
-    let certificate = &found.certificate;
-    (!certificate.doubts.is_empty()).then(|| format!("Doubtful: {}.", doubts(certificate)))
+/// The warnings about the answer.
+pub(crate) fn warned(found: &Findings<'_>) -> Option<String> {
+    let quality_check = &found.quality_check;
+    (!quality_check.warnings.is_empty()).then(|| format!("Warning: {}.", warnings(quality_check)))
 }
 
-fn doubts(certificate: &Certificate) -> String {
-    let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
-    doubts.join("; ")
+fn warnings(quality_check: &QualityCheck) -> String {
+    let warnings: Vec<String> = quality_check
+        .warnings
+        .iter()
+        .map(Warning::to_string)
+        .collect();
+    warnings.join("; ")
 }
 
 /// A sentence about the cells that should have a trial and have none; for an

@@ -48,7 +48,7 @@ fn no_result(found: &Findings<'_>) -> Option<String> {
     let plan = found.plan;
     // The interval of four times as many trials is half as wide.
     let more = plan.repeat.saturating_mul(4);
-    let idle = match plan.world.profile().depends_on_machine {
+    let idle = match plan.backend.profile().depends_on_machine {
         true => ", or run on an idle machine",
         false => "",
     };
@@ -86,7 +86,7 @@ fn of(name: &str, verdicts: Vec<Verdict>) -> Option<String> {
     (!verdicts.is_empty()).then(|| format!("{} {name}{plural}: {counts}", verdicts.len()))
 }
 
-/// A line on the cells that this world cannot measure, with the reasons.
+/// A line on the cells that this backend cannot measure, with the reasons.
 pub(crate) fn not_measured(found: &Findings<'_>) -> Option<String> {
     let cells = &found.plan.cells;
     let mut reasons: Vec<(&str, usize)> = Vec::new();

@@ -106,8 +106,8 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
         let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
         settings.any(|setting| setting.is_ok_and(is_so))
     };
-    match plan.world.profile().hosts {
-        Hosts::Simulated if plan.world.profile().predicts => lines.push(PREDICTED.to_owned()),
+    match plan.backend.profile().hosts {
+        Hosts::Simulated if plan.backend.profile().predicts => lines.push(PREDICTED.to_owned()),
         Hosts::Simulated => lines.push(format!(
             "Simulated: every frame is serialised, queued and delayed in virtual time, exact to the picosecond; \
              hosts take the time that [host] gives them. Seed {}; all cells of a repeat \
@@ -115,7 +115,7 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             plan.seed.get()
         )),
         Hosts::Kernels => {
-            let builds = plan.world.profile().builds_network;
+            let builds = plan.backend.profile().builds_network;
             let links = LINKS.iter().filter(|_| builds);
             let links = links.filter(|(kind, _)| has(&|setting| setting.network.link == *kind));
             lines.extend(links.map(|(_, words)| (*words).to_owned()));
@@ -142,7 +142,7 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
 }
 
 /// Whether super-packets reach the token bucket of the sender, and it segments them:
-/// offloads are off, and no other link limits the rate as much, as `worlds::testbed` decides
+/// offloads are off, and no other link limits the rate as much, as `backends::testbed` decides
 /// when it builds the test bed. Datagrams are passed down one by one.
 fn segments_at_sender(setting: &Setting) -> bool {
     let network = &setting.network;

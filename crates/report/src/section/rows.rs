@@ -112,7 +112,7 @@ fn parts_of(plan: &Plan, line: &Row<'_>) -> Option<String> {
 /// The costs of hosts that an experiment describes, which are not those of any machine
 /// unless they were fitted to it.
 fn hosts(plan: &Plan) -> Option<String> {
-    match plan.world.profile().hosts {
+    match plan.backend.profile().hosts {
         Hosts::Kernels => return None,
         Hosts::Simulated => {}
     }
@@ -127,7 +127,7 @@ fn hosts(plan: &Plan) -> Option<String> {
         Some(costs) => format!(
             "The hosts take {} for a packet that they send and {} for each of its bytes{}.",
             nanoseconds(costs.send_per_packet),
-            nanoseconds(costs.send_per_octet),
+            nanoseconds(costs.send_per_byte),
             costs
                 .fitted_to
                 .as_ref()
@@ -140,9 +140,9 @@ fn nanoseconds(span: Span) -> String {
     format!("{} ns", figure::four_digits(span.as_picos() as f64 / 1e3))
 }
 
-/// What to type next, but for a run in the world of this one; empty without it.
+/// What to type next, but for a run in the backend of this one; empty without it.
 pub(crate) fn next(plan: &Plan) -> String {
-    let own = format!("--on {}", plan.world);
+    let own = format!("--on {}", plan.backend);
     let lines = plan.report.next.iter().filter(|line| !line.contains(&own));
     let lines: Vec<String> = lines.map(|line| format!("  {line}")).collect();
     match lines.is_empty() {
@@ -190,7 +190,7 @@ fn table(plan: &Plan, lines: &[Row<'_>], columns: Columns) -> Table {
     heads.extend(level.is_none().then(|| Column::new(summary::factor(plan))));
     heads.push(Column::default());
     if with_means {
-        let own = plan.world.profile().words.figures.to_owned();
+        let own = plan.backend.profile().words.figures.to_owned();
         let baseline = plan.label(&compare.factor, &compare.baseline);
         heads.push(Column::right(baseline));
         heads.push(Column::right(level.clone().unwrap_or(own)));
@@ -257,7 +257,7 @@ fn page_table(plan: &Plan, lines: &[Row<'_>]) -> Table {
     let mut columns = vec![Column::default()];
     columns.extend(level.is_none().then(|| Column::new(summary::factor(plan))));
     columns.push(Column::new(plan.label(&compare.factor, &compare.baseline)));
-    let own = plan.world.profile().words.figures.to_owned();
+    let own = plan.backend.profile().words.figures.to_owned();
     columns.push(Column::new(level.clone().unwrap_or(own)));
     columns.push(Column::new("Change in per cent, with its 95 % interval"));
     let rows = lines.iter().map(|line| {

@@ -1,14 +1,14 @@
 //! How often investigations were right about paths whose faults are known.
 
 use analysis::Findings;
-use analysis::robustness::shares::wilson;
 use analysis::scores::{Answers, Score};
+use analysis::sensitivity::shares::wilson;
 use document::{Block, Cell, Column, Fit, Section, Style, Table};
 use plan::Factors;
 
 /// The short names of the metrics of a score, and of its cost with their units.
 const NAMES: [&str; 3] = ["verdict", "MTU", "hop"];
-const COSTS: [&str; 3] = ["probes", "octets", "ms"];
+const COSTS: [&str; 3] = ["probes", "bytes", "ms"];
 
 /// The section; `None` for other traffic.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
@@ -89,7 +89,7 @@ pub(crate) fn table(found: &Findings<'_>, count: usize, labels: bool) -> Option<
     };
     Some(Table {
         caption: Some(
-            "Investigations that were right, and medians of their probes, octets and time:"
+            "Investigations that were right, and medians of their probes, bytes and time:"
                 .to_owned(),
         ),
         columns: columns.collect(),

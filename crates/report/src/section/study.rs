@@ -54,7 +54,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// The rows of cells that this world cannot measure, folded on the page; the headline
+/// The rows of cells that this backend cannot measure, folded on the page; the headline
 /// of a terminal counts them.
 fn not_measured(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Option<Block> {
     let fold = Block::Fold {
@@ -94,7 +94,7 @@ fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Tab
     columns.push(Column {
         unit: metric.unit.to_owned(),
         brief: Some(metric.unit.to_owned()),
-        ..Column::new(plan.world.profile().words.figures)
+        ..Column::new(plan.backend.profile().words.figures)
     });
     columns.extend(has_models.then(|| Column::right("model")));
     columns.push(Column::new(format!("% against {}", plan.compare.baseline)));

@@ -5,9 +5,9 @@ mod caveats;
 mod subject;
 
 use analysis::Findings;
-use analysis::certificate::Doubt;
 use analysis::compare::{Comparison, Difference, NotFound};
 use analysis::decomposition::slowest;
+use analysis::quality_check::Warning;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
@@ -40,17 +40,21 @@ pub(crate) fn sentences(found: &Findings<'_>, subject: &Subject<'_>) -> Vec<Stri
     }
 }
 
-/// The doubts about figures of the cells at these positions and of their
+/// The warnings about figures of the cells at these positions and of their
 /// baselines, as the end of a sentence.
-fn doubtful(found: &Findings<'_>, cells: &[usize]) -> String {
+fn warned(found: &Findings<'_>, cells: &[usize]) -> String {
     let baselines = cells.iter().filter_map(|&cell| found.baselines[cell]);
     let mut cells: Vec<usize> = cells.iter().copied().chain(baselines).collect();
     cells.sort_unstable();
     cells.dedup();
-    let doubts: Vec<String> = found.doubts(&cells).iter().map(Doubt::to_string).collect();
-    match doubts.as_slice() {
+    let warnings: Vec<String> = found
+        .warnings(&cells)
+        .iter()
+        .map(Warning::to_string)
+        .collect();
+    match warnings.as_slice() {
         [] => String::new(),
-        doubts => format!(" (doubtful: {})", doubts.join("; ")),
+        warnings => format!(" (warning: {})", warnings.join("; ")),
     }
 }
 
@@ -64,8 +68,8 @@ fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<S
         .collect();
     let all = settings.len();
     let caveats = caveats(found, &settings);
-    let doubts = match subject.repeats_doubts() {
-        true => doubtful(found, &settings),
+    let warnings = match subject.repeats_warnings() {
+        true => warned(found, &settings),
         false => String::new(),
     };
     let sentence = |(metric, words): &(&Metric, String)| {
@@ -96,8 +100,8 @@ fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<S
         let note = in_brackets(figure::passes(rows));
         (!parts.is_empty()).then(|| {
             format!(
-                "{} {all} settings{}, {}, {words}: {}{note}{caveats}{doubts}.",
-                opening(plan, &settings, plan.world.profile().words.among),
+                "{} {all} settings{}, {}, {words}: {}{note}{caveats}{warnings}.",
+                opening(plan, &settings, plan.backend.profile().words.among),
                 subject.selection(),
                 subject.comparison(level),
                 parts.join("; ")
@@ -164,12 +168,12 @@ fn sentence(
     (!answers.is_empty()).then(|| {
         format!(
             "{} {link}, {place}{}: {}{}{}.",
-            opening(plan, &[position], plan.world.profile().words.alone),
+            opening(plan, &[position], plan.backend.profile().words.alone),
             subject.comparison(level),
             joined(&answers),
             caveats(found, &[position]),
-            match subject.repeats_doubts() {
-                true => doubtful(found, &[position]),
+            match subject.repeats_warnings() {
+                true => warned(found, &[position]),
                 false => String::new(),
             }
         )
@@ -296,8 +300,8 @@ pub(crate) fn verdicts(found: &Findings<'_>) -> Option<String> {
         many => format!("Of {many} comparisons with published changes"),
     };
     let cells: Vec<usize> = judged.iter().map(|&(cell, _)| cell).collect();
-    let doubts = doubtful(found, &cells);
-    Some(format!("{figures}: {counts}{doubts}."))
+    let warnings = warned(found, &cells);
+    Some(format!("{figures}: {counts}{warnings}."))
 }
 
 /// The verdicts on published changes that could be measured, with their cells.
@@ -323,8 +327,8 @@ pub(crate) fn counts(verdicts: impl Iterator<Item = Verdict> + Clone) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::certificate::State;
     use analysis::passes::leave_out_disturbed;
+    use analysis::quality_check::State;
     use plan::Trial;
     use plan::synthetic::{facts, study};
 
@@ -406,8 +410,8 @@ mod tests {
     #[test]
     fn only_the_sentence_about_a_host_says_that_the_host_was_measured() {
         let sentences = sentences_of(|trial| flagged(trial, "cpu-bound", "offloads=on", 2));
-        let doubt = " (doubtful: the host was measured, not the link: an end used a whole CPU in 2 of 4 trials).";
-        assert!(!sentences[0].contains("doubtful"), "{}", sentences[0]);
-        assert!(sentences[1].ends_with(doubt), "{}", sentences[1]);
+        let warning = " (warning: the host was measured, not the link: an end used a whole CPU in 2 of 4 trials).";
+        assert!(!sentences[0].contains("warning:"), "{}", sentences[0]);
+        assert!(sentences[1].ends_with(warning), "{}", sentences[1]);
     }
 }

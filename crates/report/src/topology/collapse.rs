@@ -1,7 +1,7 @@
 //! Nodes and links of one setting, equal ones drawn as one.
 
 use plan::setting::{Graph, Network, Role, Shape, Vertex};
-use plan::{Setting, World};
+use plan::{Backend, Setting};
 
 use super::{Link, Node, Property, hosts, link};
 
@@ -9,7 +9,7 @@ use super::{Link, Node, Property, hosts, link};
 const FEWEST: usize = 3;
 
 /// The nodes and links of `setting`.
-pub(super) fn network(world: World, setting: &Setting) -> (Vec<Node>, Vec<Link>) {
+pub(super) fn network(backend: Backend, setting: &Setting) -> (Vec<Node>, Vec<Link>) {
     let network = &setting.network;
     let graph = network.as_graph();
     let groups = groups(network, &graph);
@@ -52,7 +52,7 @@ pub(super) fn network(world: World, setting: &Setting) -> (Vec<Node>, Vec<Link>)
                 false => wire.name.clone(),
             },
             ends: [from, to],
-            properties: link::properties(world, network, &network.links[wire.link]),
+            properties: link::properties(backend, network, &network.links[wire.link]),
         });
     }
     (groups.iter().map(node).collect(), links)

@@ -15,7 +15,7 @@ pub(super) fn words(rules: &[Rule]) -> Option<String> {
 
 fn rule(rule: &Rule) -> String {
     let action = match rule.action {
-        Action::DropAbove(size) => format!("packets above {} octets vanish", size.get()),
+        Action::DropAbove(size) => format!("packets above {} bytes vanish", size.get()),
         Action::DropTooBig => "messages \"too big\" are dropped".to_owned(),
         Action::LimitTooBig(every) => {
             format!("a message \"too big\" each {}", spaced(&every.to_string()))
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(words(&[]), None);
         assert_eq!(
             words(&[always, some]).unwrap(),
-            "MSS at most 1360; packets above 1500 octets vanish (backward, UDP, 50 % of flows, from 60 ms)"
+            "MSS at most 1360; packets above 1500 bytes vanish (backward, UDP, 50 % of flows, from 60 ms)"
         );
     }
 }

@@ -62,7 +62,7 @@ fn flow(flow: &Flow) -> Property {
     let protocol = match &flow.sends {
         Sends::Datagrams { .. } => "UDP",
         Sends::Messages { .. } => "messages over TCP",
-        Sends::Octets { .. } => "TCP",
+        Sends::Bytes { .. } => "TCP",
     };
     let several = match flow.count {
         1 => String::new(),

@@ -1,15 +1,15 @@
 //! The configuration of end hosts and domain edges.
 
 use plan::setting::{Domain, LinkKind, Setting, System};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use queue::Trigger;
 
 use super::property::{Property, spaced};
 
 /// The properties that end hosts have in common.
-pub(super) fn properties(world: World, setting: &Setting) -> Vec<Property> {
+pub(super) fn properties(backend: Backend, setting: &Setting) -> Vec<Property> {
     let mut properties = vec![Property::one("", setting.network.ip.to_string())];
-    let are_kernels = match world.profile().hosts {
+    let are_kernels = match backend.profile().hosts {
         Hosts::Kernels => true,
         Hosts::Simulated => false,
     };

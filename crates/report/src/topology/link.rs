@@ -1,6 +1,6 @@
 //! The properties of a link.
 
-use plan::World;
+use plan::Backend;
 use plan::setting::{Heading, Impairments, Link, LinkKind, Network, Queue};
 use queue::law::Curve;
 use queue::{Limit, Over, Reading, Spec, Unit, Victim};
@@ -11,9 +11,9 @@ use super::property::{Property, spaced};
 
 /// The properties of `link` in the order of a drawing: rate, MTU, delay, queue,
 /// and whatever is not usual.
-pub(super) fn properties(world: World, network: &Network, link: &Link) -> Vec<Property> {
+pub(super) fn properties(backend: Backend, network: &Network, link: &Link) -> Vec<Property> {
     let impairments = &link.impairments;
-    let is_bucket = !world.profile().paces_every_link && network.link == LinkKind::Kernel;
+    let is_bucket = !backend.profile().paces_every_link && network.link == LinkKind::Kernel;
     let queue = match (is_bucket, link.rate) {
         (true, None) => None,
         (true, Some(_)) => Some("token bucket".to_owned()),
@@ -50,7 +50,7 @@ fn impaired(impairments: &Impairments) -> Vec<Property> {
     let bit_errors = impairments.bit_error_rate;
     let narrow = impairments.narrow.map(|narrow| {
         let told = if narrow.answers { "" } else { ", silently" };
-        format!("{} octets{told}", narrow.mtu.get())
+        format!("{} bytes{told}", narrow.mtu.get())
     });
     vec![
         Property::unless("carries", "its MTU", narrow),
@@ -121,7 +121,7 @@ fn buffer(link: &Link) -> String {
     match (link.impairments.packets, &link.impairments.queue) {
         (Some(packets), _) => format!("{packets} packets"),
         (None, Queue::Law(spec)) => match spec.limit() {
-            Limit::Bytes(octets) => spaced(&octets.to_string()),
+            Limit::Bytes(bytes) => spaced(&bytes.to_string()),
             Limit::Packets(packets) => format!("{packets} packets"),
         },
         (None, Queue::DropTail | Queue::DropFront) => spaced(&link.buffer.to_string()),

@@ -1,5 +1,5 @@
 use experiment::Experiment;
-use plan::{Plan, World};
+use plan::{Backend, Plan};
 
 use super::*;
 
@@ -7,7 +7,7 @@ use super::*;
 fn plan(keys: &str) -> Plan {
     let text = format!("format = 1\nname = \"drawn\"\n{keys}");
     let experiment = Experiment::parse(&text, "drawn.toml").unwrap();
-    worlds::world::plan(experiment, "sim".parse::<World>().unwrap()).unwrap()
+    backends::backend::plan(experiment, "sim".parse::<Backend>().unwrap()).unwrap()
 }
 
 const TRANSFER: &str = "[traffic]\nkind = \"transfer\"\nsize = \"5MB\"\necho = \"off\"\n";
@@ -76,7 +76,7 @@ count = 40
 #[test]
 fn nodes_beside_the_longest_path_stand_at_its_ends() {
     let experiment = Experiment::load("red-increase").unwrap();
-    let plan = worlds::world::plan(experiment, "sim".parse().unwrap()).unwrap();
+    let plan = backends::backend::plan(experiment, "sim".parse().unwrap()).unwrap();
     let bed = &of(&plan)[0];
     let layout = layout::Layout::of(bed);
     assert_eq!(layout.columns, 4);
@@ -100,7 +100,7 @@ fn the_edges_of_a_domain_say_what_they_gather() {
     for set in ["traffic=flood25k", "gather=off,t900us", "frame=9000"] {
         experiment.set(set).unwrap();
     }
-    let plan = worlds::world::plan(experiment, "sim".parse().unwrap()).unwrap();
+    let plan = backends::backend::plan(experiment, "sim".parse().unwrap()).unwrap();
     let beds = of(&plan);
     assert_eq!(beds.len(), 1);
     let notes = ["gathers off, 9000 B*", "sends at once, after 900 us*"];
@@ -132,8 +132,8 @@ fn every_shipped_experiment_is_listed_within_the_columns_and_drawn() {
             experiment.set("packets=3000B").unwrap();
             experiment.set("law=text").unwrap();
         }
-        let world = experiment.world().unwrap().unwrap_or_default();
-        let Ok(plan) = worlds::world::plan(experiment, world) else {
+        let backend = experiment.backend().unwrap().unwrap_or_default();
+        let Ok(plan) = backends::backend::plan(experiment, backend) else {
             continue;
         };
         for width in [60, 80, 100] {

@@ -301,8 +301,8 @@ impl LogAggregator {
         let mut delays = DelayRecorder::default();
         let mut total: Option<FlowSummary> = None;
         let mut span: Option<(u64, u64)> = None;
-        // The first packet's octets of the flow that began first.
-        let mut first_octets = 0;
+        // The first packet's bytes of the flow that began first.
+        let mut first_bytes = 0;
         let mut bound = None;
         for place in self.places.values() {
             let flow = &self.flows[*place];
@@ -312,7 +312,7 @@ impl LogAggregator {
             if let Some((first, last)) = recorder.span() {
                 let (start, end) = span.unwrap_or((first, last));
                 if span.is_none() || first < start {
-                    first_octets = recorder.first_octets();
+                    first_bytes = recorder.first_bytes();
                 }
                 span = Some((start.min(first), end.max(last)));
             }
@@ -320,7 +320,7 @@ impl LogAggregator {
                 None => total = Some(summary),
                 Some(total) => {
                     total.received += summary.received;
-                    total.octets = total.octets.saturating_add(summary.octets);
+                    total.bytes = total.bytes.saturating_add(summary.bytes);
                     total.unstamped += summary.unstamped;
                     total.order.add(&summary.order);
                 }
@@ -330,7 +330,7 @@ impl LogAggregator {
         total.seconds = span.map_or(0.0, |(first, last)| seconds(last - first));
         // Flows may differ in duration, so the sum of their rates may exceed
         // the rate of any link.
-        let timed = total.octets.saturating_sub(first_octets);
+        let timed = total.bytes.saturating_sub(first_bytes);
         total.goodput = (total.seconds > 0.0).then(|| timed as f64 * 8.0 / total.seconds);
         total.delay = delays.summary();
         by_definitions(self.definitions, role, total, bound, &self.ditg)
@@ -406,7 +406,7 @@ fn by_definitions(
         (Definitions::Standard, Role::Sender) => RowStats::Departures(Departures {
             sent: summary.order.expected,
             logged: summary.received,
-            octets: summary.octets,
+            bytes: summary.bytes,
             seconds: summary.seconds,
             rate: summary.goodput,
         }),

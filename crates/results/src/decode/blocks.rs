@@ -11,13 +11,13 @@ use wire::log::{self, Block, ENVELOPE, LONGEST, MAGIC, Next};
 /// Reads a log block by block.
 pub(super) struct Blocks {
     file: File,
-    /// The size of the file when it was opened, in octets.
+    /// The size of the file when it was opened, in bytes.
     pub(super) length: u64,
-    /// The octets before the next block.
+    /// The bytes before the next block.
     pub(super) position: u64,
     /// The damaged end of the log, if any.
     pub(super) tear: Option<Tear>,
-    /// The octets read; those from `start` to `end` are not consumed yet.
+    /// The bytes read; those from `start` to `end` are not consumed yet.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -101,8 +101,8 @@ impl Blocks {
             self.torn("the last block is incomplete".into());
             return Ok(None);
         }
-        let octets = self.start..self.start + length;
-        match log::next(&self.buffer[octets]) {
+        let bytes = self.start..self.start + length;
+        match log::next(&self.buffer[bytes]) {
             Ok(Next::Block(block, length)) => {
                 self.start += length;
                 self.position += length as u64;
@@ -126,12 +126,12 @@ impl Blocks {
         &self.buffer[self.start..self.end]
     }
 
-    fn consume(&mut self, octets: usize) {
-        self.start += octets;
-        self.position += octets as u64;
+    fn consume(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.position += bytes as u64;
     }
 
-    /// Reads until `need` octets are available; returns whether they are.
+    /// Reads until `need` bytes are available; returns whether they are.
     fn fill(&mut self, need: usize) -> Result<bool> {
         if self.end - self.start >= need {
             return Ok(true);

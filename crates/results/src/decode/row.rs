@@ -56,8 +56,8 @@ pub struct Departures {
     pub sent: u64,
     /// Packets in the log.
     pub logged: u64,
-    /// Payload octets of the packets in the log.
-    pub octets: u64,
+    /// Payload bytes of the packets in the log.
+    pub bytes: u64,
     /// Time from the first packet to the last, in seconds.
     pub seconds: f64,
     /// Payload rate in bits per second, excluding the first packet.
@@ -69,8 +69,8 @@ pub struct Departures {
 pub struct Slice {
     /// Arrivals, including duplicates.
     pub packets: u64,
-    /// Payload octets, excluding duplicates.
-    pub octets: u64,
+    /// Payload bytes, excluding duplicates.
+    pub bytes: u64,
     /// Skipped sequence numbers minus late arrivals.
     pub missing: i64,
     /// The length of the interval.
@@ -198,7 +198,7 @@ impl Row {
             RowStats::Standard(summary, bound) => standard(summary, *bound, &mut cells),
             RowStats::Departures(departures) => cells.extend([
                 ("seconds", Cell::Real(Some(departures.seconds))),
-                ("octets", integer(departures.octets)),
+                ("bytes", integer(departures.bytes)),
                 ("goodput_bps", Cell::Real(departures.rate)),
                 ("sent", integer(departures.sent)),
                 ("logged", integer(departures.logged)),
@@ -206,11 +206,11 @@ impl Row {
             RowStats::Slice(slice) => cells.extend([
                 ("seconds", Cell::Real(Some(slice.seconds))),
                 ("received", integer(slice.packets)),
-                ("octets", integer(slice.octets)),
+                ("bytes", integer(slice.bytes)),
                 ("missing", Cell::Integer(Some(slice.missing))),
                 (
                     "goodput_bps",
-                    Cell::Real(Some(slice.octets as f64 * 8.0 / slice.seconds)),
+                    Cell::Real(Some(slice.bytes as f64 * 8.0 / slice.seconds)),
                 ),
                 ("delay_mean_s", Cell::Real(slice.delay_mean)),
                 ("delay_min_s", Cell::Real(slice.delay_min)),
@@ -222,7 +222,7 @@ impl Row {
                 cells.extend([
                     ("seconds", Cell::Real(Some(stats.seconds))),
                     ("packets", integer(stats.packets)),
-                    ("octets", integer(stats.octets)),
+                    ("bytes", integer(stats.bytes)),
                     ("min_delay_s", Cell::Real(stats.min_delay)),
                     ("max_delay_s", Cell::Real(stats.max_delay)),
                     ("mean_delay_s", Cell::Real(stats.mean_delay)),
@@ -251,7 +251,7 @@ fn standard(summary: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static
     cells.extend([
         ("seconds", Cell::Real(Some(summary.seconds))),
         ("received", integer(summary.received)),
-        ("octets", integer(summary.octets)),
+        ("bytes", integer(summary.bytes)),
         ("goodput_bps", Cell::Real(summary.goodput)),
         ("sent", integer(order.expected)),
         ("lost", integer(order.lost)),

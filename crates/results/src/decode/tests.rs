@@ -59,11 +59,11 @@ fn record(flow: u32, sequence: u64, delay: u64) -> Record {
 fn log(role: Role, fill: impl FnOnce(&mut Writer, &mut Vec<u8>)) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jlog");
-    let mut octets = Vec::new();
-    let mut writer = Writer::new(&facts(role), &mut octets);
-    fill(&mut writer, &mut octets);
-    writer.finish(&mut octets);
-    fs::write(&path, octets).unwrap();
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&facts(role), &mut bytes);
+    fill(&mut writer, &mut bytes);
+    writer.finish(&mut bytes);
+    fs::write(&path, bytes).unwrap();
     (folder, path)
 }
 
@@ -97,7 +97,7 @@ fn a_log_of_one_flow_gives_the_figures_worked_by_hand() {
         let sent = Sent {
             flow: 7,
             packets: 6,
-            octets: 6000,
+            bytes: 6000,
         };
         writer.sent(&sent, out);
     });
@@ -288,7 +288,7 @@ fn a_senders_log_has_no_delays() {
 }
 
 #[test]
-fn a_log_torn_at_any_octet_is_decoded_up_to_there_or_refused() {
+fn a_log_torn_at_any_byte_is_decoded_up_to_there_or_refused() {
     let (folder, path) = log(Role::Receiver, |writer, out| {
         writer.flow(&flow(0), out);
         for sequence in 0..40 {
@@ -298,11 +298,11 @@ fn a_log_torn_at_any_octet_is_decoded_up_to_there_or_refused() {
             }
         }
     });
-    let octets = fs::read(&path).unwrap();
+    let bytes = fs::read(&path).unwrap();
     let torn = folder.path().join("torn.jlog");
     let mut most = 0;
-    for length in 0..octets.len() {
-        fs::write(&torn, &octets[..length]).unwrap();
+    for length in 0..bytes.len() {
+        fs::write(&torn, &bytes[..length]).unwrap();
         match decode(&torn, &STANDARD, &mut |_, _| ()) {
             Ok(decoded) => {
                 let complaint = decoded.complaint.expect("it has no end");
@@ -312,14 +312,14 @@ fn a_log_torn_at_any_octet_is_decoded_up_to_there_or_refused() {
                 let received = row["received"].as_u64().unwrap();
                 assert!(
                     received >= most && received.is_multiple_of(10),
-                    "{received} of {length} octets"
+                    "{received} of {length} bytes"
                 );
                 most = received;
             }
             Err(error) => {
                 assert!(
                     length < 8 + 8 + 20 && most == 0,
-                    "{error:#} after {length} octets"
+                    "{error:#} after {length} bytes"
                 );
                 assert!(!format!("{error:#}").contains('\n'));
             }
@@ -433,10 +433,10 @@ fn a_log_that_is_cut_or_changed_while_it_is_read_is_not_taken_for_whole() {
     let (_folder, path) = log(Role::Receiver, fill);
     let mut change = |done: u64, all: u64| {
         if done == all / 2 {
-            let mut octets = fs::read(&path).unwrap();
-            let middle = octets.len() / 2;
-            octets[middle] ^= 1;
-            fs::write(&path, octets).unwrap();
+            let mut bytes = fs::read(&path).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 1;
+            fs::write(&path, bytes).unwrap();
         }
     };
     assert!(decode(&path, &STANDARD, &mut change).unwrap().has_changed);

@@ -62,7 +62,7 @@ fn cells(stats: &RowStats) -> Vec<String> {
         RowStats::Slice(Slice {
             packets,
             missing,
-            octets,
+            bytes,
             seconds,
             delay_min,
             delay_mean,
@@ -72,7 +72,7 @@ fn cells(stats: &RowStats) -> Vec<String> {
         }) => vec![
             packets.to_string(),
             missing.to_string(),
-            format!("{:.3}", *octets as f64 * 8.0 / seconds / 1e6),
+            format!("{:.3}", *bytes as f64 * 8.0 / seconds / 1e6),
             millis(*delay_min),
             millis(*delay_mean),
             millis(*delay_p50),
@@ -135,7 +135,7 @@ fn departures(page: &mut String, sent: &Departures) {
         page,
         "  {:<10} {} B in {:.6} s, {} Mbit/s",
         "payload",
-        sent.octets,
+        sent.bytes,
         sent.seconds,
         number(sent.rate.map(|rate| rate / 1e6))
     );
@@ -185,7 +185,7 @@ fn standard(page: &mut String, summary: &FlowSummary, bound: Option<f64>) {
         "payload",
         format!(
             "{} B in {:.6} s, {} Mbit/s",
-            summary.octets,
+            summary.bytes,
             summary.seconds,
             number(summary.goodput.map(|rate| rate / 1e6))
         ),
@@ -299,7 +299,7 @@ fn ditg(page: &mut String, stats: &DitgStats, order: Option<&OrderSummary>) {
     line("average delay ms", millis(stats.mean_delay));
     line("average jitter ms", millis(stats.jitter));
     line("delay deviation ms", millis(stats.standard_deviation));
-    line("octets received", stats.octets.to_string());
+    line("bytes received", stats.bytes.to_string());
     line("average bitrate kbit/s", number(stats.bitrate));
     line("average packets/s", number(stats.packet_rate));
     if let Some(order) = order {

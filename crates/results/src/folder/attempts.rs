@@ -8,7 +8,7 @@ use plan::{EvidenceStore, Factors, Shared, Trial};
 
 use super::places::{Places, TrialKey};
 
-/// The octets of evidence that stay in memory; what trials after these have is read
+/// The bytes of evidence that stay in memory; what trials after these have is read
 /// from their journals again.
 const EVIDENCE_IN_MEMORY: usize = 16 << 20;
 
@@ -31,7 +31,7 @@ pub(super) struct Attempts {
     named: Vec<Option<(u32, Arc<Factors>)>>,
     /// Values that trials share.
     shared: Shared,
-    /// The octets of evidence that may still stay in memory.
+    /// The bytes of evidence that may still stay in memory.
     room: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for Attempts {
 }
 
 impl Attempts {
-    /// No trials yet. So many octets of their evidence may stay in memory.
+    /// No trials yet. So many bytes of their evidence may stay in memory.
     fn with_room(room: usize) -> Self {
         Self {
             trials: Vec::new(),
@@ -86,7 +86,7 @@ impl Attempts {
     /// Makes a trial keep in memory what it alone has.
     fn share(&mut self, trial: &mut Trial, evidence: &Arc<dyn EvidenceStore>, offset: u64) {
         self.shared.share(trial);
-        match self.room.checked_sub(trial.evidence.octets()) {
+        match self.room.checked_sub(trial.evidence.bytes()) {
             Some(room) => self.room = room,
             None => self.shared.leave(trial, evidence, offset),
         }
@@ -213,11 +213,11 @@ mod tests {
             trial.evidence.insert(EVENTS, 12345);
             trial
         };
-        let octets = of(1).evidence.octets();
-        assert!(octets > 0);
-        let found = taken((1..=3).map(of), 2 * octets);
-        let kept = found.iter().map(|trial| trial.evidence.octets());
-        assert_eq!(kept.collect::<Vec<_>>(), [octets, octets, 0]);
+        let bytes = of(1).evidence.bytes();
+        assert!(bytes > 0);
+        let found = taken((1..=3).map(of), 2 * bytes);
+        let kept = found.iter().map(|trial| trial.evidence.bytes());
+        assert_eq!(kept.collect::<Vec<_>>(), [bytes, bytes, 0]);
         assert!(found[2].evidence.contains(EVENTS));
     }
 

@@ -11,7 +11,7 @@ const BLOCK: u32 = 64;
 /// No trial.
 const NONE: u32 = u32::MAX;
 
-/// The place of each trial in a list: four octets for each where repeats follow each
+/// The place of each trial in a list: four bytes for each where repeats follow each
 /// other, and a block for each where they do not.
 #[derive(Debug, Default)]
 pub(super) struct Places(BTreeMap<TrialKey, Box<[u32; BLOCK as usize]>>);

@@ -113,7 +113,7 @@ const TYPES: [(&str, &[&str]); 5] = [
             "hash",
             "version",
             "binary",
-            "world",
+            "backend",
             "kernel",
             "cpu_model",
             "role",

@@ -305,7 +305,7 @@ mod tests {
             ),
             (
                 "flow_series",
-                json!({ "a": { "octets": "1 2" }, "b": { "octets": "1" } }),
+                json!({ "a": { "bytes": "1 2" }, "b": { "bytes": "1" } }),
             ),
             ("delay_quantiles", json!({ "web": "0 0 1 2 3 4 5 6 7 8.5" })),
         ] {
@@ -359,8 +359,8 @@ mod tests {
             ),
             (
                 "flow_series",
-                json!({ "web": { "octets": "1 x" } }),
-                "flow_series.web.octets = x",
+                json!({ "web": { "bytes": "1 x" } }),
+                "flow_series.web.bytes = x",
             ),
             (
                 "delay_quantiles",
@@ -397,8 +397,8 @@ mod tests {
             ),
             (
                 "flow_series",
-                json!({ "web": { "delay_ms": "-", "octets": "1 2" } }),
-                "flow_series.web.octets = 2 numbers, and delay_ms has 1",
+                json!({ "web": { "delay_ms": "-", "bytes": "1 2" } }),
+                "flow_series.web.delay_ms = 1 numbers, and bytes has 2",
             ),
             (
                 "flow_series",

@@ -12,7 +12,7 @@ use plan::{Trial, TrialReader};
 
 use super::{LARGEST, LONGEST_LINE, check};
 
-/// The octets of lines that a thread takes at once. A journal of fewer needs no thread.
+/// The bytes of lines that a thread takes at once. A journal of fewer needs no thread.
 const BATCH: usize = 1 << 20;
 
 /// The most threads that read a journal: one that puts trials behind each other cannot
@@ -24,8 +24,8 @@ const MOST_THREADS: usize = 8;
 pub(super) struct Complete {
     /// Their number.
     pub(super) trials: usize,
-    /// Their octets.
-    pub(super) octets: u64,
+    /// Their bytes.
+    pub(super) bytes: u64,
     /// Whether an incomplete line follows: its write was interrupted.
     pub(super) is_torn: bool,
 }
@@ -47,7 +47,7 @@ impl Complete {
         };
         let mut batches = Batches {
             lines: Lines::of(file, LONGEST_LINE, LARGEST),
-            octets: BATCH,
+            bytes: BATCH,
             path: &path,
             read: 0,
             is_torn: false,
@@ -109,9 +109,9 @@ impl Complete {
 
     /// Hands on the trials of a batch.
     fn take(&mut self, parsed: Parsed, take: &mut impl FnMut(Trial, u64)) -> Result<()> {
-        for (trial, octets) in parsed.trials {
-            take(trial, self.octets);
-            self.octets += octets as u64;
+        for (trial, bytes) in parsed.trials {
+            take(trial, self.bytes);
+            self.bytes += bytes as u64;
             self.trials += 1;
         }
         parsed.failure.map_or(Ok(()), Err)
@@ -144,8 +144,8 @@ impl Reader {
 /// The lines of a journal in batches.
 struct Batches<'a, R> {
     lines: Lines<R>,
-    /// The least octets of a batch that is not the last one.
-    octets: usize,
+    /// The least bytes of a batch that is not the last one.
+    bytes: usize,
     path: &'a Path,
     /// The number of lines read.
     read: u64,
@@ -157,7 +157,7 @@ struct Batches<'a, R> {
 /// Some complete lines.
 #[derive(Default)]
 struct Batch {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     /// The end of each line.
     ends: Vec<usize>,
     /// The number of the first line, from 1.
@@ -170,7 +170,7 @@ impl<R: Read> Batches<'_, R> {
             first: self.read + 1,
             ..Batch::default()
         };
-        while batch.octets.len() < self.octets {
+        while batch.bytes.len() < self.bytes {
             let Some(line) = self.lines.next() else {
                 self.has_more = false;
                 break;
@@ -181,8 +181,8 @@ impl<R: Read> Batches<'_, R> {
                 (self.is_torn, self.has_more) = (true, false);
                 break;
             }
-            batch.octets.extend_from_slice(line);
-            batch.ends.push(batch.octets.len());
+            batch.bytes.extend_from_slice(line);
+            batch.ends.push(batch.bytes.len());
         }
         Ok(batch)
     }
@@ -190,7 +190,7 @@ impl<R: Read> Batches<'_, R> {
 
 /// The trials of a batch.
 struct Parsed {
-    /// Each with the octets of its line.
+    /// Each with the bytes of its line.
     trials: Vec<(Trial, usize)>,
     /// Why the line behind them is none.
     failure: Option<anyhow::Error>,
@@ -201,7 +201,7 @@ impl Parsed {
         let mut trials = Vec::with_capacity(batch.ends.len());
         let mut begin = 0;
         for (number, end) in (batch.first..).zip(batch.ends) {
-            let line = &batch.octets[begin..end];
+            let line = &batch.bytes[begin..end];
             match parse(reader, &line[..line.len() - 1]) {
                 Ok(trial) => trials.push((trial, line.len())),
                 Err(error) => {
@@ -246,7 +246,7 @@ mod tests {
     fn read(text: &[u8], threads: usize) -> (Vec<(Trial, u64)>, Result<Complete>) {
         let mut batches = Batches {
             lines: Lines::of(text, LONGEST_LINE, LARGEST),
-            octets: 1000,
+            bytes: 1000,
             path: Path::new("trials.jsonl"),
             read: 0,
             is_torn: false,
@@ -272,7 +272,7 @@ mod tests {
         let (alone, complete) = read(&text, 0);
         let complete = complete.unwrap();
         assert_eq!((complete.trials, complete.is_torn), (100, true));
-        assert_eq!(complete.octets, whole as u64);
+        assert_eq!(complete.bytes, whole as u64);
         let repeats = alone.iter().map(|(trial, _)| trial.repeat);
         assert!(repeats.eq(1..=100));
         text.extend(b"}\n");

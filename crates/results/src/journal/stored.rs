@@ -51,7 +51,7 @@ impl EvidenceStore for StoredEvidence {
         self.line(place).unwrap_or_else(|error| {
             self.failure.get_or_init(|| {
                 format!(
-                    "{}: octet {place} and those behind it cannot be read again ({error}); the journal was changed meanwhile: ask for the report again",
+                    "{}: byte {place} and those behind it cannot be read again ({error}); the journal was changed meanwhile: ask for the report again",
                     self.path.display()
                 )
             });
@@ -96,6 +96,6 @@ mod tests {
         fs::write(path, "").unwrap();
         assert_eq!(stored.read(offsets[1]), Evidence::default());
         let failure = stored.failure().unwrap();
-        assert!(failure.contains("trials.jsonl: octet "), "{failure}");
+        assert!(failure.contains("trials.jsonl: byte "), "{failure}");
     }
 }

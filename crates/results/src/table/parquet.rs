@@ -112,8 +112,8 @@ fn write_column<V: Borrow<Values>>(
     for part in parts {
         match part.borrow() {
             Values::Text(values) => {
-                let octets = |text: &String| ByteArray::from(text.as_str());
-                write_part::<ByteArrayType, _>(&mut column, values, octets)?;
+                let bytes = |text: &String| ByteArray::from(text.as_str());
+                write_part::<ByteArrayType, _>(&mut column, values, bytes)?;
             }
             Values::Integer(values) => {
                 write_part::<Int64Type, _>(&mut column, values, |value| *value)?;

@@ -138,7 +138,7 @@ mod journals {
                 ),
                 (
                     "flow_series",
-                    json!({"web": {"interval_s": 0.5, "octets": "100 2e3"}}),
+                    json!({"web": {"interval_s": 0.5, "bytes": "100 2e3"}}),
                 ),
                 ("delay_quantiles", json!({"web": "1 2 3 4 5 6 7 8 9 10"})),
                 ("sent", json!([[1, 2], [3, 4.5e7]])),
@@ -275,12 +275,12 @@ mod packet_logs {
                             },
                             &mut out,
                         );
-                        let (packets, octets) = (two, three);
+                        let (packets, bytes) = (two, three);
                         writer.sent(
                             &Sent {
                                 flow,
                                 packets,
-                                octets,
+                                bytes,
                             },
                             &mut out,
                         );

@@ -10,7 +10,7 @@ use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
 /// Packets per run.
 pub(crate) const PACKETS: u64 = 200_000;
-/// Octets per packet, headers included.
+/// Bytes per packet, headers included.
 pub(crate) const SIZE: u64 = 1_000;
 /// Two hosts and `routers` routers in a line. `flows` flows with Poisson arrivals share
 /// a load of 0.95 of each link, and end after `packets` packets together.
@@ -80,15 +80,15 @@ pub(crate) fn dumbbell(flows: u32) -> Scenario {
 }
 
 /// A dumbbell of the comparison with other simulators (docs/evidence/benchmarks.md): the agent Sack1
-/// of ns-2 [Ns2] in packets of `octets`, through a bottleneck with RED.
-pub(crate) fn compared(megabits: u32, flows: u32, octets: u32, lasts: Span) -> Scenario {
-    let limit = (megabits * 20_000 / (8 * octets)).max(100);
+/// of ns-2 [Ns2] in packets of `bytes`, through a bottleneck with RED.
+pub(crate) fn compared(megabits: u32, flows: u32, bytes: u32, lasts: Span) -> Scenario {
+    let limit = (megabits * 20_000 / (8 * bytes)).max(100);
     let min = limit / 10;
     let settings = RedSettings {
         weight: 0.002,
         spread: Spread::Wait,
         profile: Profile::Ns2,
-        ..RedSettings::new(Limit::Packets(limit), Bytes::new(octets.into()))
+        ..RedSettings::new(Limit::Packets(limit), Bytes::new(bytes.into()))
     };
     let red = Spec::Red(RedSettings {
         curve: queue::law::Curve {
@@ -101,7 +101,7 @@ pub(crate) fn compared(megabits: u32, flows: u32, octets: u32, lasts: Span) -> S
     let connection = |number| {
         let place = 2 * usize::try_from(number).unwrap_or(usize::MAX);
         let start = Time::ZERO + Span::from_micros(u64::from(200_000 / flows * (number - 1)));
-        let settings = tcp::Settings::ns2(Recovery::Sack, octets - 40, 1_000);
+        let settings = tcp::Settings::ns2(Recovery::Sack, bytes - 40, 1_000);
         flow(
             number,
             [place, place + 1],

@@ -22,12 +22,12 @@ const TAIL: &str = "
 
 | what | where |
 |---|---|
-| conservation: what comes in comes out, is dropped, or waits, in packets and octets, for every discipline | `crates/queue/tests/known/conservation.rs` |
+| conservation: what comes in comes out, is dropped, or waits, in packets and bytes, for every discipline | `crates/queue/tests/known/conservation.rs` |
 | the profile of ns-2 drops what a plain second implementation drops, 48 settings of 4000 arrivals each | `crates/queue/tests/known/red.rs` |
 | rates times k and delays over k give the same packets; bundles of one are frames | `crates/queue/tests/known/red.rs` |
 | PIE follows the recurrence of RFC 8033, also where it was not asked for long | `crates/queue/tests/known/delay.rs` |
 | Poisson traffic through RED is dropped as often, and waits as long, as in ns-2's runs | `crates/queue/tests/known/ns2.rs` |
-| the arrivals of a recorded link, replayed, meet the same fates at the same instants, for every discipline | `crates/worlds/src/replay/tests.rs` |
+| the arrivals of a recorded link, replayed, meet the same fates at the same instants, for every discipline | `crates/backends/src/replay/tests.rs` |
 | the same with arrivals that a kernel stamped | `crates/jumbolab/tests/emulate/main.rs` |
 | Reno, Newreno and Sack1 of the profile ns-2 send, lose and repeat what ns-2's agents do, packet by packet, within 2 us | `crates/sim/tests/tcp/ns2.rs` |
 | windows at periodic loss, of Reno within 5 % and of CUBIC within 10 %; with independent loss the rate within 15 % [Padhye1998] | `crates/sim/tests/tcp/known.rs` |

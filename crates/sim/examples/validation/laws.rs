@@ -180,7 +180,7 @@ fn pie() -> Vec<Row> {
         beta: 1.25,
         derandomise: false,
     };
-    // 1 Mb/s: 5000 octets are 40 ms.
+    // 1 Mb/s: 5000 bytes are 40 ms.
     let mut law = Pie::new(gains, rate(1_000_000));
     let mut rows = Vec::new();
     let first = (0.125 * 0.025 + 1.25 * 0.04) / 2048.0;

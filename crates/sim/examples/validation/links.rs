@@ -35,7 +35,7 @@ fn constant() -> Vec<Row> {
             ..perfect(rate)
         };
         let mut link = Link::new(settings, Seed::new(1)).expect("a plain link");
-        // Preamble and gap take 20 octets [IEEE802.3 s3.1.1] [IEEE802.3 s4.4.2].
+        // Preamble and gap take 20 bytes [IEEE802.3 s3.1.1] [IEEE802.3 s4.4.2].
         let bits = (frame + 20) * 8;
         let expected = bits * (1_000_000_000_000 / rate) + delay.as_picos();
         let (mut shortest, mut longest) = (u64::MAX, 0);
@@ -48,7 +48,7 @@ fn constant() -> Vec<Row> {
             let took = took.map_or(0, Span::as_picos);
             (shortest, longest) = (shortest.min(took), longest.max(took));
         }
-        let frame = format!("{frame} octets at {} Mbit/s, {delay}", rate / 1_000_000);
+        let frame = format!("{frame} bytes at {} Mbit/s, {delay}", rate / 1_000_000);
         rows.push(Row::same(
             format!("{frame}: serialisation and propagation, ps"),
             expected,
@@ -79,7 +79,7 @@ fn crooked() -> Row {
     let bits = u128::from(FRAMES) * 1538 * 8;
     let expected = bits * 1_000_000_000_000 / u128::from(RATE);
     Row::same(
-        "10000 frames of 1518 octets in a row at 12.345678 Mbit/s: last bit, ps",
+        "10000 frames of 1518 bytes in a row at 12.345678 Mbit/s: last bit, ps",
         u64::try_from(expected).unwrap_or(u64::MAX),
         last.as_picos(),
     )
@@ -120,7 +120,7 @@ fn impairments() -> Vec<Row> {
         // 1 - (1 - rate)^bits: independent errors.
         let bits = 8.0 * frame as f64;
         let expected = -(bits * (-bit_error_rate).ln_1p()).exp_m1();
-        let what = format!("bit error rate {bit_error_rate:e}, {frame} octets: share damaged");
+        let what = format!("bit error rate {bit_error_rate:e}, {frame} bytes: share damaged");
         let hits = hits(settings, frame, Fate::Damaged);
         rows.push(Row::frequency(what, expected, hits, FRAMES));
     }

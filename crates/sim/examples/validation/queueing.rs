@@ -7,7 +7,7 @@ use units::{Bytes, Rate, Seed, Time};
 use crate::chance::Chance;
 use crate::row::Row;
 
-/// Mean packet size in octets: it takes a millisecond to send.
+/// Mean packet size in bytes: it takes a millisecond to send.
 const MEAN: f64 = 1_000_000.0;
 /// That time, in picoseconds.
 const SERVICE: f64 = 1e9;

@@ -144,9 +144,9 @@ pub(super) fn bearable(
 #[derive(Clone)]
 struct Load {
     packets: f64,
-    octets: f64,
+    bytes: f64,
     packets_per_second: f64,
-    octets_per_second: f64,
+    bytes_per_second: f64,
     smallest: f64,
 }
 
@@ -154,9 +154,9 @@ impl Default for Load {
     fn default() -> Self {
         Self {
             packets: 0.0,
-            octets: 0.0,
+            bytes: 0.0,
             packets_per_second: 0.0,
-            octets_per_second: 0.0,
+            bytes_per_second: 0.0,
             smallest: f64::INFINITY,
         }
     }
@@ -165,9 +165,9 @@ impl Default for Load {
 impl Load {
     fn add(&mut self, offered: &Offered) {
         self.packets += offered.packets;
-        self.octets += offered.packets * offered.mean;
+        self.bytes += offered.packets * offered.mean;
         self.packets_per_second += offered.packets_per_second;
-        self.octets_per_second += offered.packets_per_second * offered.mean;
+        self.bytes_per_second += offered.packets_per_second * offered.mean;
         self.smallest = self.smallest.min(offered.smallest);
     }
 
@@ -208,7 +208,7 @@ impl Load {
             return self.in_room(limit, Framing::None);
         }
         let busy = seconds(work.per_packet) * self.packets_per_second
-            + seconds(work.per_octet) * self.octets_per_second;
+            + seconds(work.per_byte) * self.bytes_per_second;
         // A queue of Poisson arrivals rarely grows beyond a hundred times its mean; an
         // overloaded one may hold all packets.
         let stable = 100.0 / (1.0 - busy).max(f64::MIN_POSITIVE);
@@ -217,7 +217,7 @@ impl Load {
 
     /// Total processing time, in seconds.
     fn work(&self, work: Work) -> f64 {
-        seconds(work.per_packet) * self.packets + seconds(work.per_octet) * self.octets
+        seconds(work.per_packet) * self.packets + seconds(work.per_byte) * self.bytes
     }
 
     /// Upper bound of the seconds until a link without further arrivals is empty.
@@ -227,18 +227,18 @@ impl Load {
         }
         let travels = seconds(settings.delay + settings.jitter + settings.hold);
         let around = float(framing(settings).wire_size(Bytes::ZERO).get());
-        let octets = match settings.queue.limit() {
+        let bytes = match settings.queue.limit() {
             Limit::Bytes(most) => 2.0 * float(most.get()),
             Limit::Packets(_) => f64::INFINITY,
         };
-        let octets = octets.min(self.octets + self.packets * around);
+        let bytes = bytes.min(self.bytes + self.packets * around);
         settings.rate.map_or(travels, |rate| {
-            travels + 8.0 * octets / float(rate.bits_per_second())
+            travels + 8.0 * bytes / float(rate.bits_per_second())
         })
     }
 }
 
-/// The memory needed, in octets, and its largest item.
+/// The memory needed, in bytes, and its largest item.
 #[derive(Default)]
 struct Needs {
     all: f64,
@@ -247,10 +247,10 @@ struct Needs {
 }
 
 impl Needs {
-    fn add(&mut self, octets: f64, what: impl FnOnce() -> String) {
-        self.all += octets;
-        if octets > self.most {
-            self.most = octets;
+    fn add(&mut self, bytes: f64, what: impl FnOnce() -> String) {
+        self.all += bytes;
+        if bytes > self.most {
+            self.most = bytes;
             self.what = what();
         }
     }

@@ -94,11 +94,11 @@ pub enum BadDomain {
     TooBig {
         /// Name of the link.
         link: String,
-        /// The largest packet that it carries, in octets.
+        /// The largest packet that it carries, in bytes.
         largest: u32,
         /// The edge that gathers the bundles.
         ingress: String,
-        /// The largest bundle, in octets.
+        /// The largest bundle, in bytes.
         mtu: u64,
     },
     /// A link that duplicates packets.

@@ -180,7 +180,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             ..*self.contents.of(&first)
         };
         let header = Header {
-            size: octets(bundle.view().size),
+            size: bytes(bundle.view().size),
             content: self.contents.put(content),
             congestion: Congestion::Unable,
             ..outer
@@ -198,6 +198,6 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
     }
 }
 
-fn octets(size: Bytes) -> u32 {
+fn bytes(size: Bytes) -> u32 {
     u32::try_from(size.get()).unwrap_or(u32::MAX)
 }

@@ -9,10 +9,10 @@ use super::Engine;
 use crate::fragments::{fragment_header, ip_header, pieces};
 use crate::packet::{Body, Congestion, Content, Header, Packet, Piece, Segment};
 
-/// Octets of the header of ICMP [RFC4443 s3.2] [RFC792].
+/// Bytes of the header of ICMP [RFC4443 s3.2] [RFC792].
 const ICMP_HEADER: u32 = 8;
 
-/// Octets of a packet that a notification of a drop quotes behind its header [RFC792].
+/// Bytes of a packet that a notification of a drop quotes behind its header [RFC792].
 const QUOTED: u32 = 8;
 
 /// The largest ICMP error of a router: the smallest MTU of IPv6 [RFC4443 s3.2], or the

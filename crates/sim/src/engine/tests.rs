@@ -15,14 +15,14 @@ use super::*;
 use crate::direction::Machine;
 use crate::{Datagrams, Host, Link, Location, Loss, Role, Scenario, Seen, Traffic, Work};
 
-/// A number of packets and the octets of their frames.
+/// A number of packets and the bytes of their frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Amount(u64, u64);
 
 impl Amount {
-    fn add(&mut self, octets: u64) {
+    fn add(&mut self, bytes: u64) {
         self.0 += 1;
-        self.1 += octets;
+        self.1 += bytes;
     }
 }
 
@@ -68,15 +68,15 @@ impl Tracer for Rc<RefCell<Amounts>> {
             waits,
             Amount(state.backlog.packets.into(), state.backlog.bytes.get())
         );
-        let octets = amounts.frame(direction, packet);
-        amounts.came.entry(direction).or_default().add(octets);
+        let bytes = amounts.frame(direction, packet);
+        amounts.came.entry(direction).or_default().add(bytes);
     }
 
     fn sent(&mut self, begins: Time, ends: Time, direction: (usize, usize), packet: Seen, _: Span) {
         assert!(ends >= begins);
         let mut amounts = self.borrow_mut();
-        let octets = amounts.frame(direction, packet);
-        amounts.sent.entry(direction).or_default().add(octets);
+        let bytes = amounts.frame(direction, packet);
+        amounts.sent.entry(direction).or_default().add(bytes);
     }
 
     fn lost(&mut self, _: Time, location: Location, packet: Seen, why: Loss) {
@@ -86,12 +86,12 @@ impl Tracer for Rc<RefCell<Amounts>> {
         };
         let direction = (link, direction);
         let mut amounts = self.borrow_mut();
-        let octets = amounts.frame(direction, packet);
+        let bytes = amounts.frame(direction, packet);
         let amounts = match why {
             Loss::Chance | Loss::Damage => &mut amounts.lost,
             Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut amounts.dropped,
         };
-        amounts.entry(direction).or_default().add(octets);
+        amounts.entry(direction).or_default().add(bytes);
     }
 }
 
@@ -151,7 +151,7 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
     (hops, flows, work, any::<u64>()).prop_map(|(hops, flows, (work, buffer), seed)| {
         let work = Work {
             per_packet: Span::from_micros(work),
-            per_octet: Span::from_picos(work * 1_000),
+            per_byte: Span::from_picos(work * 1_000),
         };
         let host = Role::Host(Host {
             send: work,

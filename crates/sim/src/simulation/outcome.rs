@@ -89,11 +89,11 @@ fn of_datagrams(name: &str, source: &Source, sink: Sink) -> FlowOutcome {
     let without_delays = FlowOutcome {
         name: name.to_owned(),
         sent: counts.sent,
-        sent_bytes: Bytes::new(counts.octets),
+        sent_bytes: Bytes::new(counts.bytes),
         refused: counts.refused,
         packets: counts.packets,
         received: sink.received,
-        received_bytes: sink.octets,
+        received_bytes: sink.bytes,
         copies: sink.copies,
         lost: counts.sent - sink.received,
         unassembled: sink.unassembled(),
@@ -119,11 +119,11 @@ fn of_connection(name: &str, connection: Connection) -> FlowOutcome {
     let of_segments = FlowOutcome {
         name: name.to_owned(),
         sent: tcp.sender.segments,
-        sent_bytes: Bytes::new(tcp.sender.octets),
+        sent_bytes: Bytes::new(tcp.sender.bytes),
         refused: 0,
         packets: connection.packets,
         received: tcp.segments,
-        received_bytes: Bytes::new(tcp.octets),
+        received_bytes: Bytes::new(tcp.bytes),
         copies: 0,
         // Data that are divided again for a smaller MTU may arrive in more segments.
         lost: tcp.sender.segments.saturating_sub(tcp.segments),

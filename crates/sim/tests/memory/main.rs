@@ -20,7 +20,7 @@ static ALLOCATED: PeakAlloc = PeakAlloc;
 
 /// An estimate is at most this multiple of the memory that the run takes.
 const MOST: f64 = 20.0;
-/// Octets that are estimated besides, however small the scenario is.
+/// Bytes that are estimated besides, however small the scenario is.
 const BESIDES: f64 = 400_000.0;
 
 /// One test runs at a time, because the allocations of the whole process are counted.
@@ -89,12 +89,12 @@ fn of_a_dumbbell_at_most_ten_times_as_much_is_expected_as_it_takes() {
 #[test]
 fn of_a_transfer_that_piles_up_no_more_than_half_is_expected_to_wait() {
     let _alone = ALONE.lock().unwrap();
-    for (octets, host) in [
+    for (bytes, host) in [
         (100_000_000, slow(1, 0)),
         (100_000_000, slow(0, 1)),
         (400_000_000, slow(1, 0)),
     ] {
-        for scenario in [transfer(octets, host, 100_000_000), echo(host, octets)] {
+        for scenario in [transfer(bytes, host, 100_000_000), echo(host, bytes)] {
             let (estimate, taken) = (estimate(&scenario), taken(scenario));
             assert!(taken <= estimate, "{taken} of {estimate}");
             assert!(estimate <= 3.0 * taken, "{taken} of {estimate}");
@@ -124,7 +124,7 @@ fn a_transfer_that_piles_up_at_a_slow_host_is_refused_in_one_line() {
     assert!(!error.contains('\n'), "{error}");
 }
 
-/// The octets of memory that a run of `scenario` takes.
+/// The bytes of memory that a run of `scenario` takes.
 fn taken(scenario: Scenario) -> f64 {
     let before = ALLOCATED.current_usage();
     ALLOCATED.reset_peak_usage();
@@ -134,7 +134,7 @@ fn taken(scenario: Scenario) -> f64 {
     taken
 }
 
-/// The octets of memory that the check of `scenario` expects: the least budget with
+/// The bytes of memory that the check of `scenario` expects: the least budget with
 /// which it is accepted.
 fn estimate(scenario: &Scenario) -> f64 {
     let mut scenario = scenario.clone();
@@ -218,7 +218,7 @@ fn small(flows: u32) -> Scenario {
 fn slow(send: u64, receive: u64) -> Host {
     let work = |times| Work {
         per_packet: Span::from_micros(200 * times),
-        per_octet: Span::ZERO,
+        per_byte: Span::ZERO,
     };
     Host {
         send: work(send),
@@ -227,11 +227,11 @@ fn slow(send: u64, receive: u64) -> Host {
     }
 }
 
-/// A transfer of `octets` over one link.
-fn transfer(octets: u64, host: Host, rate: u64) -> Scenario {
+/// A transfer of `bytes` over one link.
+fn transfer(bytes: u64, host: Host, rate: u64) -> Scenario {
     let direction = settings(rate, Span::from_millis(10), 100);
     let tcp = Tcp {
-        octets: Some(octets),
+        bytes: Some(bytes),
         ..Tcp::new(tcp::Settings::new(1_448))
     };
     let nodes = ["a", "b"].map(|name| node(name, Role::Host(host)));
@@ -244,7 +244,7 @@ fn transfer(octets: u64, host: Host, rate: u64) -> Scenario {
 fn host_of(micros: u64) -> Host {
     let work = Work {
         per_packet: Span::from_micros(micros),
-        per_octet: Span::ZERO,
+        per_byte: Span::ZERO,
     };
     Host {
         send: work,
@@ -254,8 +254,8 @@ fn host_of(micros: u64) -> Host {
 }
 
 /// A transfer in messages, each of which is answered.
-fn echo(host: Host, octets: u64) -> Scenario {
-    let mut echo = transfer(octets, host, 100_000_000);
+fn echo(host: Host, bytes: u64) -> Scenario {
+    let mut echo = transfer(bytes, host, 100_000_000);
     let messages = |size, answers| Messages {
         size,
         preroll: 0,

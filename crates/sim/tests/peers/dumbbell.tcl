@@ -81,8 +81,8 @@ proc count {} {
     set now [list [$monitor set parrivals_] [$monitor set pdrops_] [$monitor set bdepartures_] [$waiting set sum_]]
     foreach a $now b $before { lappend since [expr {$a - $b}] }
     set before $now
-    foreach {arrivals drops octets packets} $since {}
-    puts "[expr 100.0 * $drops / $arrivals] [expr 8.0 * $octets / $is(half)] [expr $packets / $is(half)]"
+    foreach {arrivals drops bytes packets} $since {}
+    puts "[expr 100.0 * $drops / $arrivals] [expr 8.0 * $bytes / $is(half)] [expr $packets / $is(half)]"
 }
 puts $begins
 if {$is(trace) ne {}} { $ns trace-queue $node(r) $node(s) [open $is(trace) w] }

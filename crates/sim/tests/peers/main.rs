@@ -183,7 +183,7 @@ fn dumbbell(queue: Spec) -> Dumbbell {
 }
 
 #[test]
-fn red_with_packets_of_3000_octets() {
+fn red_with_packets_of_3000_bytes() {
     let mut dumbbell = dumbbell(Spec::Red(red(35, 3_000)));
     dumbbell.size = 3_000;
     agrees("size 3000", &dumbbell);
@@ -204,7 +204,7 @@ fn red_under_newreno() {
 }
 
 #[test]
-fn adaptive_red_in_octets() {
+fn adaptive_red_in_bytes() {
     let mut red = red(35, 1_500);
     red.adaptive = true;
     red.unit = Unit::Bytes;
@@ -250,7 +250,7 @@ fn drop_from_front_under_reno_where_congestion_decreases() {
 
 /// Settings of a study that does not name its TCP: ns-2's default agent is Tahoe.
 #[test]
-fn adaptive_red_under_tahoe_with_packets_of_3000_octets() {
+fn adaptive_red_under_tahoe_with_packets_of_3000_bytes() {
     let mut red = red(20, 3_000);
     red.adaptive = true;
     let mut dumbbell = dumbbell(Spec::Red(red));
@@ -282,7 +282,7 @@ fn drop_tail_under_tahoe_over_a_slow_path_where_congestion_decreases() {
 }
 
 #[test]
-fn adaptive_red_under_reno_with_packets_of_3000_octets() {
+fn adaptive_red_under_reno_with_packets_of_3000_bytes() {
     let mut red = red(20, 3_000);
     red.adaptive = true;
     let mut dumbbell = dumbbell(Spec::Red(red));

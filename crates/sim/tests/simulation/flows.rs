@@ -22,14 +22,14 @@ fn a_flow_sends_what_its_schedule_says_and_no_more() {
         Law::Empirical(vec![1e8, 1e9, 1e9].into()),
     ];
     for gaps in laws {
-        for (bursts, octets) in [(None, None), (Some(bursts.clone()), Some(100_000))] {
+        for (bursts, bytes) in [(None, None), (Some(bursts.clone()), Some(100_000))] {
             // Some exceed the largest datagram and are refused.
             let payloads = Law::Pareto(1.1, 400.0);
             let mut scenario = pair(
                 &bare(1_000_000_000, 1_000_000),
                 Datagrams {
                     bursts: bursts.clone(),
-                    octets,
+                    bytes,
                     ..Datagrams::new(gaps.clone(), payloads.clone())
                 },
             );
@@ -38,8 +38,8 @@ fn a_flow_sends_what_its_schedule_says_and_no_more() {
             let mut schedule = Schedule::new(Time::ZERO, gaps.clone(), payloads, seed)
                 .until(at(1.0))
                 .carried(Bytes::ZERO..=Bytes::new(65_507));
-            if let Some(octets) = octets {
-                schedule = schedule.octets(octets);
+            if let Some(bytes) = bytes {
+                schedule = schedule.bytes(bytes);
             }
             if let Some(bursts) = bursts {
                 schedule = schedule.bursts(bursts).unwrap();

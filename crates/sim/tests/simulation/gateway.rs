@@ -1,5 +1,5 @@
 //! A gateway decides as the edge of a simulated domain: what arrives at an edge is handed
-//! to the core of a gateway as octets, and both send the same.
+//! to the core of a gateway as bytes, and both send the same.
 
 use std::net::Ipv4Addr;
 
@@ -29,23 +29,23 @@ const ENDS: Addresses = Addresses::V4([
     Ipv4Addr::new(198, 51, 100, 2),
 ]);
 
-/// A packet: its flow, its number in it, and its octets.
+/// A packet: its flow, its number in it, and its bytes.
 type Name = (usize, u64, u64);
 
 fn name(seen: Seen) -> Name {
     (seen.flow, seen.sequence, seen.size.get())
 }
 
-/// The octets of the packet with this name.
-fn octets((flow, number, size): Name) -> Vec<u8> {
+/// The bytes of the packet with this name.
+fn bytes((flow, number, size): Name) -> Vec<u8> {
     let length = u16::try_from(size - 20).unwrap();
     let addresses = Addresses::V4([[10, 0, 0, 1].into(), [192, 0, 2, 1].into()]);
     let ports = [4_000 + u16::try_from(flow).unwrap(), 5_000];
     let datagram = Datagram::unfragmented(addresses, ports, length);
-    let mut octets = vec![0; datagram.packet_len()];
-    datagram.emit(&mut octets).unwrap();
-    octets[28..36].copy_from_slice(&number.to_be_bytes());
-    octets
+    let mut bytes = vec![0; datagram.packet_len()];
+    datagram.emit(&mut bytes).unwrap();
+    bytes[28..36].copy_from_slice(&number.to_be_bytes());
+    bytes
 }
 
 /// The arrivals at a simulated edge, and the transmissions of the link behind it.
@@ -76,8 +76,8 @@ impl Tracer for Watch {
             self.came.push((ends, name(packet)));
         } else if link == FIRST {
             let bundle = self.opened.take();
-            let octets = bundle.unwrap_or_else(|| octets(name(packet)));
-            self.sent.push((ends, octets));
+            let bytes = bundle.unwrap_or_else(|| bytes(name(packet)));
+            self.sent.push((ends, bytes));
         }
     }
 
@@ -92,13 +92,13 @@ impl Tracer for Watch {
     }
 }
 
-/// The octets of a bundle, as the emitter of packets writes them.
+/// The bytes of a bundle, as the emitter of packets writes them.
 fn written(opened: &Opened) -> Vec<u8> {
     let packets: Vec<(Vec<u8>, u16)> = opened
         .inside
         .iter()
         .map(|inside| {
-            let packet = inside.packet.map(|seen| octets(name(seen)));
+            let packet = inside.packet.map(|seen| bytes(name(seen)));
             (packet.unwrap_or_default(), inside.waited)
         })
         .collect();
@@ -109,8 +109,8 @@ fn written(opened: &Opened) -> Vec<u8> {
         unit: Unit::Microsecond,
         sequence: u16::try_from(opened.number % u64::from(bundle::SEQUENCES)).unwrap(),
     };
-    let pieces = packets.iter().map(|(octets, waited)| Piece {
-        octets,
+    let pieces = packets.iter().map(|(bytes, waited)| Piece {
+        bytes,
         waited: *waited,
     });
     let carriage = bundle::Carriage::Ip {
@@ -141,20 +141,16 @@ fn simulated(case: &Case) -> Watch {
         queue: case.queue.clone(),
         ..bare(case.rate.bits_per_second(), 0)
     };
-    let flows = case
-        .flows
-        .iter()
-        .enumerate()
-        .map(|(number, (gap, octets))| {
-            let datagrams = Datagrams {
-                limit: Some(300),
-                ..Datagrams::new(
-                    Law::Exponential(gap * SECOND),
-                    Law::Uniform(8.0, f64::from(*octets)),
-                )
-            };
-            flow(&format!("f{number}"), 0, 1, datagrams)
-        });
+    let flows = case.flows.iter().enumerate().map(|(number, (gap, bytes))| {
+        let datagrams = Datagrams {
+            limit: Some(300),
+            ..Datagrams::new(
+                Law::Exponential(gap * SECOND),
+                Law::Uniform(8.0, f64::from(*bytes)),
+            )
+        };
+        flow(&format!("f{number}"), 0, 1, datagrams)
+    });
     let scenario = scenario(
         vec![
             host("a"),
@@ -244,7 +240,7 @@ fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) 
             (Some(at), timeout) if timeout.is_none_or(|timeout| at <= timeout) => {
                 now = at;
                 let (_, name) = came.next().unwrap();
-                gateway.receive_inside(now, &octets(*name));
+                gateway.receive_inside(now, &bytes(*name));
             }
             (_, Some(timeout)) => {
                 now = timeout.max(now);
@@ -253,10 +249,10 @@ fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) 
             (_, None) => break,
         }
         while let Some(transmit) = gateway.poll_transmit(now) {
-            let Transmit::Core { octets, .. } = transmit else {
+            let Transmit::Core { bytes, .. } = transmit else {
                 panic!("nothing for the inside");
             };
-            sent.push((now, octets.to_vec()));
+            sent.push((now, bytes.to_vec()));
         }
     }
     let outward = gateway.counts().total().outward;
@@ -311,7 +307,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_gateway_sends_what_a_simulated_edge_sends_octet_for_octet(case in cases()) {
+    fn a_gateway_sends_what_a_simulated_edge_sends_byte_for_byte(case in cases()) {
         let simulated = simulated(&case);
         let (sent, whole, taken_out) = real(&case, &simulated.came);
         prop_assert_eq!(sent.len(), simulated.sent.len());
@@ -341,6 +337,6 @@ fn the_compared_cases_have_bundles_and_both_kinds_of_drops() {
         watch
             .sent
             .iter()
-            .any(|(_, octets)| octets[9] == bundle::PROTOCOL)
+            .any(|(_, bytes)| bytes[9] == bundle::PROTOCOL)
     );
 }

@@ -119,7 +119,7 @@ fn inner_dropped(outcome: &Outcome) -> u64 {
 #[test]
 fn the_core_forwards_bundles_and_every_packet_arrives() {
     let wire = bare(1_000_000_000, 1_000);
-    // With a packet of 128 octets of IP every 10 us, 67 packets fill 9000 octets.
+    // With a packet of 128 bytes of IP every 10 us, 67 packets fill 9000 bytes.
     let sent = || constant(1e-5, 100, 10_000);
     for destination in [Destination::Egress, Destination::FirstPacket] {
         let domain = Domain {
@@ -161,7 +161,7 @@ fn while_the_link_is_idle_nothing_waits_to_be_gathered_unless_a_timer_says_so() 
 
 #[test]
 fn while_the_link_is_busy_what_waits_anyway_is_gathered() {
-    // 128 octets every 10 us are 102.4 Mb/s: without bundles they take nearly all of the
+    // 128 bytes every 10 us are 102.4 Mb/s: without bundles they take nearly all of the
     // 110 Mb/s that the other flow leaves.
     let (slow, fast) = (bare(110_000_000, 10_000), bare(1_000_000_000, 10_000));
     let mut scenario = line([&slow, &fast, &fast], constant(1e-5, 100, 10_000));
@@ -303,7 +303,7 @@ fn shaping_gives_packets_their_gaps_back_and_spares_a_small_buffer() {
     let receiver = |buffer| Host {
         receive: Work {
             per_packet: Span::from_micros(8),
-            per_octet: Span::ZERO,
+            per_byte: Span::ZERO,
         },
         receive_buffer: Some(Bytes::new(buffer)),
         ..Host::default()
@@ -340,7 +340,7 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     scenario.flows = (0..4)
         .map(|number| {
             let tcp = Tcp {
-                octets: Some(200_000),
+                bytes: Some(200_000),
                 ..Tcp::new(tcp::Settings::new(1_000))
             };
             jumbolab_sim::Flow {
@@ -415,7 +415,7 @@ fn sources_are_notified_of_drops_after_the_delay_of_the_return_path() {
         let fast = bare(1_000_000_000, 1_000);
         let mut scenario = line([&far, &slow, &fast], constant(1.0, 1, 1));
         let tcp = Tcp {
-            octets: Some(1_000_000),
+            bytes: Some(1_000_000),
             ..Tcp::new(tcp::Settings::new(1_000))
         };
         scenario.flows[0].traffic = Traffic::Tcp(tcp);

@@ -11,15 +11,15 @@ use crate::network::{bare, constant, flow, host, line, link, node, pair, run, sc
 
 #[test]
 fn messages_at_equal_intervals_take_their_bits_and_the_distance_and_never_vary() {
-    // Octets of payload, and of wire: plus 28 of IPv4 and UDP and 38 of Ethernet.
-    for (octets, wire) in [(18, 84), (1_472, 1_538), (8_972, 9_038)] {
+    // Bytes of payload, and of wire: plus 28 of IPv4 and UDP and 38 of Ethernet.
+    for (bytes, wire) in [(18, 84), (1_472, 1_538), (8_972, 9_038)] {
         for bits in [10_000_000, 1_000_000_000] {
             let direction = Settings {
                 ethernet: true,
                 delay: Span::from_millis(5),
                 ..bare(bits, 10)
             };
-            let ran = run(pair(&direction, constant(0.01, octets, 100)));
+            let ran = run(pair(&direction, constant(0.01, bytes, 100)));
             let expected = wire as f64 * 8.0 / bits as f64 + 0.005;
             let delays = ran.flows[0].delays.unwrap();
             let summary = ran.flows[0].summary.clone().unwrap();
@@ -28,7 +28,7 @@ fn messages_at_equal_intervals_take_their_bits_and_the_distance_and_never_vary()
             assert_eq!(summary.jitter_ditg, Some(0.0));
             assert_eq!(summary.jitter_rfc3550, Some(0.0));
             assert_eq!((ran.flows[0].received, ran.flows[0].lost), (100, 0));
-            let goodput = u64::from(octets) * 8 * 100;
+            let goodput = u64::from(bytes) * 8 * 100;
             assert_eq!(ran.flows[0].goodput, Rate::from_bits_per_second(goodput));
         }
     }
@@ -48,7 +48,7 @@ fn a_switch_that_stores_takes_a_frame_longer_than_one_that_cuts_through() {
         let scenario = line(Role::Switch, [first, &store], constant(0.001, 1_472, 10));
         run(scenario).flows[0].delays.unwrap().mean
     };
-    // With cut-through, preamble and header take 22 octets.
+    // With cut-through, preamble and header take 22 bytes.
     assert!((delay(&store) - 2.0 * 12_304e-9).abs() < 1e-15);
     assert!((delay(&cut) - 12_304e-9 - 176e-9).abs() < 1e-15);
 }
@@ -64,10 +64,10 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
     let Role::Host(receiver) = &mut scenario.nodes[1].role else {
         panic!("b is a host");
     };
-    // 10 us plus 1000 octets of 10 ns: 20 us per packet, with an arrival every
+    // 10 us plus 1000 bytes of 10 ns: 20 us per packet, with an arrival every
     // microsecond.
     receiver.receive.per_packet = Span::from_micros(10);
-    receiver.receive.per_octet = Span::from_nanos(10);
+    receiver.receive.per_byte = Span::from_nanos(10);
     receiver.receive_buffer = Some(Bytes::new(4_000));
     let ran = run(scenario.clone());
     assert_eq!((ran.nodes[1].received, ran.nodes[1].dropped), (4, 6));

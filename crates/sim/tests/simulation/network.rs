@@ -57,14 +57,11 @@ pub(crate) fn flow(name: &str, from: usize, to: usize, datagrams: Datagrams) -> 
     }
 }
 
-/// `count` datagrams of `octets` of payload, one every `gap` seconds.
-pub(crate) fn constant(gap: f64, octets: u32, count: u64) -> Datagrams {
+/// `count` datagrams of `bytes` of payload, one every `gap` seconds.
+pub(crate) fn constant(gap: f64, bytes: u32, count: u64) -> Datagrams {
     Datagrams {
         limit: Some(count),
-        ..Datagrams::new(
-            Law::Constant(gap * SECOND),
-            Law::Constant(f64::from(octets)),
-        )
+        ..Datagrams::new(Law::Constant(gap * SECOND), Law::Constant(f64::from(bytes)))
     }
 }
 

@@ -83,7 +83,7 @@ fn a_source_learns_the_path_mtu_from_packet_too_big() {
         assert_eq!((flow.sent, flow.refused, flow.received), expected, "{ip}");
         // The ICMP error quotes as much of the packet as allowed.
         let answer = if ip == IpVersion::V6 { 1_280 } else { 576 };
-        let back = ran.links[0].directions[1].counters.octets;
+        let back = ran.links[0].directions[1].counters.bytes;
         assert_eq!(back, answer + 18);
     }
 }
@@ -137,9 +137,6 @@ fn a_jumbogram_travels_whole_where_the_link_carries_it() {
     scenario.flows[0].ip = IpVersion::V6;
     let ran = run(scenario);
     assert_eq!((ran.flows[0].packets, ran.flows[0].received), (1, 1));
-    // 40 octets of IP, 8 of the Jumbo Payload option, 8 of UDP, 18 of Ethernet.
-    assert_eq!(
-        ran.links[0].directions[0].counters.octets,
-        500_000 + 56 + 18
-    );
+    // 40 bytes of IP, 8 of the Jumbo Payload option, 8 of UDP, 18 of Ethernet.
+    assert_eq!(ran.links[0].directions[0].counters.bytes, 500_000 + 56 + 18);
 }

@@ -15,12 +15,12 @@ use crate::network::{SECOND, at, bare, pair, run};
 /// Student's t at 99.9 %, two-sided, nine degrees of freedom.
 const T: f64 = 4.781;
 
-/// The service time of a packet: 1000 octets at 8 Mb/s.
+/// The service time of a packet: 1000 bytes at 8 Mb/s.
 const SERVICE: f64 = 1e-3;
 
 /// Poisson arrivals of load `load` at a queue without a limit, with constant service times.
 fn run_seed(load: f64, packets: u64, seed: u64) -> Outcome {
-    // A packet on IPv6 without framing has 48 octets of headers.
+    // A packet on IPv6 without framing has 48 bytes of headers.
     let datagrams = Datagrams {
         limit: Some(packets),
         ..Datagrams::new(

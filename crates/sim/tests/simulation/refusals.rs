@@ -102,14 +102,14 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
             s.flows[0].ip = IpVersion::V6;
             s.links[1].directions[0].largest_packet = Some(Bytes::new(1_279));
         },
-        "link `rb` carries packets of 1279 octets at most, IPv6 of flow `f` needs 1280",
+        "link `rb` carries packets of 1279 bytes at most, IPv6 of flow `f` needs 1280",
     );
     let small = Spec::DropTail {
         limit: Limit::Bytes(Bytes::new(1_027)),
     };
     refused(
         |s| s.links[1].directions[0].queue = small,
-        "link `rb`: its queue holds 1027 octets and a packet of flow `f` takes 1028",
+        "link `rb`: its queue holds 1027 bytes and a packet of flow `f` takes 1028",
     );
     refused(
         |s| {
@@ -118,7 +118,7 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
             };
             host.receive_buffer = Some(Bytes::new(1_000));
         },
-        "node `b`: its receive buffer holds 1000 octets and a packet of flow `f` takes 1028",
+        "node `b`: its receive buffer holds 1000 bytes and a packet of flow `f` takes 1028",
     );
 }
 

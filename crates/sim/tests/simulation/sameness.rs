@@ -70,7 +70,7 @@ fn busy() -> Scenario {
     };
     west.receive = Work {
         per_packet: Span::from_micros(40),
-        per_octet: Span::from_nanos(9),
+        per_byte: Span::from_nanos(9),
     };
     busy
 }
@@ -204,9 +204,9 @@ fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
             link("br", [1, 2], &direction(10_000_000, 50)),
             link("rc", [2, 3], &direction(8_000_000, 8)),
         ];
-        let constant = |picos: u64, octets: f64| Datagrams {
+        let constant = |picos: u64, bytes: f64| Datagrams {
             limit: Some(2_000),
-            ..Datagrams::new(Law::Constant((picos / k) as f64), Law::Constant(octets))
+            ..Datagrams::new(Law::Constant((picos / k) as f64), Law::Constant(bytes))
         };
         let flows = vec![
             flow("one", 0, 3, constant(2_000_000_000, 972.0)),

@@ -22,7 +22,7 @@ pub(crate) struct Dumbbell {
     /// The queues at both ends of the bottleneck.
     pub(crate) queue: Spec,
     pub(crate) recovery: Recovery,
-    /// Octets of a data packet.
+    /// Bytes of a data packet.
     pub(crate) size: u32,
     /// Whether the twenty flows stop half-way instead of starting there.
     pub(crate) decrease: bool,

@@ -160,5 +160,5 @@ fn without_loss_nothing_is_sent_twice_and_all_arrives() {
     assert_eq!(ran.sender.counts().retransmissions, 0);
     assert_eq!(ran.sender.counts().timeouts, 0);
     near(ran.rate, 50.0, 0.02);
-    assert!(ran.receiver.octets() >= 1_000 * (ran.sender.counts().segments - 50));
+    assert!(ran.receiver.bytes() >= 1_000 * (ran.sender.counts().segments - 50));
 }

@@ -23,9 +23,9 @@ fn packets(most: u32) -> Spec {
     Spec::DropTail { limit }
 }
 
-fn connection(settings: tcp::Settings, octets: Option<u64>) -> Tcp {
+fn connection(settings: tcp::Settings, bytes: Option<u64>) -> Tcp {
     Tcp {
-        octets,
+        bytes,
         ..Tcp::new(settings)
     }
 }
@@ -68,7 +68,7 @@ fn run(scenario: Scenario) -> Outcome {
     scenario.check().unwrap().run()
 }
 
-/// Octets whose transmission on the second link begins after a number of seconds.
+/// Bytes whose transmission on the second link begins after a number of seconds.
 struct Carried(u64, u64);
 
 impl Tracer for Carried {
@@ -81,7 +81,7 @@ impl Tracer for Carried {
 
 #[test]
 fn one_flow_uses_what_its_buffer_lets_it() {
-    // 24 Mb/s times 100 ms are two hundred packets of 1500 octets.
+    // 24 Mb/s times 100 ms are two hundred packets of 1500 bytes.
     for (buffer, waiting, expected) in [
         (0.0, 2, 0.75),
         (0.1, 22, 0.8176),
@@ -237,11 +237,11 @@ proptest! {
             },
             ..base
         };
-        let octets = segments * 1_000;
-        let scenario = line(&direction, 100_000, vec![connection(settings, Some(octets))]);
+        let bytes = segments * 1_000;
+        let scenario = line(&direction, 100_000, vec![connection(settings, Some(bytes))]);
         let outcome = run(Scenario { seed: Seed::new(seed), ..scenario });
         let flow = &outcome.flows[0];
-        prop_assert_eq!(flow.received_bytes, Bytes::new(octets));
+        prop_assert_eq!(flow.received_bytes, Bytes::new(bytes));
         prop_assert_eq!((flow.sent, flow.received, flow.lost), (segments, segments, 0));
         // The run ends when all data are acknowledged, before its limit.
         prop_assert!(outcome.end < Time::ZERO + Span::from_secs(99_000));

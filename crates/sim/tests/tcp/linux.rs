@@ -9,7 +9,7 @@ use queue::{Limit, Spec};
 use tcp::Control;
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
-/// Octets of frames before counting begins.
+/// Bytes of frames before counting begins.
 const PREROLL: u64 = 1_000_000;
 
 /// Measurements of the kernel at 20 Mbit/s and 40 ms, MTU 1500, in transfers of 21 MB
@@ -49,8 +49,8 @@ fn a_connection_of_linux_uses_its_buffer_as_the_kernel_did() {
 /// The direction from the sender to the receiver.
 #[derive(Default)]
 struct Bottleneck {
-    /// Octets of frames whose transmission has begun.
-    octets: u64,
+    /// Bytes of frames whose transmission has begun.
+    bytes: u64,
     /// The start of counting, and the start of the last frame.
     counted: Option<(Time, Time)>,
     busy: f64,
@@ -81,8 +81,8 @@ impl Tracer for Bottleneck {
         if link != (0, 0) {
             return;
         }
-        self.octets += packet.size.get();
-        if self.octets >= PREROLL && packet.size > Bytes::new(1_000) {
+        self.bytes += packet.size.get();
+        if self.bytes >= PREROLL && packet.size > Bytes::new(1_000) {
             let (first, _) = *self.counted.get_or_insert((from, to));
             self.counted = Some((first, to));
             self.busy += to.since(from).unwrap_or_default().as_secs_f64();
@@ -131,7 +131,7 @@ fn run(control: Control, frames: u32) -> Bottleneck {
             start: Time::ZERO,
             stop: None,
             traffic: Traffic::Tcp(Tcp {
-                octets: Some(21_000_000),
+                bytes: Some(21_000_000),
                 messages: Some(messages),
                 ..Tcp::new(tcp::Settings::linux(control, u32::MAX))
             }),

@@ -23,7 +23,7 @@ pub(crate) struct Agreement {
     pub(crate) worst: u64,
 }
 
-/// The events of a recording, one per line after a heading: seconds, kind, octets,
+/// The events of a recording, one per line after a heading: seconds, kind, bytes,
 /// number.
 pub(crate) fn read(lines: impl Iterator<Item = String>) -> Option<Vec<Event>> {
     let event = |line: String| {
@@ -37,7 +37,7 @@ pub(crate) fn read(lines: impl Iterator<Item = String>) -> Option<Vec<Event>> {
     lines.skip(1).map(event).collect()
 }
 
-/// Repeats the flow: packets of `size` octets, a queue of `limit` packets, a sender
+/// Repeats the flow: packets of `size` bytes, a queue of `limit` packets, a sender
 /// whose clock has `phase` at time zero, and a first link with a delay of 2 ms plus
 /// `nudge` minus a picosecond.
 pub(crate) fn run(

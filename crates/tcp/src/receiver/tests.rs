@@ -21,7 +21,7 @@ fn settings() -> Settings {
     }
 }
 
-/// The acknowledgements of arriving segments of 100 octets.
+/// The acknowledgements of arriving segments of 100 bytes.
 fn acks(settings: &Settings, arrivals: &[u64]) -> Vec<Option<Ack>> {
     let mut receiver = Receiver::new(settings);
     let arrive = |from: &u64| {
@@ -47,7 +47,7 @@ fn blocks_begin_with_the_one_that_the_segment_is_in() {
     // There is room for three blocks.
     assert_eq!(blocks(acks[6]), [(1_000, 1_100), (800, 900), (600, 700)]);
     assert!(acks.iter().all(|ack| ack.unwrap().next == 100));
-    // 20 octets of TCP, 12 of options, 4 and 24 of blocks.
+    // 20 bytes of TCP, 12 of options, 4 and 24 of blocks.
     assert_eq!(acks[6].unwrap().header, 60);
 }
 

@@ -32,19 +32,19 @@ fn opened(settings: &Settings) -> (Sender, Vec<Data>) {
 fn segments_are_counted_once_and_their_repetitions_apart() {
     let (mut sender, _) = opened(&Settings::new(SEGMENT));
     let counts = sender.counts();
-    assert_eq!((counts.segments, counts.octets), (10, 14_600));
+    assert_eq!((counts.segments, counts.bytes), (10, 14_600));
     assert_eq!((counts.retransmissions, counts.timeouts), (0, 0));
     assert_eq!((counts.round_trips, counts.round_trips_took), (1, MILLI));
     sender.timeout(sender.next_timeout().unwrap());
     let again = sent(&mut sender);
     assert_eq!((again.len(), again[0].again), (1, true));
     let counts = sender.counts();
-    assert_eq!((counts.segments, counts.octets), (10, 14_600));
+    assert_eq!((counts.segments, counts.bytes), (10, 14_600));
     assert_eq!((counts.retransmissions, counts.timeouts), (1, 1));
 }
 
 #[test]
-fn segments_that_do_not_fit_are_sent_again_smaller_in_a_window_of_as_many_octets() {
+fn segments_that_do_not_fit_are_sent_again_smaller_in_a_window_of_as_many_bytes() {
     let (mut sender, first) = opened(&Settings::new(SEGMENT));
     let before = sender.state();
     // Neither none nor more than a segment has is news.
@@ -59,9 +59,9 @@ fn segments_that_do_not_fit_are_sent_again_smaller_in_a_window_of_as_many_octets
             .iter()
             .all(|data| data.again && data.payload == SEGMENT / 2)
     );
-    let octets = |state: State, payload: u32| state.window * f64::from(payload);
+    let bytes = |state: State, payload: u32| state.window * f64::from(payload);
     let after = sender.state();
-    assert_eq!(octets(after, SEGMENT / 2), octets(before, SEGMENT));
+    assert_eq!(bytes(after, SEGMENT / 2), bytes(before, SEGMENT));
     assert_eq!((before.flight, after.flight), (10.0, 20.0));
 }
 
@@ -134,7 +134,7 @@ fn data_that_are_sent_again_share_no_segment_with_new_data() {
     let payloads = |sender: &mut Sender| -> Vec<u32> {
         sent(sender).iter().map(|data| data.payload).collect()
     };
-    // Ten whole segments are more than the window of 14 600 octets.
+    // Ten whole segments are more than the window of 14 600 bytes.
     assert_eq!(
         payloads(&mut sender),
         [&[0, 100][..], &[SEGMENT; 9]].concat()

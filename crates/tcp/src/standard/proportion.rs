@@ -1,20 +1,20 @@
 //! Proportional rate reduction [RFC6937].
 
-/// Octets sent and delivered in a recovery [RFC6937 s3].
+/// Bytes sent and delivered in a recovery [RFC6937 s3].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proportion {
     delivered: u64,
     sent: u64,
-    /// Outstanding octets at its start.
+    /// Outstanding bytes at its start.
     outstanding: u64,
-    /// Octets delivered by the current acknowledgement.
+    /// Bytes delivered by the current acknowledgement.
     now: u64,
     /// Whether the current acknowledgement covers new data.
     pub(super) safe: bool,
 }
 
 impl Proportion {
-    /// Begins a recovery with `outstanding` octets in flight.
+    /// Begins a recovery with `outstanding` bytes in flight.
     pub(super) fn new(outstanding: u64) -> Self {
         Self {
             outstanding,
@@ -22,23 +22,23 @@ impl Proportion {
         }
     }
 
-    /// Records that `octets` were sent.
-    pub(super) const fn send(&mut self, octets: u64) {
-        self.sent += octets;
+    /// Records that `bytes` were sent.
+    pub(super) const fn send(&mut self, bytes: u64) {
+        self.sent += bytes;
     }
 
-    /// Records that an acknowledgement delivered `octets`.
-    pub(super) const fn deliver(&mut self, octets: u64) {
-        self.delivered += octets;
-        self.now = octets;
+    /// Records that an acknowledgement delivered `bytes`.
+    pub(super) const fn deliver(&mut self, bytes: u64) {
+        self.delivered += bytes;
+        self.now = bytes;
     }
 
-    /// Octets delivered by the current acknowledgement.
+    /// Bytes delivered by the current acknowledgement.
     pub(super) const fn now(&self) -> u64 {
         self.now
     }
 
-    /// Octets that may be sent for this acknowledgement, with `pipe` octets in flight
+    /// Bytes that may be sent for this acknowledgement, with `pipe` bytes in flight
     /// and `threshold` as the target. A `segment` more than delivered may be sent while
     /// acknowledgements cover new data [RFC6937 s3].
     pub(super) fn allowed(&self, pipe: u64, threshold: u64, segment: u64) -> u64 {
@@ -62,7 +62,7 @@ impl Proportion {
 mod tests {
     use super::*;
 
-    /// Octets of a segment.
+    /// Bytes of a segment.
     const SEGMENT: u64 = 1_000;
 
     #[test]

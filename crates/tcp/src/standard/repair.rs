@@ -8,7 +8,7 @@ use crate::{Range, Recovery, Reduction};
 
 /// The data in flight according to SACK.
 struct Pipe {
-    octets: u64,
+    bytes: u64,
     /// All unreported numbers below this one count as lost.
     lost_below: u64,
 }
@@ -84,21 +84,21 @@ impl Standard {
     /// then unreported data that do not count as lost [RFC6675 s5].
     pub(super) fn repair(&mut self, now: Time) {
         let Pipe {
-            mut octets,
+            mut bytes,
             lost_below,
         } = self.pipe();
         let room = match self.reduction {
-            Reduction::AtOnce => self.octets(self.window),
+            Reduction::AtOnce => self.bytes(self.window),
             Reduction::Proportional => {
-                let threshold = self.octets(self.threshold);
-                octets
+                let threshold = self.bytes(self.threshold);
+                bytes
                     + self
                         .proportion
-                        .allowed(octets, threshold, self.payload.into())
+                        .allowed(bytes, threshold, self.payload.into())
             }
         };
         self.proportion.safe = false;
-        while octets + u64::from(self.payload) <= room {
+        while bytes + u64::from(self.payload) <= room {
             let highest = self.sacked.last().map_or(self.una, |range| range.from);
             let new = self.cut(self.fresh);
             let range = match self.missing(lost_below) {
@@ -114,7 +114,7 @@ impl Standard {
             }
             self.next = self.next.max(range.to);
             self.output(now, range);
-            octets += range.to - range.from;
+            bytes += range.to - range.from;
             self.proportion.send(range.to - range.from);
         }
     }
@@ -170,7 +170,7 @@ impl Standard {
         let (mut ranges, mut above) = (0, 0);
         let mut top = self.fresh;
         let mut pipe = Pipe {
-            octets: 0,
+            bytes: 0,
             lost_below: self.una,
         };
         let lowest = Range {
@@ -181,9 +181,9 @@ impl Standard {
             if ranges >= DUPLICATES || above > enough {
                 pipe.lost_below = pipe.lost_below.max(top);
             } else {
-                pipe.octets += top - range.to;
+                pipe.bytes += top - range.to;
             }
-            pipe.octets += self.resent.min(top).saturating_sub(range.to);
+            pipe.bytes += self.resent.min(top).saturating_sub(range.to);
             ranges += 1;
             above += range.to - range.from;
             top = range.from;

@@ -27,7 +27,7 @@ impl Standard {
 
     pub(super) fn grow(&mut self, now: Time, acked: f64) {
         // A window limited by the receiver's does not grow.
-        if self.octets(self.window) >= self.most {
+        if self.bytes(self.window) >= self.most {
             return;
         }
         let trips = Trips {
@@ -53,7 +53,7 @@ impl Standard {
         self.counts.marks += 1;
     }
 
-    /// Octets in flight that the receiver's window allows.
+    /// Bytes in flight that the receiver's window allows.
     pub(super) fn most(&self) -> u64 {
         let opened = |first| 2 * self.una + first;
         self.most.min(self.first_room.map_or(u64::MAX, opened))
@@ -79,7 +79,7 @@ mod tests {
             std::iter::from_fn(|| sender.poll_transmit()).count()
         };
         assert_eq!(flight(1), 7);
-        // 65 535 octets plus twice the arrived data: 14 segments and more.
+        // 65 535 bytes plus twice the arrived data: 14 segments and more.
         assert_eq!(flight(1 + 7 * 8_948), 17);
     }
 }

@@ -1,4 +1,4 @@
-//! Connections and flows of datagrams among the hosts of a network, which carry octets that
+//! Connections and flows of datagrams among the hosts of a network, which carry bytes that
 //! mean nothing from an instant on until another one.
 //!
 //! Each host runs the ends of all its connections in one loop, which sleeps until a socket
@@ -61,8 +61,8 @@ pub struct Outgoing {
     pub start: Span,
     /// From when on nothing new is sent.
     pub stop: Span,
-    /// The octets to send; `None`: until `stop`.
-    pub octets: Option<u64>,
+    /// The bytes to send; `None`: until `stop`.
+    pub bytes: Option<u64>,
     /// Its congestion control, by the kernel's name.
     pub congestion: String,
     /// SO_SNDBUF; `None` leaves it to the kernel.
@@ -74,7 +74,7 @@ pub struct Outgoing {
 pub struct Incoming {
     /// Where it is accepted.
     pub at: SocketAddr,
-    /// The largest window that is advertised, in octets; `None`: as the kernel has it.
+    /// The largest window that is advertised, in bytes; `None`: as the kernel has it.
     pub window: Option<u32>,
     /// SO_RCVBUF; `None` leaves it to the kernel.
     pub receive_buffer: Option<Bytes>,
@@ -98,13 +98,13 @@ pub struct Outcome {
 /// The sending end of a connection at its end.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Sent {
-    /// Octets that the kernel took.
-    pub octets: u64,
+    /// Bytes that the kernel took.
+    pub bytes: u64,
     /// Segments sent, retransmissions included.
     pub segments: u64,
     /// Segments retransmitted.
     pub retransmitted: u64,
-    /// The largest segment sent, in octets of payload.
+    /// The largest segment sent, in bytes of payload.
     pub segment_size: u64,
     /// Number of looks at TCP's smoothed round-trip time, and their sum.
     pub round_trips: (u64, Span),
@@ -113,7 +113,7 @@ pub struct Sent {
     /// The retransmission timeouts, if they are looked for: each at the last look before it
     /// was seen.
     pub timeouts: Vec<Span>,
-    /// The lateness of the beginning.
+    /// The timing error of the beginning.
     pub late: Span,
     /// Why it failed, if it did.
     pub failure: Option<String>,
@@ -122,8 +122,8 @@ pub struct Sent {
 /// The receiving end of a connection at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Received {
-    /// Octets that arrived.
-    pub octets: u64,
+    /// Bytes that arrived.
+    pub bytes: u64,
     /// When the first and the last of them were read.
     pub span: Option<[Span; 2]>,
 }

@@ -1,7 +1,7 @@
 //! Timestamps of departures that the kernel still owes: for a datagram those of its first
-//! packet, for a stream those of the packet with a certain octet. The kernel numbers both.
+//! packet, for a stream those of the packet with a certain byte. The kernel numbers both.
 //!
-//! In a stream the kernel timestamps the last octet of a write, and keeps one timestamp per
+//! In a stream the kernel timestamps the last byte of a write, and keeps one timestamp per
 //! packet. The header of a message is therefore a separate write, which the rest joins
 //! ([`MORE`]) [tcp(7)].
 
@@ -21,7 +21,7 @@ pub(crate) struct DepartureStamps<T> {
     /// What the kernel timestamps in any case, and what of these writes.
     always: TimestampingFlag,
     points: TimestampingFlag,
-    /// Datagrams, or octets of the stream, written since the kernel began to count.
+    /// Datagrams, or bytes of the stream, written since the kernel began to count.
     written: u32,
     /// The number of the timestamped unit, and what it is of.
     due: VecDeque<(u32, T)>,
@@ -59,13 +59,13 @@ impl<T: Copy> DepartureStamps<T> {
         stamp_departures(socket, events)
     }
 
-    /// Records that a datagram or octets were written, the last of which is timestamped.
+    /// Records that a datagram or bytes were written, the last of which is timestamped.
     pub(crate) fn stamped(&mut self, units: usize, of: T) {
         self.unstamped(units);
         self.due.push_back((self.written.wrapping_sub(1), of));
     }
 
-    /// Records octets without a timestamp.
+    /// Records bytes without a timestamp.
     pub(crate) fn unstamped(&mut self, units: usize) {
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         self.written = self.written.wrapping_add(units);

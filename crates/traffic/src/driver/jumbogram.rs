@@ -1,7 +1,7 @@
 //! Jumbograms [RFC2675]: UDP datagrams in IPv6 packets of more than 64 KiB, compared
 //! with ordinary packets and TCP's super-packets.
 //!
-//! No socket sends a datagram above 65 527 octets, so whole packets are written,
+//! No socket sends a datagram above 65 527 bytes, so whole packets are written,
 //! headers included; any UDP socket receives them. A [`JumboPath`] is the path that
 //! carries them. [`carry`] proves that each arrives as one packet and unchanged,
 //! [`measure`] determines their rate, delay and cost.

@@ -20,7 +20,7 @@ use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer}
 /// Capacity of the queue in bundles of records: at most 60 MB.
 const WAITING: usize = 256;
 
-/// Octets per write to the file.
+/// Bytes per write to the file.
 const TOGETHER: usize = 1 << 16;
 
 /// The origin of the records' times, in nanoseconds.
@@ -44,16 +44,16 @@ pub enum LogOwner {
 #[derive(Debug)]
 pub struct LogSpace {
     total: Bytes,
-    /// Octets left.
+    /// Bytes left.
     left: AtomicU64,
 }
 
-/// Octets that each log takes of the space at least, so that the number of logs is
+/// Bytes that each log takes of the space at least, so that the number of logs is
 /// limited as well.
 const LEAST_SPACE: u64 = 1 << 16;
 
 impl LogSpace {
-    /// Space for `total` octets.
+    /// Space for `total` bytes.
     pub fn new(total: Bytes) -> Arc<Self> {
         Arc::new(Self {
             total,
@@ -61,8 +61,8 @@ impl LogSpace {
         })
     }
 
-    fn take(&self, octets: u64) -> Result<()> {
-        let less = |left: u64| left.checked_sub(octets);
+    fn take(&self, bytes: u64) -> Result<()> {
+        let less = |left: u64| left.checked_sub(bytes);
         let taken = self
             .left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -189,19 +189,19 @@ fn write(mut file: LogFile, mut pages: Pages, entries: &Receiver<Entry>) -> Resu
 struct LogFile {
     file: File,
     space: Option<Arc<LogSpace>>,
-    /// Octets that were taken of the space and not written yet.
+    /// Bytes that were taken of the space and not written yet.
     prepaid: u64,
 }
 
 impl LogFile {
-    fn append(&mut self, octets: &[u8]) -> Result<()> {
-        let length = octets.len() as u64;
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let length = bytes.len() as u64;
         if let Some(space) = &self.space {
             let more = length.saturating_sub(self.prepaid);
             space.take(more)?;
             self.prepaid = (self.prepaid + more) - length;
         }
-        Ok(self.file.write_all(octets)?)
+        Ok(self.file.write_all(bytes)?)
     }
 }
 
@@ -264,12 +264,12 @@ impl Pages {
             Entry::Sent {
                 flow,
                 messages,
-                octets,
+                bytes,
             } => {
                 let sent = Sent {
                     flow: flow.into(),
                     packets: messages,
-                    octets,
+                    bytes,
                 };
                 self.writer.sent(&sent, out);
             }
@@ -396,15 +396,15 @@ mod tests {
         let sent = Entry::Sent {
             flow: 3,
             messages: 5_000,
-            octets: 500_000,
+            bytes: 500_000,
         };
         records.send(sent).unwrap();
         drop(records);
         log.end().unwrap();
 
-        let octets = std::fs::read(&path).unwrap();
-        open(&octets).unwrap();
-        let mut rest = &octets[MAGIC.len()..];
+        let bytes = std::fs::read(&path).unwrap();
+        open(&bytes).unwrap();
+        let mut rest = &bytes[MAGIC.len()..];
         let (mut kept, mut other_entries) = (Vec::new(), Vec::new());
         while let Next::Block(block, length) = next(rest).unwrap() {
             rest = &rest[length..];
@@ -439,7 +439,7 @@ mod tests {
         let sent = Block::Sent(Sent {
             flow: 3,
             packets: 5_000,
-            octets: 500_000,
+            bytes: 500_000,
         });
         assert!(other_entries.contains(&sent), "{other_entries:?}");
         let again = PacketLog::create(&path, LogOwner::Receiver, zero)

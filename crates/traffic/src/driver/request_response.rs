@@ -26,11 +26,11 @@ pub struct RequestResponse {
     pub protocol: Transport,
     /// The answering end's address.
     pub address: IpAddr,
-    /// Message sizes in octets, in the order of use; none is shorter than a message's
+    /// Message sizes in bytes, in the order of use; none is shorter than a message's
     /// header.
     pub sizes: Vec<u32>,
-    /// Octets sent per size; the last message of a size may be shorter.
-    pub octets: u64,
+    /// Bytes sent per size; the last message of a size may be shorter.
+    pub bytes: u64,
     /// The form of a response.
     pub answer: Answer,
     /// How the asking end reads a response.
@@ -39,7 +39,7 @@ pub struct RequestResponse {
     pub write_mode: WriteMode,
     /// TCP congestion control.
     pub congestion: String,
-    /// The largest segment of TCP in octets (TCP_MAXSEG); `None`: as the path's MTU
+    /// The largest segment of TCP in bytes (TCP_MAXSEG); `None`: as the path's MTU
     /// allows.
     pub largest_segment: Option<u16>,
     /// SO_SNDBUF of both ends; `None`: the kernel's default.
@@ -98,9 +98,9 @@ pub struct Asked {
     pub acknowledgements: u64,
     /// Congestion control in force (TCP).
     pub congestion: Option<String>,
-    /// SO_SNDBUF at the end, in octets of kernel memory.
+    /// SO_SNDBUF at the end, in bytes of kernel memory.
     pub send_buffer: u64,
-    /// SO_RCVBUF at the end, in octets of kernel memory.
+    /// SO_RCVBUF at the end, in bytes of kernel memory.
     pub receive_buffer: u64,
 }
 

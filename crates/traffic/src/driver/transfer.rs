@@ -34,7 +34,7 @@ pub enum Echo {
     Off,
     /// The header of every message, while others are in flight.
     Headers,
-    /// All octets of every message; the next message is sent after the echo.
+    /// All bytes of every message; the next message is sent after the echo.
     Whole,
 }
 
@@ -44,14 +44,14 @@ pub struct Transfer {
     pub protocol: Transport,
     /// The receiver's address.
     pub address: IpAddr,
-    /// Octets of the pre-roll, sent before counting begins.
+    /// Bytes of the pre-roll, sent before counting begins.
     pub preroll: Bytes,
-    /// Octets per message of the pre-roll. Long messages outrun a link that short ones
+    /// Bytes per message of the pre-roll. Long messages outrun a link that short ones
     /// may not, and only then is its token bucket drained.
     pub preroll_message: Bytes,
-    /// Octets that count.
+    /// Bytes that count.
     pub size: Bytes,
-    /// Octets per message, i.e. per write.
+    /// Bytes per message, i.e. per write.
     pub message: Bytes,
     /// The largest goodput of the path, if it has a rate: determines where counting may
     /// begin ([`meter::GoodputWindow`]).
@@ -66,7 +66,7 @@ pub struct Transfer {
     pub echo: Echo,
     /// TCP congestion control.
     pub congestion: String,
-    /// The largest segment of TCP in octets, TCP's own options included (TCP_MAXSEG);
+    /// The largest segment of TCP in bytes, TCP's own options included (TCP_MAXSEG);
     /// `None`: as the path's MTU allows.
     pub largest_segment: Option<u16>,
     /// The processor on which both ends run meanwhile; `None`: any.
@@ -87,9 +87,9 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Total octets, pre-roll included.
-    pub fn octets(&self) -> Bytes {
-        self.message_plan().octets()
+    /// Total bytes, pre-roll included.
+    pub fn bytes(&self) -> Bytes {
+        self.message_plan().bytes()
     }
 
     fn message_plan(&self) -> MessagePlan {
@@ -135,9 +135,9 @@ impl Transfer {
 pub struct Sent {
     /// Messages handed to the kernel.
     pub messages: u64,
-    /// The instant just before the first counted octet was written.
+    /// The instant just before the first counted byte was written.
     pub first_write: Time,
-    /// The instant at which the kernel received the acknowledgement of the last octet
+    /// The instant at which the kernel received the acknowledgement of the last byte
     /// (TCP).
     pub last_acknowledged: Option<Time>,
     /// Times from write to echo of the counted messages, if echoes were requested.
@@ -148,7 +148,7 @@ pub struct Sent {
     pub tcp: Option<TcpState>,
     /// TCP's smoothed round-trip time since the first write, pre-roll included.
     pub smoothed_rtt: TimeSeries,
-    /// SO_SNDBUF at the end, in octets of kernel memory.
+    /// SO_SNDBUF at the end, in bytes of kernel memory.
     pub send_buffer: u64,
     /// Processor time of this process.
     pub process: Process,
@@ -157,23 +157,23 @@ pub struct Sent {
 /// The receiver's results.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Received {
-    /// Octets that arrived, pre-roll included.
-    pub octets: Bytes,
+    /// Bytes that arrived, pre-roll included.
+    pub bytes: Bytes,
     /// Counted reads without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
     /// The mean overestimate of a delay: the time between the reads in which messages
     /// ended.
     pub spread: Span,
-    /// Counted octets over the time between the kernel's receive timestamps.
+    /// Counted bytes over the time between the kernel's receive timestamps.
     pub goodput: Option<Goodput>,
     /// One-way delays and losses of the counted messages.
     pub delays: Summary,
     /// This clock minus the sender's, by which the delays were corrected; `None`: both ends
     /// read one clock.
     pub clocks: Option<ClockLine>,
-    /// Octets that arrived since the sender's first write, pre-roll included.
+    /// Bytes that arrived since the sender's first write, pre-roll included.
     pub arrivals: TimeSeries,
-    /// SO_RCVBUF at the end, in octets of kernel memory.
+    /// SO_RCVBUF at the end, in bytes of kernel memory.
     pub receive_buffer: u64,
     /// Refused connections of unauthenticated peers; over UDP, their datagrams before the sender's.
     pub refused_peers: u64,

@@ -192,7 +192,7 @@ pub(crate) fn show(
 /// hold back a short message if Nagle's algorithm is active [RFC9293 s3.7.4]. Returns
 /// whether it was.
 fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> io::Result<bool> {
-    let mut left: &[u8] = token.octets();
+    let mut left: &[u8] = token.bytes();
     while !left.is_empty() {
         match send(socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
             Ok(count) => left = &left[count..],

@@ -18,7 +18,7 @@ pub const KEYS: [&str; 25] = [
     "stop",
     "for",
     "packets",
-    "octets",
+    "bytes",
     "dscp",
     "ttl",
     "path_mtu",

@@ -20,7 +20,7 @@ fn built(pairs: &[(&str, &str)]) -> Result<Flow> {
 }
 
 #[test]
-fn a_flow_that_says_nothing_sends_512_octets_every_millisecond_for_ten_seconds() {
+fn a_flow_that_says_nothing_sends_512_bytes_every_millisecond_for_ten_seconds() {
     let flow = built(&[]).unwrap();
     assert_eq!(flow.transport, Some(Transport::Udp));
     assert_eq!((flow.length, flow.paced), (Some(Span::from_secs(10)), true));
@@ -61,10 +61,7 @@ fn sizes_beyond_a_protocol_are_refused_and_none_is_clamped() {
         };
         assert!(build(fits).is_ok(), "{protocol} {fits}");
         let error = build(beyond).unwrap_err().to_string();
-        assert!(
-            error.contains("octets") && error.contains(beyond),
-            "{error}"
-        );
+        assert!(error.contains("bytes") && error.contains(beyond), "{error}");
     }
 }
 
@@ -139,7 +136,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
             &[("message", "walrus:1")],
             "--message walrus:1: there is no such law",
         ),
-        (&[("octets", "0")], "--octets 0: must be above 0"),
+        (&[("bytes", "0")], "--bytes 0: must be above 0"),
     ] {
         let error = built(pairs).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");

@@ -22,7 +22,7 @@
 //! [RFC2104], so a recording of another session is useless. Afterwards each frame
 //! carries a hash over itself and its sequence number.
 //!
-//! A driver hands in received octets with the instant of their arrival, acts on the
+//! A driver hands in received bytes with the instant of their arrival, acts on the
 //! returned messages, and after every call sends the content of [`Server::output`] or
 //! [`Client::output`].
 
@@ -66,11 +66,11 @@ impl Default for Limits {
 /// Reasons for which a session fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The octets received are not a message.
+    /// The bytes received are not a message.
     #[error(
         "the peer sent no control message ({0}); check that it is a `jumbolab recv` of this version"
     )]
-    Octets(#[from] wire::Error),
+    Bytes(#[from] wire::Error),
     /// A frame has a wrong authentication tag.
     #[error("a control frame was forged or changed in transit")]
     Forged,
@@ -100,7 +100,7 @@ fn why(reason: Reason) -> &'static str {
             "it speaks another version of the control protocol; use the same jumbolab at both ends"
         }
         Reason::Secret => "the secret is another one; use the same --secret FILE at both ends",
-        Reason::Stranger => {
+        Reason::UnknownSender => {
             "it serves its own machine only; start it with --secret FILE, or with --open for anybody"
         }
         Reason::Busy => "it serves its maximum number of senders; try again later",

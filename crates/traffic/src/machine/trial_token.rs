@@ -5,7 +5,7 @@
 //! refused and counted.
 //!
 //! A driver reports each connection to an [`Admission`] and hands in what it reads, at
-//! most as many octets as [`Admission::missing`] says, so that the messages behind the
+//! most as many bytes as [`Admission::missing`] says, so that the messages behind the
 //! token stay in the kernel with their timestamps.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use std::net::IpAddr;
 
 use units::{Span, Time};
 
-/// Octets of a token.
+/// Bytes of a token.
 pub const TOKEN_LEN: usize = 16;
 
 /// The most connections that wait for their token. Each takes a descriptor.
@@ -28,13 +28,13 @@ pub const PATIENCE: Span = Span::from_secs(10);
 pub struct Token([u8; TOKEN_LEN]);
 
 impl Token {
-    /// The token of these octets.
-    pub const fn new(octets: [u8; TOKEN_LEN]) -> Self {
-        Self(octets)
+    /// The token of these bytes.
+    pub const fn new(bytes: [u8; TOKEN_LEN]) -> Self {
+        Self(bytes)
     }
 
-    /// The octets to show.
-    pub const fn octets(&self) -> &[u8; TOKEN_LEN] {
+    /// The bytes to show.
+    pub const fn bytes(&self) -> &[u8; TOKEN_LEN] {
         &self.0
     }
 
@@ -58,7 +58,7 @@ pub type Number = u64;
 /// The decision about a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// More octets are needed.
+    /// More bytes are needed.
     Wait,
     /// It showed the token.
     Admit,
@@ -124,25 +124,25 @@ impl Admission {
         Some(oldest)
     }
 
-    /// The number of octets of the token that a connection has not shown.
+    /// The number of bytes of the token that a connection has not shown.
     pub fn missing(&self, number: Number) -> usize {
         let one = self.waiting.iter().find(|one| one.number == number);
         one.map_or(0, |one| TOKEN_LEN - one.count)
     }
 
-    /// Takes octets that a connection showed. Nothing is decided before all of them are
+    /// Takes bytes that a connection showed. Nothing is decided before all of them are
     /// there: an early refusal would tell how many were right.
-    pub fn show(&mut self, number: Number, octets: &[u8]) -> Decision {
+    pub fn show(&mut self, number: Number, bytes: &[u8]) -> Decision {
         let Some(at) = self.waiting.iter().position(|one| one.number == number) else {
             return Decision::Refuse;
         };
         let one = &mut self.waiting[at];
-        let Some(room) = one.shown.get_mut(one.count..one.count + octets.len()) else {
+        let Some(room) = one.shown.get_mut(one.count..one.count + bytes.len()) else {
             self.refuse(number);
             return Decision::Refuse;
         };
-        room.copy_from_slice(octets);
-        one.count += octets.len();
+        room.copy_from_slice(bytes);
+        one.count += bytes.len();
         if one.count < TOKEN_LEN {
             return Decision::Wait;
         }

@@ -20,11 +20,11 @@ const LIMITS: Limits = Limits {
     idle: Span::from_secs(3),
 };
 
-/// Octets of a challenge and of a refusal, the most that an unauthenticated peer gets.
+/// Bytes of a challenge and of a refusal, the most that an unauthenticated peer gets.
 const CHALLENGE: usize = 2 + 32;
 const REFUSAL: usize = 4;
 
-/// Octets of the longest answer to one message: an authenticated report.
+/// Bytes of the longest answer to one message: an authenticated report.
 const ANSWER: usize = 2 + LONGEST;
 
 /// One connection, and the messages of its sender.
@@ -37,7 +37,7 @@ struct Session {
     admitted: bool,
     begun: bool,
     flows: usize,
-    /// Octets sent to an unauthenticated peer.
+    /// Bytes sent to an unauthenticated peer.
     said: usize,
 }
 
@@ -76,12 +76,12 @@ impl Session {
         let settings = Settings {
             secret: known,
             limits: LIMITS,
-            nonce: [chance.octet(); 16],
+            nonce: [chance.byte(); 16],
             clock: [1; 8],
         };
         Self {
             server: Server::new(Time::ZERO, settings),
-            client: Client::new(secret, [chance.octet(); 16], [2; 8]),
+            client: Client::new(secret, [chance.byte(); 16], [2; 8]),
             sealed,
             admitted: false,
             begun: false,
@@ -92,29 +92,29 @@ impl Session {
 
     /// Sends one message. Returns whether it was accepted.
     fn step(&mut self, chance: &mut Chance) -> bool {
-        let octets = self.next(chance);
-        let received = self.server.receive(chance.extreme(), &octets);
+        let bytes = self.next(chance);
+        let received = self.server.receive(chance.extreme(), &bytes);
         let accepted = received.is_ok();
         for request in received.unwrap_or_default() {
             self.answer(request, chance);
         }
         let said = std::mem::take(self.server.output());
-        assert!(said.len() <= ANSWER, "{} octets at once", said.len());
+        assert!(said.len() <= ANSWER, "{} bytes at once", said.len());
         if !self.admitted {
             self.said += said.len();
             let (proven, least) = (self.server.is_open(), CHALLENGE + REFUSAL);
-            assert!(!proven && self.said <= least, "{} octets", self.said);
+            assert!(!proven && self.said <= least, "{} bytes", self.said);
         }
         // The client's result does not matter here.
         let _ = self.client.receive(chance.extreme(), &said);
         accepted
     }
 
-    /// The sender's next octets: valid until it is authenticated, then any message of a
+    /// The sender's next bytes: valid until it is authenticated, then any message of a
     /// sender; some are damaged.
     fn next(&mut self, chance: &mut Chance) -> Vec<u8> {
         let waiting = std::mem::take(self.client.output());
-        let mut octets = match (waiting.is_empty(), self.admitted && self.sealed) {
+        let mut bytes = match (waiting.is_empty(), self.admitted && self.sealed) {
             (false, _) => waiting,
             // Only an end with the secret can authenticate frames.
             (true, true) => {
@@ -124,9 +124,9 @@ impl Session {
             (true, false) => frame(&message(chance)),
         };
         if chance.below(12) == 0 {
-            chance.damage(&mut octets);
+            chance.damage(&mut bytes);
         }
-        octets
+        bytes
     }
 
     fn say(&mut self, chance: &mut Chance) {
@@ -135,8 +135,8 @@ impl Session {
             Control::Ended {
                 flow,
                 messages,
-                octets,
-            } => self.client.ended(flow, messages, octets),
+                bytes,
+            } => self.client.ended(flow, messages, bytes),
             Control::Clocks {
                 epoch,
                 offset,
@@ -225,9 +225,9 @@ fn a_true_session_is_served(chance: &mut Chance) {
 fn frame(message: &Control) -> Vec<u8> {
     let mut room = [0; LONGEST];
     let length = message.emit(&mut room);
-    let mut octets = u16::try_from(length).unwrap().to_be_bytes().to_vec();
-    octets.extend(&room[..length]);
-    octets
+    let mut bytes = u16::try_from(length).unwrap().to_be_bytes().to_vec();
+    bytes.extend(&room[..length]);
+    bytes
 }
 
 /// Mostly messages of an authenticated sender, with any fields.
@@ -236,10 +236,10 @@ fn message(chance: &mut Chance) -> Control {
     match chance.below(30) {
         0 => Control::Hello {
             version: number,
-            nonce: [chance.octet(); 16],
-            clock: [chance.octet(); 8],
+            nonce: [chance.byte(); 16],
+            clock: [chance.byte(); 8],
         },
-        1 => Control::Proof([chance.octet(); 32]),
+        1 => Control::Proof([chance.byte(); 32]),
         2 => Control::Farewell,
         3 => Control::Tell {
             asked: chance.extreme(),
@@ -251,7 +251,7 @@ fn message(chance: &mut Chance) -> Control {
         8..10 => Control::Ended {
             flow: number,
             messages: chance.extreme(),
-            octets: chance.extreme(),
+            bytes: chance.extreme(),
         },
         24 => Control::Watch {
             number: u32::from(number),
@@ -275,7 +275,7 @@ fn message(chance: &mut Chance) -> Control {
 
 fn traffic(chance: &mut Chance) -> Traffic {
     let law = |chance: &mut Chance| control::Law {
-        family: chance.octet() % control::Law::FAMILIES,
+        family: chance.byte() % control::Law::FAMILIES,
         parameters: [chance.extreme(), chance.extreme()],
     };
     Traffic {
@@ -283,15 +283,15 @@ fn traffic(chance: &mut Chance) -> Traffic {
         delay: chance.extreme(),
         length: chance.extreme(),
         packets: chance.extreme(),
-        octets: chance.extreme(),
+        bytes: chance.extreme(),
         gaps: law(chance),
         sizes: law(chance),
         paced: chance.below(2) == 0,
         nagle: chance.below(2) == 0,
-        ttl: chance.octet(),
-        path_mtu: chance.octet() % Traffic::PATH_MTU_MODES,
-        segmentation: u16::from(chance.octet()),
-        send_buffer: u32::from(chance.octet()),
+        ttl: chance.byte(),
+        path_mtu: chance.byte() % Traffic::PATH_MTU_MODES,
+        segmentation: u16::from(chance.byte()),
+        send_buffer: u32::from(chance.byte()),
         congestion: [0; control::LONGEST_CONGESTION],
     }
 }
@@ -305,9 +305,9 @@ fn flow(number: u16, chance: &mut Chance) -> Flow {
         meter: [Meter::OneWay, Meter::RoundTrip][chance.below(2)],
         busy: chance.below(2) == 0,
         merge: chance.below(2) == 0,
-        dscp: chance.octet() % 64,
+        dscp: chance.byte() % 64,
         buffer: large(chance),
         largest: large(chance),
-        cookie: [chance.octet(); 16],
+        cookie: [chance.byte(); 16],
     }
 }

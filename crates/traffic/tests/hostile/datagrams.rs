@@ -79,13 +79,13 @@ impl Receiver {
     /// Reads a piece of a stream likewise; the stream ends at the first invalid
     /// message.
     fn takes_a_stream(&mut self, chance: &mut Chance) -> bool {
-        let mut octets = message(chance);
+        let mut bytes = message(chance);
         if chance.below(3) == 0 {
-            chance.damage(&mut octets);
+            chance.damage(&mut bytes);
         }
-        let cut = chance.below(octets.len() + 1);
+        let cut = chance.below(bytes.len() + 1);
         let (mut count, mut fine) = (0, true);
-        for piece in [&octets[..cut], &octets[cut..]] {
+        for piece in [&bytes[..cut], &bytes[cut..]] {
             fine = fine && self.stream.receive(piece, |_| count += 1).is_ok();
         }
         if !fine || count == 0 {
@@ -105,31 +105,31 @@ impl Receiver {
 /// Reads a reply to an ICMP echo, like its sender.
 fn an_echo(chance: &mut Chance) -> bool {
     let version = [IpVersion::V4, IpVersion::V6][chance.below(2)];
-    let mut octets = vec![0; ECHO_HEADER];
-    octets.extend(message(chance));
-    let [high, low] = [chance.octet(), chance.octet()];
+    let mut bytes = vec![0; ECHO_HEADER];
+    bytes.extend(message(chance));
+    let [high, low] = [chance.byte(), chance.byte()];
     let header = EchoHeader {
         reply: chance.below(2) == 0,
         identifier: u16::from_be_bytes([high, low]),
         sequence: u16::from_be_bytes([low, high]),
     };
-    header.emit(&mut octets, version).unwrap();
+    header.emit(&mut bytes, version).unwrap();
     if chance.below(2) == 0 {
-        chance.damage(&mut octets);
+        chance.damage(&mut bytes);
     }
-    let Ok(parsed) = EchoHeader::parse(&octets, version) else {
+    let Ok(parsed) = EchoHeader::parse(&bytes, version) else {
         return false;
     };
-    let mut again = octets.clone();
+    let mut again = bytes.clone();
     assert!(parsed.emit(&mut again, version).is_ok());
     assert_eq!(EchoHeader::parse(&again, version), Ok(parsed));
-    Message::parse(&octets[ECHO_HEADER..]).is_ok()
+    Message::parse(&bytes[ECHO_HEADER..]).is_ok()
 }
 
 /// A valid message with any fields.
 fn message(chance: &mut Chance) -> Vec<u8> {
     let length = HEADER_LEN + chance.below(80);
-    let mut octets = vec![0; length];
+    let mut bytes = vec![0; length];
     let message = Message {
         echo: [Echo::Unwanted, Echo::Wanted, Echo::Reply][chance.below(3)],
         preroll: chance.below(2) == 0,
@@ -138,6 +138,6 @@ fn message(chance: &mut Chance) -> Vec<u8> {
         sequence: chance.extreme(),
         sent: Time::from_nanos(chance.extreme() / 1_000),
     };
-    message.emit(&mut octets).unwrap();
-    octets
+    message.emit(&mut bytes).unwrap();
+    bytes
 }

@@ -14,25 +14,25 @@ use crate::{Error, Field};
 pub struct Arrival<'a> {
     /// The carriage, with addresses from sender to receiver.
     pub carriage: Carriage,
-    /// The octets behind it: a bundle, or a sealed one.
+    /// The bytes behind it: a bundle, or a sealed one.
     pub payload: &'a [u8],
 }
 
 impl<'a> Arrival<'a> {
-    /// Takes the carriage off the IP packet at the start of `octets`.
+    /// Takes the carriage off the IP packet at the start of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the packet is not whole; [`Error::Malformed`] if it is a
     /// fragment, carries something else, contradicts itself or has a wrong checksum.
-    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
-        let offsets = Offsets::of_packet(octets, 0)?;
-        let payload = octets
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let offsets = Offsets::of_packet(bytes, 0)?;
+        let payload = bytes
             .get(offsets.bundle..offsets.end)
             .ok_or(Error::Malformed(Field::Length))?;
         if let Some(udp) = offsets.udp {
-            let checksum = udp::Header::of(&octets[udp..]).checksum()?;
+            let checksum = udp::Header::of(&bytes[udp..]).checksum()?;
             let sum = offsets
-                .udp_sum(octets, udp)
+                .udp_sum(bytes, udp)
                 .plus(Sum::of(payload))
                 .plus(Sum::word(checksum));
             if checksum != 0 && !matches!(sum.checksum(), 0 | u16::MAX) {
@@ -40,27 +40,27 @@ impl<'a> Arrival<'a> {
             }
         }
         Ok(Self {
-            carriage: offsets.carriage(octets)?,
+            carriage: offsets.carriage(bytes)?,
             payload,
         })
     }
 
-    /// Takes the labels off the packet at the start of `octets`.
+    /// Takes the labels off the packet at the start of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if they do not end.
-    pub fn parse_labelled(octets: &'a [u8]) -> Result<Self, Error> {
-        let offsets = Offsets::of_labels(octets, 0)?;
+    pub fn parse_labelled(bytes: &'a [u8]) -> Result<Self, Error> {
+        let offsets = Offsets::of_labels(bytes, 0)?;
         Ok(Self {
-            carriage: offsets.carriage(octets)?,
-            payload: octets.get(offsets.bundle..).unwrap_or_default(),
+            carriage: offsets.carriage(bytes)?,
+            payload: bytes.get(offsets.bundle..).unwrap_or_default(),
         })
     }
 }
 
 /// Source and destination of an IP packet that carries what bundles are carried in.
-/// `None` for all other packets. Looks at a few octets only, so that packets of
-/// strangers cost no more.
+/// `None` for all other packets. Looks at a few bytes only, so that packets of
+/// unknown senders cost no more.
 pub fn addressed(packet: &[u8]) -> Option<Addresses> {
     let (protocol, header, addresses) = match ip::version(packet).ok()? {
         4 => {
@@ -96,17 +96,17 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// Reads the bundle in `octets`, which ends with them; behind labels, octets that
+    /// Reads the bundle in `bytes`, which ends with them; behind labels, bytes that
     /// pad a short frame may follow it.
     ///
     /// # Errors
     /// [`Error::Truncated`] and [`Error::Malformed`] as [`super::Carried::parse`].
-    pub fn parse(octets: &'a [u8], padded: bool) -> Result<Self, Error> {
-        let header = Header::parse(octets)?;
+    pub fn parse(bytes: &'a [u8], padded: bool) -> Result<Self, Error> {
+        let header = Header::parse(bytes)?;
         let table = header.table_len();
-        let (entries, packets) = octets.split_at_checked(table).ok_or(Error::Truncated {
+        let (entries, packets) = bytes.split_at_checked(table).ok_or(Error::Truncated {
             need: table,
-            have: octets.len(),
+            have: bytes.len(),
         })?;
         let entries = entries[HEADER_LEN..].as_chunks().0;
         let lengths = entries.iter().map(|entry| Entry::read(*entry).length);
@@ -114,7 +114,7 @@ impl<'a> Body<'a> {
         if total > packets.len() {
             return Err(Error::Truncated {
                 need: table + total,
-                have: octets.len(),
+                have: bytes.len(),
             });
         }
         if total < packets.len() && !padded {
@@ -144,7 +144,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// Octets of the bundle, without padding.
+    /// Bytes of the bundle, without padding.
     pub fn size(&self) -> usize {
         self.header.table_len() + self.packets.len()
     }

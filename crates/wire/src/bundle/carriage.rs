@@ -1,8 +1,8 @@
 //! Carriages: the headers in front of a bundle.
 
 use super::offsets::{Offsets, Outer};
+use crate::bytes::demand_mut;
 use crate::datagram::Datagram;
-use crate::octets::demand_mut;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{mpls, udp};
 use crate::{Error, Field};
@@ -21,7 +21,7 @@ pub enum Carriage {
     Ip {
         /// Addresses of ingress and egress.
         addresses: Addresses,
-        /// Service octet (DSCP and ECN) [RFC2474 s3].
+        /// Service byte (DSCP and ECN) [RFC2474 s3].
         service: u8,
     },
     /// UDP to [`PORT`]. It passes address translators, and its source port spreads
@@ -29,7 +29,7 @@ pub enum Carriage {
     Udp {
         /// Addresses of ingress and egress.
         addresses: Addresses,
-        /// Service octet (DSCP and ECN) [RFC2474 s3].
+        /// Service byte (DSCP and ECN) [RFC2474 s3].
         service: u8,
         /// The source port.
         port: u16,
@@ -45,7 +45,7 @@ pub enum Carriage {
 }
 
 impl Carriage {
-    /// Octets of the header in front of the bundle.
+    /// Bytes of the header in front of the bundle.
     pub const fn header_len(&self) -> usize {
         match self {
             Self::Ip { addresses, .. } => addresses.header_len(),
@@ -54,26 +54,26 @@ impl Carriage {
         }
     }
 
-    /// Writes the header in front of a payload that takes the rest of `octets`, from
+    /// Writes the header in front of a payload that takes the rest of `bytes`, from
     /// [`Carriage::header_len`] on, with all checksums.
     ///
     /// # Errors
     /// [`Error::Truncated`] without room for the header; [`Error::Malformed`] if the
     /// payload is too long, or a label or its class too large.
-    pub fn enclose(&self, octets: &mut [u8]) -> Result<(), Error> {
-        self.emit(octets)?.seal(octets)
+    pub fn enclose(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        self.emit(bytes)?.seal(bytes)
     }
 
-    /// Writes the header in front of a bundle that takes the rest of `octets`, with all
+    /// Writes the header in front of a bundle that takes the rest of `bytes`, with all
     /// checksums but that of UDP, which [`Offsets::seal`] adds. Returns the offsets of
     /// the parts.
     ///
     /// # Errors
     /// [`Error::Truncated`] without room for the header; [`Error::Malformed`] if the
     /// bundle is too long, or a label or its class too large.
-    pub(super) fn emit(&self, octets: &mut [u8]) -> Result<Offsets, Error> {
-        let (header, all) = (self.header_len(), octets.len());
-        demand_mut(octets, header)?;
+    pub(super) fn emit(&self, bytes: &mut [u8]) -> Result<Offsets, Error> {
+        let (header, all) = (self.header_len(), bytes.len());
+        demand_mut(bytes, header)?;
         let datagram = |addresses: &Addresses, service, port| {
             let after = all - addresses.header_len();
             // Total length counts the header, payload length does not.
@@ -99,7 +99,7 @@ impl Carriage {
         };
         match self {
             Self::Ip { addresses, service } => {
-                datagram(addresses, *service, 0)?.emit_around(&mut octets[..header], PROTOCOL)?;
+                datagram(addresses, *service, 0)?.emit_around(&mut bytes[..header], PROTOCOL)?;
             }
             Self::Udp {
                 addresses,
@@ -107,7 +107,7 @@ impl Carriage {
                 port,
             } => {
                 let datagram = datagram(addresses, *service, *port)?;
-                let udp = datagram.emit_around(&mut octets[..header], number::UDP)?;
+                let udp = datagram.emit_around(&mut bytes[..header], number::UDP)?;
                 let fields = udp::Fields {
                     ports: datagram.ports,
                     length: datagram.whole,
@@ -120,7 +120,7 @@ impl Carriage {
                     class: *class,
                     bottom: true,
                 };
-                octets[..header].copy_from_slice(&entry.octets()?);
+                bytes[..header].copy_from_slice(&entry.bytes()?);
             }
         }
         let outer = match self {

@@ -8,8 +8,8 @@ use super::carriage::Carriage;
 use super::gaps::Gaps;
 use super::offsets::{Offsets, Outer};
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
+use crate::bytes::array;
 use crate::frame::{flow_of, service_of};
-use crate::octets::array;
 use crate::protocol::checksum::Sum;
 use crate::protocol::ethernet::ether_type;
 use crate::protocol::{udp, vlan};
@@ -20,7 +20,7 @@ pub use drop_inner::InnerDropped;
 /// Packets dropped here stay in the buffer; [`Carried::parts`] leaves them out.
 #[derive(Clone, Debug)]
 pub struct Carried<T> {
-    octets: T,
+    bytes: T,
     offsets: Offsets,
     header: Header,
     gaps: Gaps,
@@ -34,50 +34,50 @@ pub struct Inner<'a> {
     pub index: u16,
     /// Waiting time of the packet when the bundle left.
     pub waited: Span,
-    /// Octets of the packet, from its IP header on.
-    pub octets: &'a [u8],
+    /// Bytes of the packet, from its IP header on.
+    pub bytes: &'a [u8],
 }
 
 impl Inner<'_> {
     /// A hash of the packet's flow, as [`crate::frame::flow`] computes it.
     pub fn flow(&self) -> u64 {
-        flow_of(self.octets)
+        flow_of(self.bytes)
     }
 
-    /// The service octet, if this is an IP packet.
+    /// The service byte, if this is an IP packet.
     pub fn service(&self) -> Option<u8> {
-        service_of(self.octets)
+        service_of(self.bytes)
     }
 }
 
 impl<T: AsRef<[u8]>> Carried<T> {
-    /// Reads the bundle in the IP packet at the start of `octets`.
+    /// Reads the bundle in the IP packet at the start of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the packet is not whole; [`Error::Malformed`] if it is a
     /// fragment, carries something else, or contradicts itself.
     /// [`Carried::checksum_holds`] checks the checksum of UDP.
-    pub fn parse(octets: T) -> Result<Self, Error> {
-        let offsets = Offsets::of_packet(octets.as_ref(), 0)?;
-        Self::at(octets, offsets)
+    pub fn parse(bytes: T) -> Result<Self, Error> {
+        let offsets = Offsets::of_packet(bytes.as_ref(), 0)?;
+        Self::at(bytes, offsets)
     }
 
-    /// Reads the bundle behind the labels at the start of `octets`. The octets do not
+    /// Reads the bundle behind the labels at the start of `bytes`. The bytes do not
     /// show whether a label stands for bundles.
     ///
     /// # Errors
     /// As [`Carried::parse`].
-    pub fn parse_labelled(octets: T) -> Result<Self, Error> {
-        let offsets = Offsets::of_labels(octets.as_ref(), 0)?;
-        Self::at(octets, offsets)
+    pub fn parse_labelled(bytes: T) -> Result<Self, Error> {
+        let offsets = Offsets::of_labels(bytes.as_ref(), 0)?;
+        Self::at(bytes, offsets)
     }
 
     /// Reads the bundle in an Ethernet frame with at most two VLAN tags.
     ///
     /// # Errors
     /// As [`Carried::parse`].
-    pub fn parse_frame(octets: T) -> Result<Self, Error> {
-        let frame = octets.as_ref();
+    pub fn parse_frame(bytes: T) -> Result<Self, Error> {
+        let frame = bytes.as_ref();
         let (kind, inside) = vlan::inside(frame, 2)?;
         let offsets = match kind {
             ether_type::MPLS => Offsets::of_labels(frame, inside)?,
@@ -90,11 +90,11 @@ impl<T: AsRef<[u8]>> Carried<T> {
             }
             _ => return Err(Error::Malformed(Field::Protocol)),
         };
-        Self::at(octets, offsets)
+        Self::at(bytes, offsets)
     }
 
-    fn at(octets: T, mut offsets: Offsets) -> Result<Self, Error> {
-        let all = &octets.as_ref()[..offsets.end];
+    fn at(bytes: T, mut offsets: Offsets) -> Result<Self, Error> {
+        let all = &bytes.as_ref()[..offsets.end];
         let bundle = &all[offsets.bundle..];
         let header = Header::parse(bundle)?;
         let table = header.table_len();
@@ -125,7 +125,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
             header,
             gaps: Gaps::default(),
             live,
-            octets,
+            bytes,
         })
     }
 
@@ -137,9 +137,9 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// The carriage of the bundle.
     ///
     /// # Errors
-    /// None, unless the octets changed since they were parsed.
+    /// None, unless the bytes changed since they were parsed.
     pub fn carriage(&self) -> Result<Carriage, Error> {
-        self.offsets.carriage(self.octets.as_ref())
+        self.offsets.carriage(self.bytes.as_ref())
     }
 
     /// The number of remaining packets.
@@ -147,12 +147,12 @@ impl<T: AsRef<[u8]>> Carried<T> {
         self.live
     }
 
-    /// Octets of the remaining packets.
-    pub fn live_octets(&self) -> usize {
+    /// Bytes of the remaining packets.
+    pub fn live_bytes(&self) -> usize {
         self.offsets.end - self.body() - self.gaps.total()
     }
 
-    /// Octets of the packet or frame that are sent, without padding.
+    /// Bytes of the packet or frame that are sent, without padding.
     pub const fn sent_len(&self) -> usize {
         self.offsets.end - self.gaps.total()
     }
@@ -160,14 +160,14 @@ impl<T: AsRef<[u8]>> Carried<T> {
     /// The header's entry for packet `index`.
     pub fn entry(&self, index: u16) -> Option<Entry> {
         (index < self.header.count)
-            .then(|| array(self.octets.as_ref(), self.entry_at(index)).ok())
+            .then(|| array(self.bytes.as_ref(), self.entry_at(index)).ok())
             .flatten()
             .map(Entry::read)
     }
 
     /// The remaining packets, in order.
     pub fn packets(&self) -> impl Iterator<Item = Inner<'_>> {
-        let octets = self.octets.as_ref();
+        let bytes = self.bytes.as_ref();
         let mut at = self.body();
         (0..self.header.count).filter_map(move |index| {
             let entry = self.entry(index)?;
@@ -179,40 +179,40 @@ impl<T: AsRef<[u8]>> Carried<T> {
             Some(Inner {
                 index,
                 waited: self.header.unit.span(entry.waited),
-                octets: octets.get(begin..at)?,
+                bytes: bytes.get(begin..at)?,
             })
         })
     }
 
-    /// The octets to send, in pieces: all but those of packets dropped here.
+    /// The bytes to send, in pieces: all but those of packets dropped here.
     pub fn parts(&self) -> impl Iterator<Item = &[u8]> {
-        let octets = self.octets.as_ref();
+        let bytes = self.bytes.as_ref();
         let begins = [0].into_iter().chain(self.gaps.iter().map(|gap| gap.end));
         let ends = self.gaps.iter().map(|gap| gap.start);
         let ends = ends.chain([self.offsets.end]);
         let parts = begins.zip(ends).filter(|(begin, end)| begin < end);
-        parts.filter_map(|(begin, end)| octets.get(begin..end))
+        parts.filter_map(|(begin, end)| bytes.get(begin..end))
     }
 
     /// Whether the checksum of UDP is right, or not required.
     pub fn checksum_holds(&self) -> bool {
-        let octets = self.octets.as_ref();
+        let bytes = self.bytes.as_ref();
         let Some(udp) = self.offsets.udp else {
             return true;
         };
         let checksum = self.udp_checksum(udp);
         let sum = self
             .offsets
-            .udp_sum(octets, udp)
-            .plus(Sum::of(&octets[self.offsets.bundle..self.body()]))
+            .udp_sum(bytes, udp)
+            .plus(Sum::of(&bytes[self.offsets.bundle..self.body()]))
             .plus(self.sum_until(self.offsets.end))
             .plus(Sum::word(checksum));
         checksum == 0 || matches!(sum.checksum(), 0 | u16::MAX)
     }
 
-    /// The underlying buffer, including octets that are not sent.
+    /// The underlying buffer, including bytes that are not sent.
     pub const fn inside(&self) -> &T {
-        &self.octets
+        &self.bytes
     }
 
     /// The offset of the first packet.
@@ -225,17 +225,17 @@ impl<T: AsRef<[u8]>> Carried<T> {
     }
 
     fn udp_checksum(&self, udp: usize) -> u16 {
-        let header = udp::Header::of(&self.octets.as_ref()[udp..]);
+        let header = udp::Header::of(&self.bytes.as_ref()[udp..]);
         header.checksum().unwrap_or(0)
     }
 
     /// The sum of the remaining packets in front of `end`.
     fn sum_until(&self, end: usize) -> Sum {
-        let octets = self.octets.as_ref();
+        let bytes = self.bytes.as_ref();
         let (mut sum, mut at, mut before) = (Sum::of(&[]), self.body(), 0);
         let gaps = self.gaps.iter().map(|gap| (gap.start, gap.end));
         for (begin, next) in gaps.chain([(end, end)]) {
-            let part = &octets[at..begin.min(end).max(at)];
+            let part = &bytes[at..begin.min(end).max(at)];
             sum = sum.plus(Sum::of(part).moved(before));
             before += part.len();
             at = next.min(end);

@@ -15,56 +15,56 @@ struct Damage {
     value: u8,
 }
 
-/// Damages `octets`, whose first `headers` are headers.
-fn damage(octets: &mut Vec<u8>, headers: usize, Damage { how, at, value }: Damage) {
+/// Damages `bytes`, whose first `headers` are headers.
+fn damage(bytes: &mut Vec<u8>, headers: usize, Damage { how, at, value }: Damage) {
     let within = |end: usize| usize::from(at) % end.max(1);
     match how % 8 {
-        // An octet of headers and entries, any octet, or one bit of it.
-        0 => octets[within(headers)] = value,
+        // A byte of headers and entries, any byte, or one bit of it.
+        0 => bytes[within(headers)] = value,
         1 => {
-            let place = within(octets.len());
-            octets[place] = value;
+            let place = within(bytes.len());
+            bytes[place] = value;
         }
         2 => {
             let place = within(headers);
-            octets[place] ^= 1 << (value % 8);
+            bytes[place] ^= 1 << (value % 8);
         }
         // An entry that marks its packet as dropped.
         3 => {
             let place = within(headers) & !1;
-            octets[place] = 0;
-            octets[place + 1] = 0;
+            bytes[place] = 0;
+            bytes[place + 1] = 0;
         }
-        // Cut short, at least one octet left; padded.
-        4 => octets.truncate(1 + within(octets.len())),
-        5 => octets.extend(core::iter::repeat_n(value, within(40))),
+        // Cut short, at least one byte left; padded.
+        4 => bytes.truncate(1 + within(bytes.len())),
+        5 => bytes.extend(core::iter::repeat_n(value, within(40))),
         _ => {}
     }
 }
 
 /// Reads a damaged bundle, and applies the operations of a router to it. Returns
 /// whether it was accepted as a bundle.
-fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
-    let length = octets.len();
-    let Ok(mut carried) = parse(carriage, octets) else {
+fn attempt(carriage: Carriage, bytes: Vec<u8>, orders: [u8; 4]) -> bool {
+    let length = bytes.len();
+    let Ok(mut carried) = parse(carriage, bytes) else {
         return false;
     };
     let holds = carried.checksum_holds();
     let header = carried.header();
     let mut live = usize::from(carried.live());
-    let mut octets = carried.live_octets();
+    let mut bytes = carried.live_bytes();
     for order in orders {
         let index = u16::from(order / 4) % header.count;
         match order % 4 {
             0 => {
                 let inner_dropped = carried.drop_inner(index);
                 live -= usize::from(inner_dropped.packets);
-                octets -= inner_dropped.octets;
+                bytes -= inner_dropped.bytes;
             }
             1 => {
                 if let Some(dead) = carried.discard(index) {
                     live -= 1;
-                    octets -= dead;
+                    bytes -= dead;
                 }
             }
             2 => {
@@ -74,14 +74,14 @@ fn attempt(carriage: Carriage, octets: Vec<u8>, orders: [u8; 4]) -> bool {
             _ => assert!(carried.compact() <= length),
         }
         assert_eq!(
-            (usize::from(carried.live()), carried.live_octets()),
-            (live, octets)
+            (usize::from(carried.live()), carried.live_bytes()),
+            (live, bytes)
         );
         assert_eq!(carried.packets().count(), live);
-        let inside: usize = carried.packets().map(|inner| inner.octets.len()).sum();
-        assert_eq!(inside, octets);
+        let inside: usize = carried.packets().map(|inner| inner.bytes.len()).sum();
+        assert_eq!(inside, bytes);
     }
-    // The next hop reads the octets that are sent, and they are as right or wrong as
+    // The next hop reads the bytes that are sent, and they are as right or wrong as
     // before.
     let sent: Vec<u8> = carried.parts().collect::<Vec<_>>().concat();
     assert!(sent.len() == carried.sent_len() && sent.len() <= length);
@@ -108,12 +108,12 @@ fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
         let packets: Packets = (0..=count % 12)
             .map(|_| {
                 let [length, version, service, fill] = chance();
-                let mut octets = vec![fill; 1 + usize::from(length % 90)];
-                octets[0] = if version % 2 == 0 { 0x45 } else { 0x60 };
-                if let Some(second) = octets.get_mut(1) {
+                let mut bytes = vec![fill; 1 + usize::from(length % 90)];
+                bytes[0] = if version % 2 == 0 { 0x45 } else { 0x60 };
+                if let Some(second) = bytes.get_mut(1) {
                     *second = service;
                 }
-                (octets, u16::from(fill) << (version % 9))
+                (bytes, u16::from(fill) << (version % 9))
             })
             .collect();
         let packing = Packing {
@@ -121,16 +121,16 @@ fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
             unit: Unit::Microsecond,
             sequence: u16::from(service),
         };
-        let mut octets = pack(packing, &packets).expect("it is a bundle");
+        let mut bytes = pack(packing, &packets).expect("it is a bundle");
         let headers = packing.packet_len(packets.len(), 0);
         for _ in 0..many % 3 {
             let [how, low, high, value] = chance();
             let at = u16::from_le_bytes([low, high]);
-            if octets.len() >= headers {
-                damage(&mut octets, headers, Damage { how, at, value });
+            if bytes.len() >= headers {
+                damage(&mut bytes, headers, Damage { how, at, value });
             }
         }
-        accepted += u64::from(attempt(packing.carriage, octets, chance()));
+        accepted += u64::from(attempt(packing.carriage, bytes, chance()));
     }
     assert!(accepted * 10 >= cases * 3, "{accepted} of {cases}");
 }

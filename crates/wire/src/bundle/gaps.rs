@@ -1,4 +1,4 @@
-//! Ranges of a packet's octets that are no longer sent.
+//! Ranges of a packet's bytes that are no longer sent.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -13,12 +13,12 @@ pub(super) struct Gaps {
 }
 
 impl Gaps {
-    /// Total length in octets.
+    /// Total length in bytes.
     pub(super) const fn total(&self) -> usize {
         self.total
     }
 
-    /// The offset of the octets at `at`, or behind the gap that begins there.
+    /// The offset of the bytes at `at`, or behind the gap that begins there.
     pub(super) fn skip(&self, at: usize) -> usize {
         if self.first.start == at {
             return self.first.end.max(at);
@@ -66,7 +66,7 @@ impl Gaps {
         }
     }
 
-    /// Removes all ranges, after their octets were moved away.
+    /// Removes all ranges, after their bytes were moved away.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -3,7 +3,7 @@
 use units::IpVersion;
 
 use super::carriage::{Carriage, PORT, PROTOCOL};
-use crate::octets::demand;
+use crate::bytes::demand;
 use crate::protocol::checksum::Sum;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{ethernet, ip, ipv4, ipv6, mpls, udp};
@@ -43,8 +43,8 @@ impl Outer {
 
 impl Offsets {
     /// Offsets in the IP packet that begins at `start`.
-    pub(super) fn of_packet(octets: &[u8], start: usize) -> Result<Self, Error> {
-        let packet = octets.get(start..).unwrap_or_default();
+    pub(super) fn of_packet(bytes: &[u8], start: usize) -> Result<Self, Error> {
+        let packet = bytes.get(start..).unwrap_or_default();
         // Most packets carry other protocols, so this is checked first.
         let (version, header, protocol, length) = match ip::version(packet)? {
             4 => {
@@ -95,26 +95,26 @@ impl Offsets {
     }
 
     /// Offsets behind the labels that begin at `start`.
-    pub(super) fn of_labels(octets: &[u8], start: usize) -> Result<Self, Error> {
+    pub(super) fn of_labels(bytes: &[u8], start: usize) -> Result<Self, Error> {
         let mut bundle = start;
-        while !mpls::Entry::parse(octets, bundle)?.bottom {
+        while !mpls::Entry::parse(bytes, bundle)?.bottom {
             bundle += mpls::ENTRY_LEN;
         }
         Ok(Self {
             start,
             udp: None,
             bundle: bundle + mpls::ENTRY_LEN,
-            end: octets.len(),
+            end: bytes.len(),
             outer: Outer::Label,
         })
     }
 
-    /// Reads the carriage from the octets in front of the bundle.
-    pub(super) fn carriage(&self, octets: &[u8]) -> Result<Carriage, Error> {
-        let packet = octets.get(self.start..).unwrap_or_default();
+    /// Reads the carriage from the bytes in front of the bundle.
+    pub(super) fn carriage(&self, bytes: &[u8]) -> Result<Carriage, Error> {
+        let packet = bytes.get(self.start..).unwrap_or_default();
         let (addresses, service) = match self.outer {
             Outer::Label => {
-                let entry = mpls::Entry::parse(octets, self.bundle - mpls::ENTRY_LEN)?;
+                let entry = mpls::Entry::parse(bytes, self.bundle - mpls::ENTRY_LEN)?;
                 return Ok(Carriage::Label {
                     label: entry.label,
                     class: entry.class,
@@ -134,20 +134,20 @@ impl Offsets {
             Some(udp) => Carriage::Udp {
                 addresses,
                 service,
-                port: udp::Header::of(&octets[udp..]).source_port()?,
+                port: udp::Header::of(&bytes[udp..]).source_port()?,
             },
         })
     }
 
-    /// The sum of the octets in front of the bundle that UDP's checksum covers, without
+    /// The sum of the bytes in front of the bundle that UDP's checksum covers, without
     /// the checksum itself: the pseudo-header and the UDP header, with the lengths in
     /// the buffer.
-    pub(super) fn udp_sum(&self, octets: &[u8], udp: usize) -> Sum {
+    pub(super) fn udp_sum(&self, bytes: &[u8], udp: usize) -> Sum {
         let ends = match self.outer {
-            Outer::Ip(version) => ip::ends(version, &octets[self.start..]),
+            Outer::Ip(version) => ip::ends(version, &bytes[self.start..]),
             Outer::Label => &[],
         };
-        let udp = udp::Header::of(&octets[udp..]);
+        let udp = udp::Header::of(&bytes[udp..]);
         let length = u32::from(udp.length().unwrap_or(0));
         ip::pseudo_header(ends, number::UDP, length)
             .and(udp.sum().unwrap_or_default())
@@ -155,16 +155,16 @@ impl Offsets {
     }
 
     /// Writes the checksum of UDP, if there is UDP.
-    pub(super) fn seal(&self, octets: &mut [u8]) -> Result<(), Error> {
+    pub(super) fn seal(&self, bytes: &mut [u8]) -> Result<(), Error> {
         let Some(udp) = self.udp else { return Ok(()) };
         let sum = self
-            .udp_sum(octets, udp)
-            .plus(Sum::of(&octets[self.bundle..self.end]));
-        udp::Header::of(&mut octets[udp..]).set_checksum(sum.checksum())
+            .udp_sum(bytes, udp)
+            .plus(Sum::of(&bytes[self.bundle..self.end]));
+        udp::Header::of(&mut bytes[udp..]).set_checksum(sum.checksum())
     }
 }
 
-/// Octets of the IPv4 header of a packet, which must not be a fragment.
+/// Bytes of the IPv4 header of a packet, which must not be a fragment.
 fn ipv4_header(packet: &[u8]) -> Result<usize, Error> {
     let ip = ipv4::Header::of(demand(packet, ipv4::HEADER_LEN)?);
     let length = ip.header_len()?;

@@ -2,14 +2,14 @@
 
 use super::carriage::Carriage;
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header, Unit};
-use crate::octets::demand_mut;
+use crate::bytes::demand_mut;
 use crate::{Error, Field};
 
 /// A packet to put into a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Octets of the packet, from its IP header on.
-    pub octets: &'a [u8],
+    /// Bytes of the packet, from its IP header on.
+    pub bytes: &'a [u8],
     /// Waiting time, in units of [`Packing::unit`].
     pub waited: u16,
 }
@@ -27,24 +27,24 @@ pub struct Packing {
 }
 
 impl Packing {
-    /// Octets of a bundle of `count` packets with `octets` octets in total, its
+    /// Bytes of a bundle of `count` packets with `bytes` bytes in total, its
     /// carriage included. Without packets, this is the overhead of a bundle.
-    pub const fn packet_len(&self, count: usize, octets: usize) -> usize {
-        self.carriage.header_len() + HEADER_LEN + ENTRY_LEN * count + octets
+    pub const fn packet_len(&self, count: usize, bytes: usize) -> usize {
+        self.carriage.header_len() + HEADER_LEN + ENTRY_LEN * count + bytes
     }
 
-    /// Writes the bundle of `packets` to the start of `octets`. Returns its length,
+    /// Writes the bundle of `packets` to the start of `bytes`. Returns its length,
     /// which equals [`Packing::packet_len`].
     ///
     /// # Errors
     /// [`Error::Truncated`] without room; [`Error::Malformed`] without packets, with an
-    /// empty packet, with more octets than IP can carry, and for a sequence number,
+    /// empty packet, with more bytes than IP can carry, and for a sequence number,
     /// label or class that is too large.
-    pub fn emit(&self, packets: &[Piece<'_>], octets: &mut [u8]) -> Result<usize, Error> {
-        let total: usize = packets.iter().map(|packet| packet.octets.len()).sum();
+    pub fn emit(&self, packets: &[Piece<'_>], bytes: &mut [u8]) -> Result<usize, Error> {
+        let total: usize = packets.iter().map(|packet| packet.bytes.len()).sum();
         let length = self.packet_len(packets.len(), total);
-        let octets = demand_mut(octets, length)?;
-        if packets.iter().any(|packet| packet.octets.is_empty()) {
+        let bytes = demand_mut(bytes, length)?;
+        if packets.iter().any(|packet| packet.bytes.is_empty()) {
             return Err(Error::Malformed(Field::Length));
         }
         let header = Header {
@@ -53,19 +53,19 @@ impl Packing {
             unit: self.unit,
             sequence: self.sequence,
         };
-        let offsets = self.carriage.emit(octets)?;
+        let offsets = self.carriage.emit(bytes)?;
         emit_body(
             header,
             packets.iter().copied(),
-            &mut octets[offsets.bundle..],
+            &mut bytes[offsets.bundle..],
         )?;
-        offsets.seal(octets)?;
+        offsets.seal(bytes)?;
         Ok(length)
     }
 }
 
-/// Writes a bundle without its carriage to the start of `octets`, and returns its
-/// length. A piece without octets is a packet that a queue dropped out of the bundle.
+/// Writes a bundle without its carriage to the start of `bytes`, and returns its
+/// length. A piece without bytes is a packet that a queue dropped out of the bundle.
 ///
 /// # Errors
 /// [`Error::Truncated`] without room for all of it; [`Error::Malformed`] if there are not
@@ -73,34 +73,34 @@ impl Packing {
 pub fn emit_body<'a>(
     header: Header,
     pieces: impl Iterator<Item = Piece<'a>>,
-    octets: &mut [u8],
+    bytes: &mut [u8],
 ) -> Result<usize, Error> {
-    header.emit(octets)?;
-    let have = octets.len();
-    let (table, mut room) = octets
+    header.emit(bytes)?;
+    let have = bytes.len();
+    let (table, mut room) = bytes
         .split_at_mut_checked(header.table_len())
         .ok_or_else(|| Error::Truncated {
             need: header.table_len(),
             have,
         })?;
     let (mut entries, mut length) = (table[HEADER_LEN..].chunks_exact_mut(ENTRY_LEN), 0);
-    for Piece { octets, waited } in pieces {
+    for Piece { bytes, waited } in pieces {
         let entry = entries.next().ok_or(Error::Malformed(Field::Count))?;
-        let size = number(octets.len(), Field::Length)?;
+        let size = number(bytes.len(), Field::Length)?;
         let written = Entry {
             length: size,
             waited,
         };
-        entry.copy_from_slice(&written.octets());
+        entry.copy_from_slice(&written.bytes());
         let (there, rest) =
-            room.split_at_mut_checked(octets.len())
+            room.split_at_mut_checked(bytes.len())
                 .ok_or_else(|| Error::Truncated {
-                    need: header.table_len() + length + octets.len(),
+                    need: header.table_len() + length + bytes.len(),
                     have,
                 })?;
-        there.copy_from_slice(octets);
+        there.copy_from_slice(bytes);
         room = rest;
-        length += octets.len();
+        length += bytes.len();
     }
     if entries.next().is_some() {
         return Err(Error::Malformed(Field::Count));
@@ -112,9 +112,9 @@ fn number(number: usize, field: Field) -> Result<u16, Error> {
     u16::try_from(number).map_err(|_| Error::Malformed(field))
 }
 
-/// Mean octets of a packet, rounded down.
-fn average(count: usize, octets: usize) -> Result<u16, Error> {
-    let average = octets.checked_div(count);
+/// Mean bytes of a packet, rounded down.
+fn average(count: usize, bytes: usize) -> Result<u16, Error> {
+    let average = bytes.checked_div(count);
     number(
         average.ok_or(Error::Malformed(Field::Count))?,
         Field::Length,

@@ -1,8 +1,8 @@
 //! Sealed bundles, and the messages by which gateways agree on keys. Both stand behind
-//! the same carriages as bundles. A bundle never has zero packets, so two octets of zero
+//! the same carriages as bundles. A bundle never has zero packets, so two bytes of zero
 //! tell them apart. All numbers are big-endian:
 //!
-//! | offset | octets | field   | sealed bundle                                        |
+//! | offset | bytes | field   | sealed bundle                                        |
 //! |-------:|-------:|---------|------------------------------------------------------|
 //! |      0 |      2 | zero    | 0                                                    |
 //! |      2 |      1 | kind    | 16: version 1, sealed bundle                         |
@@ -10,27 +10,27 @@
 //! |      4 |      4 | key     | the name of the key                                  |
 //! |      8 |      8 | number  | of the bundle among those under this key, from 0     |
 //! |     16 |      n | bundle  | encrypted                                            |
-//! | 16 + n |     16 | tag     | authenticates all octets before it                   |
+//! | 16 + n |     16 | tag     | authenticates all bytes before it                   |
 //!
-//! | offset | octets | field   | greeting                                             |
+//! | offset | bytes | field   | greeting                                             |
 //! |-------:|-------:|---------|------------------------------------------------------|
 //! |      0 |      2 | zero    | 0                                                    |
 //! |      2 |      1 | kind    | 17: version 1, greeting                              |
 //! |      3 |      1 | answer  | 1: an answer is wanted, 0: none                      |
 //! |      4 |     16 | mine    | the sender's nonce                                   |
 //! |     20 |     16 | yours   | the receiver's nonce as the sender knows it, or zeros |
-//! |     36 |     16 | tag     | authenticates all octets before it                   |
+//! |     36 |     16 | tag     | authenticates all bytes before it                   |
 
-use crate::octets::{array, demand, demand_mut, put, u8_at, u16_at, u32_at, u64_at};
+use crate::bytes::{array, demand, demand_mut, put, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Field};
 
-/// Octets in front of what is encrypted.
+/// Bytes in front of what is encrypted.
 pub const SEALED_HEADER_LEN: usize = 16;
-/// Octets of a tag.
+/// Bytes of a tag.
 pub const TAG_LEN: usize = 16;
-/// Octets of a greeting.
+/// Bytes of a greeting.
 pub const GREETING_LEN: usize = 52;
-/// Octets of a nonce in a greeting.
+/// Bytes of a nonce in a greeting.
 pub const NONCE_LEN: usize = 16;
 
 mod field {
@@ -54,7 +54,7 @@ pub enum Sealed<'a> {
     Bundle {
         /// The name of its key, and its number under it.
         header: SealedHeader,
-        /// The encrypted octets and the tag.
+        /// The encrypted bytes and the tag.
         rest: &'a [u8],
     },
     /// A greeting.
@@ -79,7 +79,7 @@ pub struct Greeting {
     pub mine: [u8; NONCE_LEN],
     /// The receiver's nonce as the sender knows it; zeros if it does not.
     pub yours: [u8; NONCE_LEN],
-    /// Authenticates the octets before it.
+    /// Authenticates the bytes before it.
     pub tag: [u8; TAG_LEN],
 }
 
@@ -93,34 +93,34 @@ impl<'a> Sealed<'a> {
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is cut short, [`Error::Malformed`] for a plain bundle,
-    /// another version, and octets that are not zero where they must be.
-    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
-        if !is_sealed(octets) {
+    /// another version, and bytes that are not zero where they must be.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        if !is_sealed(bytes) {
             return Err(Error::Malformed(Field::Count));
         }
-        let kind = u8_at(octets, field::KIND)?;
-        let answer = u8_at(octets, field::ANSWER)?;
+        let kind = u8_at(bytes, field::KIND)?;
+        let answer = u8_at(bytes, field::ANSWER)?;
         if answer > u8::from(kind == GREETING) {
             return Err(Error::Malformed(Field::Reserved));
         }
         match kind {
             BUNDLE => {
-                demand(octets, SEALED_HEADER_LEN + TAG_LEN)?;
+                demand(bytes, SEALED_HEADER_LEN + TAG_LEN)?;
                 Ok(Self::Bundle {
                     header: SealedHeader {
-                        key: u32_at(octets, field::KEY)?,
-                        number: u64_at(octets, field::NUMBER)?,
+                        key: u32_at(bytes, field::KEY)?,
+                        number: u64_at(bytes, field::NUMBER)?,
                     },
-                    rest: &octets[SEALED_HEADER_LEN..],
+                    rest: &bytes[SEALED_HEADER_LEN..],
                 })
             }
             GREETING => {
-                demand(octets, GREETING_LEN)?;
+                demand(bytes, GREETING_LEN)?;
                 Ok(Self::Greeting(Greeting {
                     wants_answer: answer != 0,
-                    mine: array(octets, field::MINE)?,
-                    yours: array(octets, field::YOURS)?,
-                    tag: array(octets, field::TAG)?,
+                    mine: array(bytes, field::MINE)?,
+                    yours: array(bytes, field::YOURS)?,
+                    tag: array(bytes, field::TAG)?,
                 }))
             }
             _ => Err(Error::Malformed(Field::Version)),
@@ -129,35 +129,35 @@ impl<'a> Sealed<'a> {
 }
 
 impl SealedHeader {
-    /// The octets of the header, which the tag covers.
-    pub fn octets(self) -> [u8; SEALED_HEADER_LEN] {
-        let mut octets = [0; SEALED_HEADER_LEN];
-        octets[field::KIND] = BUNDLE;
-        put(&mut octets, field::KEY, self.key.to_be_bytes());
-        put(&mut octets, field::NUMBER, self.number.to_be_bytes());
-        octets
+    /// The bytes of the header, which the tag covers.
+    pub fn bytes(self) -> [u8; SEALED_HEADER_LEN] {
+        let mut bytes = [0; SEALED_HEADER_LEN];
+        bytes[field::KIND] = BUNDLE;
+        put(&mut bytes, field::KEY, self.key.to_be_bytes());
+        put(&mut bytes, field::NUMBER, self.number.to_be_bytes());
+        bytes
     }
 }
 
 impl Greeting {
-    /// The octets that the tag covers.
+    /// The bytes that the tag covers.
     pub fn covered(&self) -> [u8; GREETING_LEN - TAG_LEN] {
-        let mut octets = [0; GREETING_LEN - TAG_LEN];
-        octets[field::KIND] = GREETING;
-        octets[field::ANSWER] = u8::from(self.wants_answer);
-        put(&mut octets, field::MINE, self.mine);
-        put(&mut octets, field::YOURS, self.yours);
-        octets
+        let mut bytes = [0; GREETING_LEN - TAG_LEN];
+        bytes[field::KIND] = GREETING;
+        bytes[field::ANSWER] = u8::from(self.wants_answer);
+        put(&mut bytes, field::MINE, self.mine);
+        put(&mut bytes, field::YOURS, self.yours);
+        bytes
     }
 
-    /// Writes the message to the first [`GREETING_LEN`] of `octets`.
+    /// Writes the message to the first [`GREETING_LEN`] of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] with fewer.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, GREETING_LEN)?;
-        put(octets, 0, self.covered());
-        put(octets, field::TAG, self.tag);
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, GREETING_LEN)?;
+        put(bytes, 0, self.covered());
+        put(bytes, field::TAG, self.tag);
         Ok(())
     }
 }
@@ -177,40 +177,37 @@ mod tests {
         let expected = [
             0, 0, 16, 0, 1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
         ];
-        assert_eq!(header.octets(), expected);
+        assert_eq!(header.bytes(), expected);
         let greeting = Greeting {
             wants_answer: true,
             mine: [1; 16],
             yours: [2; 16],
             tag: [3; 16],
         };
-        let mut octets = [0xee; GREETING_LEN + 1];
-        greeting.emit(&mut octets).unwrap();
-        assert_eq!(octets[..4], [0, 0, 17, 1]);
-        assert_eq!(
-            (octets[4], octets[20], octets[36], octets[52]),
-            (1, 2, 3, 0xee)
-        );
-        assert_eq!(Sealed::parse(&octets), Ok(Sealed::Greeting(greeting)));
+        let mut bytes = [0xee; GREETING_LEN + 1];
+        greeting.emit(&mut bytes).unwrap();
+        assert_eq!(bytes[..4], [0, 0, 17, 1]);
+        assert_eq!((bytes[4], bytes[20], bytes[36], bytes[52]), (1, 2, 3, 0xee));
+        assert_eq!(Sealed::parse(&bytes), Ok(Sealed::Greeting(greeting)));
         let cut = Error::Truncated { need: 52, have: 51 };
-        assert_eq!(Sealed::parse(&octets[..51]), Err(cut));
+        assert_eq!(Sealed::parse(&bytes[..51]), Err(cut));
     }
 
     proptest! {
         #[test]
-        fn any_octets_are_read_or_refused(mut octets in prop::collection::vec(any::<u8>(), 0..80), like in 0u8..3) {
-            if let Some(start) = octets.first_chunk_mut::<4>() && like > 0 {
+        fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..80), like in 0u8..3) {
+            if let Some(start) = bytes.first_chunk_mut::<4>() && like > 0 {
                 *start = [0, 0, 15 + like, 0];
             }
-            match Sealed::parse(&octets) {
+            match Sealed::parse(&bytes) {
                 Ok(Sealed::Bundle { header, rest }) => {
-                    prop_assert_eq!(&header.octets()[..], &octets[..SEALED_HEADER_LEN]);
-                    prop_assert_eq!(rest, &octets[SEALED_HEADER_LEN..]);
+                    prop_assert_eq!(&header.bytes()[..], &bytes[..SEALED_HEADER_LEN]);
+                    prop_assert_eq!(rest, &bytes[SEALED_HEADER_LEN..]);
                 }
                 Ok(Sealed::Greeting(greeting)) => {
                     let mut again = [0; GREETING_LEN];
                     greeting.emit(&mut again).unwrap();
-                    prop_assert_eq!(&again[..], &octets[..GREETING_LEN]);
+                    prop_assert_eq!(&again[..], &bytes[..GREETING_LEN]);
                 }
                 Err(_) => {}
             }

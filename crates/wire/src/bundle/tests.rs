@@ -49,22 +49,22 @@ pub(super) const CARRIAGES: [Carriage; 5] = [
 pub(super) fn pack(packing: Packing, packets: &[(Vec<u8>, u16)]) -> Result<Vec<u8>, Error> {
     let pieces: Vec<Piece<'_>> = packets
         .iter()
-        .map(|(octets, waited)| Piece {
-            octets,
+        .map(|(bytes, waited)| Piece {
+            bytes,
             waited: *waited,
         })
         .collect();
-    let total = packets.iter().map(|(octets, _)| octets.len()).sum();
-    let mut octets = vec![0xee; packing.packet_len(packets.len(), total)];
-    let length = packing.emit(&pieces, &mut octets)?;
-    assert_eq!(length, octets.len());
-    Ok(octets)
+    let total = packets.iter().map(|(bytes, _)| bytes.len()).sum();
+    let mut bytes = vec![0xee; packing.packet_len(packets.len(), total)];
+    let length = packing.emit(&pieces, &mut bytes)?;
+    assert_eq!(length, bytes.len());
+    Ok(bytes)
 }
 
-pub(super) fn parse<T: AsRef<[u8]>>(carriage: Carriage, octets: T) -> Result<Carried<T>, Error> {
+pub(super) fn parse<T: AsRef<[u8]>>(carriage: Carriage, bytes: T) -> Result<Carried<T>, Error> {
     match carriage {
-        Carriage::Label { .. } => Carried::parse_labelled(octets),
-        Carriage::Ip { .. } | Carriage::Udp { .. } => Carried::parse(octets),
+        Carriage::Label { .. } => Carried::parse_labelled(bytes),
+        Carriage::Ip { .. } | Carriage::Udp { .. } => Carried::parse(bytes),
     }
 }
 
@@ -79,30 +79,30 @@ fn packing() -> impl Strategy<Value = Packing> {
 
 /// Packets of a few flows, some with marks that may be set.
 fn packets() -> impl Strategy<Value = Packets> {
-    let octets = (prop::collection::vec(any::<u8>(), 1..200), any::<bool>()).prop_map(
-        |(mut octets, sixth)| {
-            octets[0] = if sixth { 0x60 | octets[0] & 0xf } else { 0x45 };
-            octets
+    let bytes = (prop::collection::vec(any::<u8>(), 1..200), any::<bool>()).prop_map(
+        |(mut bytes, sixth)| {
+            bytes[0] = if sixth { 0x60 | bytes[0] & 0xf } else { 0x45 };
+            bytes
         },
     );
-    prop::collection::vec((octets, any::<u16>()), 1..40)
+    prop::collection::vec((bytes, any::<u16>()), 1..40)
 }
 
-/// The octets that are sent.
+/// The bytes that are sent.
 fn sent(carried: &Carried<Vec<u8>>) -> Vec<u8> {
-    let octets = carried.parts().collect::<Vec<_>>().concat();
-    assert_eq!(octets.len(), carried.sent_len());
-    octets
+    let bytes = carried.parts().collect::<Vec<_>>().concat();
+    assert_eq!(bytes.len(), carried.sent_len());
+    bytes
 }
 
 fn left(carried: &Carried<Vec<u8>>) -> Vec<(u16, Span, Vec<u8>)> {
     let packets = carried.packets();
     let left: Vec<_> = packets
-        .map(|inner| (inner.index, inner.waited, inner.octets.to_vec()))
+        .map(|inner| (inner.index, inner.waited, inner.bytes.to_vec()))
         .collect();
     assert_eq!(left.len(), usize::from(carried.live()));
-    let octets: usize = left.iter().map(|(_, _, octets)| octets.len()).sum();
-    assert_eq!(octets, carried.live_octets());
+    let bytes: usize = left.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    assert_eq!(bytes, carried.live_bytes());
     left
 }
 
@@ -112,40 +112,40 @@ fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
     let survivors: Packets = packets
         .iter()
         .zip(dead)
-        .map(|((octets, waited), dead)| (if *dead { vec![] } else { octets.clone() }, *waited))
+        .map(|((bytes, waited), dead)| (if *dead { vec![] } else { bytes.clone() }, *waited))
         .collect();
-    let total: usize = survivors.iter().map(|(octets, _)| octets.len()).sum();
-    let mut octets = vec![0; packing.packet_len(packets.len(), total)];
-    let place = packing.carriage.emit(&mut octets).unwrap();
+    let total: usize = survivors.iter().map(|(bytes, _)| bytes.len()).sum();
+    let mut bytes = vec![0; packing.packet_len(packets.len(), total)];
+    let place = packing.carriage.emit(&mut bytes).unwrap();
     let before = pack(packing, packets).unwrap();
-    octets[place.bundle..place.bundle + HEADER_LEN]
+    bytes[place.bundle..place.bundle + HEADER_LEN]
         .copy_from_slice(&before[place.bundle..place.bundle + HEADER_LEN]);
     let mut at = place.bundle + HEADER_LEN;
     for (survivor, waited) in &survivors {
         let length = u16::try_from(survivor.len()).unwrap();
-        octets[at..at + 2].copy_from_slice(&length.to_be_bytes());
-        octets[at + 2..at + 4].copy_from_slice(&waited.to_be_bytes());
+        bytes[at..at + 2].copy_from_slice(&length.to_be_bytes());
+        bytes[at + 2..at + 4].copy_from_slice(&waited.to_be_bytes());
         at += ENTRY_LEN;
     }
     for (survivor, _) in &survivors {
-        octets[at..at + survivor.len()].copy_from_slice(survivor);
+        bytes[at..at + survivor.len()].copy_from_slice(survivor);
         at += survivor.len();
     }
-    place.seal(&mut octets).unwrap();
-    octets
+    place.seal(&mut bytes).unwrap();
+    bytes
 }
 
 proptest! {
     #[test]
-    fn any_octets_are_read_or_refused(
+    fn any_bytes_are_read_or_refused(
         start in 0usize..5, rest in prop::collection::vec(any::<u8>(), 0..120),
     ) {
         let starts: [&[u8]; 5] = [&[], &[0x45], &[0x60], &[0; 12], &[0, 0, 1, 64, 0, 2]];
-        let octets = [starts[start], &rest].concat();
+        let bytes = [starts[start], &rest].concat();
         let read = [
-            Carried::parse(octets.clone()),
-            Carried::parse_labelled(octets.clone()),
-            Carried::parse_frame(octets.clone()),
+            Carried::parse(bytes.clone()),
+            Carried::parse_labelled(bytes.clone()),
+            Carried::parse_frame(bytes.clone()),
         ];
         for mut carried in read.into_iter().flatten() {
             let live = carried.live();
@@ -153,26 +153,26 @@ proptest! {
             carried.discard(1);
             carried.compact();
             prop_assert_eq!(carried.packets().count(), usize::from(carried.live()));
-            prop_assert!(carried.live() <= live && carried.sent_len() <= octets.len());
+            prop_assert!(carried.live() <= live && carried.sent_len() <= bytes.len());
         }
     }
 
     #[test]
     fn any_packets_come_out_as_they_went_in(packing in packing(), packets in packets()) {
-        let octets = pack(packing, &packets).unwrap();
-        let carried = parse(packing.carriage, octets.clone()).unwrap();
+        let bytes = pack(packing, &packets).unwrap();
+        let carried = parse(packing.carriage, bytes.clone()).unwrap();
         prop_assert_eq!(carried.carriage().unwrap(), packing.carriage);
         prop_assert!(carried.checksum_holds());
         let header = carried.header();
         prop_assert_eq!((header.unit, header.sequence), (packing.unit, packing.sequence));
-        let total: usize = packets.iter().map(|(octets, _)| octets.len()).sum();
+        let total: usize = packets.iter().map(|(bytes, _)| bytes.len()).sum();
         prop_assert_eq!(usize::from(header.average), total / packets.len());
         let expected: Vec<_> = (0..)
             .zip(&packets)
-            .map(|(index, (octets, waited))| (index, packing.unit.span(*waited), octets.clone()))
+            .map(|(index, (bytes, waited))| (index, packing.unit.span(*waited), bytes.clone()))
             .collect();
         prop_assert_eq!(left(&carried), expected);
-        prop_assert_eq!(sent(&carried), octets);
+        prop_assert_eq!(sent(&carried), bytes);
     }
 
     #[test]
@@ -180,13 +180,13 @@ proptest! {
         packing in packing(), packets in packets(), mtu in 300usize..3_000,
     ) {
         let length = |count: usize| {
-            let octets = packets[..count].iter().map(|(octets, _)| octets.len()).sum();
-            packing.packet_len(count, octets)
+            let bytes = packets[..count].iter().map(|(bytes, _)| bytes.len()).sum();
+            packing.packet_len(count, bytes)
         };
         let fits = (0..=packets.len()).take_while(|count| length(*count) <= mtu).count() - 1;
-        let octets = pack(packing, &packets[..fits]).unwrap();
-        prop_assert!(octets.len() <= mtu && octets.len() == length(fits));
-        let carried = parse(packing.carriage, octets).unwrap();
+        let bytes = pack(packing, &packets[..fits]).unwrap();
+        prop_assert!(bytes.len() <= mtu && bytes.len() == length(fits));
+        let carried = parse(packing.carriage, bytes).unwrap();
         prop_assert!(carried.sent_len() <= mtu && usize::from(carried.live()) == fits);
     }
 
@@ -203,14 +203,14 @@ proptest! {
                 let many = number % 4;
                 let alive = dead.iter().enumerate().filter(|(_, dead)| !**dead);
                 let first: Vec<_> = alive.map(|(index, _)| index).take(many.into()).collect();
-                let octets = first.iter().map(|index| packets[*index].0.len()).sum();
+                let bytes = first.iter().map(|index| packets[*index].0.len()).sum();
                 let packets = u16::try_from(first.len()).unwrap();
-                prop_assert_eq!(carried.drop_inner(many), InnerDropped { packets, octets });
+                prop_assert_eq!(carried.drop_inner(many), InnerDropped { packets, bytes });
                 first.iter().for_each(|index| dead[*index] = true);
             } else {
                 let alive = dead.get(usize::from(number)) == Some(&false);
-                let octets = alive.then(|| packets[usize::from(number)].0.len());
-                prop_assert_eq!(carried.discard(number), octets);
+                let bytes = alive.then(|| packets[usize::from(number)].0.len());
+                prop_assert_eq!(carried.discard(number), bytes);
                 if alive {
                     dead[usize::from(number)] = true;
                 }
@@ -239,10 +239,10 @@ proptest! {
         orders in prop::collection::vec((any::<bool>(), 0u16..45), 2..9), first in 0usize..9,
     ) {
         let packets: Packets = flows.iter().map(|(flow, length)| {
-            let mut octets = vec![0x45; *length];
-            octets[9..28].fill(17);
-            octets[23] = *flow;
-            (octets, 0)
+            let mut bytes = vec![0x45; *length];
+            bytes[9..28].fill(17);
+            bytes[23] = *flow;
+            (bytes, 0)
         }).collect();
         let mut carried = parse(packing.carriage, pack(packing, &packets).unwrap()).unwrap();
         let flow_of: Vec<u64> = carried.packets().map(|inner| inner.flow()).collect();
@@ -264,14 +264,14 @@ proptest! {
         for flow in &flow_of {
             let of = |index: u16| flow_of[usize::from(index)] == *flow;
             let sent: Vec<&[u8]> = packets.iter().zip(&flow_of)
-                .filter(|(_, other)| *other == flow).map(|((octets, _), _)| &octets[..]).collect();
+                .filter(|(_, other)| *other == flow).map(|((bytes, _), _)| &bytes[..]).collect();
             let mut came: Vec<(u16, &[u8])> = arrived.packets()
-                .filter(|inner| inner.flow() == *flow).map(|inner| (inner.index, inner.octets)).collect();
+                .filter(|inner| inner.flow() == *flow).map(|inner| (inner.index, inner.bytes)).collect();
             prop_assert!(came.is_sorted_by_key(|(index, _)| *index), "the order of the flow is kept");
             came.extend(dropped.iter().filter(|index| of(**index))
                 .map(|index| (*index, &packets[usize::from(*index)].0[..])));
             came.sort_unstable();
-            let came: Vec<&[u8]> = came.into_iter().map(|(_, octets)| octets).collect();
+            let came: Vec<&[u8]> = came.into_iter().map(|(_, bytes)| bytes).collect();
             prop_assert_eq!(came, sent);
         }
     }

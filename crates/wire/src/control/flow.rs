@@ -24,11 +24,11 @@ pub struct Flow {
     /// and for echoes.
     #[serde(deserialize_with = "below::<64, _>")]
     pub dscp: u8,
-    /// The receive buffer to set, in octets; 0: the receiver chooses.
+    /// The receive buffer to set, in bytes; 0: the receiver chooses.
     pub buffer: u32,
-    /// Octets of the largest message.
+    /// Bytes of the largest message.
     pub largest: u32,
-    /// The first octets of the flow's traffic. They prove to the receiver that the
+    /// The first bytes of the flow's traffic. They prove to the receiver that the
     /// source address of the traffic is the sender's.
     pub cookie: [u8; 16],
 }
@@ -47,30 +47,30 @@ pub enum Meter {
 pub struct Name {
     /// The name, padded with zeros.
     #[serde(deserialize_with = "name")]
-    octets: [u8; Self::LONGEST],
+    bytes: [u8; Self::LONGEST],
 }
 
 impl Name {
-    /// The most octets of a name.
+    /// The most bytes of a name.
     pub const LONGEST: usize = 32;
 
     /// The name `text`, or `None` if it is not allowed.
     pub fn new(text: &str) -> Option<Self> {
-        let mut octets = [0; Self::LONGEST];
-        octets
+        let mut bytes = [0; Self::LONGEST];
+        bytes
             .get_mut(..text.len())?
             .copy_from_slice(text.as_bytes());
-        is_name(&octets).then_some(Self { octets })
+        is_name(&bytes).then_some(Self { bytes })
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        text(&self.octets)
+        text(&self.bytes)
     }
 }
 
-fn is_name(octets: &[u8; Name::LONGEST]) -> bool {
-    !text(octets).is_empty() && is_text(octets, b"._-")
+fn is_name(bytes: &[u8; Name::LONGEST]) -> bool {
+    !text(bytes).is_empty() && is_text(bytes, b"._-")
 }
 
 fn name<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; Name::LONGEST], D::Error> {

@@ -14,8 +14,8 @@ pub struct Progress {
     pub lasted: u64,
     /// Messages that arrived, without duplicates.
     pub messages: u64,
-    /// Octets of those messages.
-    pub octets: u64,
+    /// Bytes of those messages.
+    pub bytes: u64,
     /// Messages that were overtaken by one of these and have not arrived.
     pub lost: u64,
     /// Messages with a known delay of zero or more.

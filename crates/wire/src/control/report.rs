@@ -9,8 +9,8 @@ pub struct Report {
     pub flow: u16,
     /// Messages that arrived, without duplicates.
     pub messages: u64,
-    /// Octets of those messages.
-    pub octets: u64,
+    /// Bytes of those messages.
+    pub bytes: u64,
     /// Messages that had arrived before.
     pub duplicates: u64,
     /// Messages that arrived after one with a higher number [RFC4737 s3].

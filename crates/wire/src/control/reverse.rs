@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Flow, below, is_text, text, valid};
 
-/// The most octets of the name of a congestion control [LinuxUapi tcp.h].
+/// The most bytes of the name of a congestion control [LinuxUapi tcp.h].
 pub const LONGEST_CONGESTION: usize = 16;
 
 /// A flow that the receiver sends to the end that asks for it.
@@ -28,11 +28,11 @@ pub struct Traffic {
     pub length: u64,
     /// The most messages; 0: any number.
     pub packets: u64,
-    /// The most octets of them; 0: any number.
-    pub octets: u64,
+    /// The most bytes of them; 0: any number.
+    pub bytes: u64,
     /// Gaps between messages, in picoseconds.
     pub gaps: Law,
-    /// Sizes of messages, in octets.
+    /// Sizes of messages, in bytes.
     pub sizes: Law,
     /// Whether gaps are kept; otherwise messages leave as fast as possible.
     pub paced: bool,
@@ -45,7 +45,7 @@ pub struct Traffic {
     pub path_mtu: u8,
     /// Messages per call (UDP).
     pub segmentation: u16,
-    /// The send buffer to set, in octets; 0: the kernel's default.
+    /// The send buffer to set, in bytes; 0: the kernel's default.
     pub send_buffer: u32,
     /// Congestion control (TCP), padded with zeros; all zeros: the kernel's default.
     #[serde(deserialize_with = "congestion")]
@@ -71,8 +71,8 @@ pub struct SentReport {
     pub offered: u64,
     /// Messages handed to the kernel.
     pub messages: u64,
-    /// Octets of those messages.
-    pub octets: u64,
+    /// Bytes of those messages.
+    pub bytes: u64,
     /// Messages of a size that the protocol cannot carry.
     pub refused: u64,
     /// Messages that the kernel did not accept.
@@ -81,29 +81,29 @@ pub struct SentReport {
     pub too_large: u64,
     /// Time from the first departure to the last.
     pub lasted: u64,
-    /// Messages with a known lateness.
+    /// Messages with a known timing error.
     pub timed: u64,
-    /// Median of the lateness.
+    /// Median of the timing error.
     pub median: u64,
-    /// 99th percentile of the lateness.
+    /// 99th percentile of the timing error.
     pub p99: u64,
-    /// Maximum of the lateness.
+    /// Maximum of the timing error.
     pub most: u64,
-    /// The send buffer, in octets of kernel memory.
+    /// The send buffer, in bytes of kernel memory.
     pub send_buffer: u64,
     /// Segments sent (TCP).
     pub segments: u64,
     /// Segments retransmitted (TCP).
     pub retransmitted: u64,
-    /// Octets of the largest segment (TCP); 0 for datagrams.
+    /// Bytes of the largest segment (TCP); 0 for datagrams.
     pub segment_size: u64,
     /// Smoothed round-trip time (TCP).
     pub round_trip: u64,
-    /// Path MTU in octets, by the latest notice; 0: none.
+    /// Path MTU in bytes, by the latest notice; 0: none.
     pub path_mtu: u64,
     /// Why a stream ended early (TCP); 0: it did not, 1: the receiver accepted next to
     /// nothing, 2: it had not accepted the last message long after the end, others: segments
-    /// of this many octets were not delivered.
+    /// of this many bytes were not delivered.
     pub stall: u64,
     /// The router that stated it, an IPv4 address as an IPv4-mapped one
     /// [RFC4291 s2.5.5.2]; zeros: the sending host.
@@ -124,13 +124,13 @@ impl Traffic {
 }
 
 /// The text of a congestion control's name, or of none.
-pub fn congestion_name(octets: &[u8; LONGEST_CONGESTION]) -> &str {
-    text(octets)
+pub fn congestion_name(bytes: &[u8; LONGEST_CONGESTION]) -> &str {
+    text(bytes)
 }
 
 /// A congestion control's name: letters, digits, dashes and underscores.
 fn congestion<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; LONGEST_CONGESTION], D::Error> {
-    valid(from, |octets: &[u8; LONGEST_CONGESTION]| {
-        is_text(octets, b"_-")
+    valid(from, |bytes: &[u8; LONGEST_CONGESTION]| {
+        is_text(bytes, b"_-")
     })
 }

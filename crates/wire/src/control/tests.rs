@@ -1,4 +1,4 @@
-//! Emitted messages parse back, and hostile octets do no harm.
+//! Emitted messages parse back, and hostile bytes do no harm.
 
 use std::string::String;
 use std::vec;
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// The first octet of a message, for ever.
+/// The first byte of a message, for ever.
 fn number(message: &Control) -> u8 {
     match message {
         Control::Farewell => 0,
@@ -122,8 +122,8 @@ fn number(message: &Control) -> u8 {
 /// A message's part with these fields.
 fn of<T: DeserializeOwned>(fields: impl Serialize) -> T {
     let mut room = [0; LONGEST];
-    let octets = postcard::to_slice(&fields, &mut room).unwrap();
-    postcard::from_bytes(octets).unwrap()
+    let bytes = postcard::to_slice(&fields, &mut room).unwrap();
+    postcard::from_bytes(bytes).unwrap()
 }
 
 pub(super) fn message() -> impl Strategy<Value = Control> {
@@ -165,10 +165,10 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             port,
             buffer
         }),
-        any::<(u16, u64, u64)>().prop_map(|(flow, messages, octets)| Control::Ended {
+        any::<(u16, u64, u64)>().prop_map(|(flow, messages, bytes)| Control::Ended {
             flow,
             messages,
-            octets
+            bytes
         }),
         any::<(u16, [u64; 17])>().prop_map(|fields| Control::Report(of(fields))),
         Just(Control::Farewell),
@@ -188,9 +188,9 @@ fn sent() -> impl Strategy<Value = Control> {
 
 fn congestion() -> impl Strategy<Value = [u8; LONGEST_CONGESTION]> {
     "[a-z0-9_-]{0,16}".prop_map(|text: String| {
-        let mut octets = [0; LONGEST_CONGESTION];
-        octets[..text.len()].copy_from_slice(text.as_bytes());
-        octets
+        let mut bytes = [0; LONGEST_CONGESTION];
+        bytes[..text.len()].copy_from_slice(text.as_bytes());
+        bytes
     })
 }
 
@@ -206,7 +206,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     )
         .prop_map(
             |(
-                [seed, delay, length, packets, octets],
+                [seed, delay, length, packets, bytes],
                 [gaps, sizes],
                 (paced, nagle, ttl, segmentation, send_buffer),
                 path_mtu,
@@ -216,7 +216,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
                 delay,
                 length,
                 packets,
-                octets,
+                bytes,
                 gaps,
                 sizes,
                 paced,

@@ -1,14 +1,14 @@
 //! Checksums that a host leaves to its interface.
 
 use crate::Error;
-use crate::octets::{demand_mut, put};
+use crate::bytes::{demand_mut, put};
 use crate::protocol::checksum::Checksum;
 
-/// Octets of a checksum of TCP, UDP or ICMP.
+/// Bytes of a checksum of TCP, UDP or ICMP.
 const LEN: usize = 2;
 
-/// Completes a checksum that covers the octets of `frame` from `start` on. The checksum
-/// is `offset` octets behind, and its place holds the sum of the pseudo-header
+/// Completes a checksum that covers the bytes of `frame` from `start` on. The checksum
+/// is `offset` bytes behind, and its place holds the sum of the pseudo-header
 /// [Virtio s5.1.6].
 ///
 /// # Errors
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn a_completed_checksum_is_the_complement_of_the_sum_and_never_zero() {
-        // Two octets in front, four numbers, of which the third is the place.
+        // Two bytes in front, four numbers, of which the third is the place.
         let mut frame = [9, 9, 0x12, 0x34, 0x00, 0x01, 0x00, 0x10, 0xff];
         complete_checksum(&mut frame, 2, 4).unwrap();
         assert_eq!(frame[6..8], (!0x1146_u16).to_be_bytes());

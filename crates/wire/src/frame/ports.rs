@@ -9,7 +9,7 @@ use crate::protocol::{tcp, udp, vlan};
 pub struct Ports {
     /// Source and destination port.
     pub ports: [u16; 2],
-    /// Of TCP the sequence number and the octets of payload [RFC9293 s3.1].
+    /// Of TCP the sequence number and the bytes of payload [RFC9293 s3.1].
     pub segment: Option<(u32, u32)>,
 }
 
@@ -82,7 +82,7 @@ mod tests {
     fn a_segment_has_its_place_and_padding_is_no_payload() {
         for payload in [0, 6, 1_448] {
             let segment = segment(payload);
-            // A frame has 60 octets at least [IEEE802.3 s3.2.7].
+            // A frame has 60 bytes at least [IEEE802.3 s3.2.7].
             let length = segment.packet_len().max(60) + 4;
             let mut frame = vec![0; length];
             segment.emit(&mut frame).unwrap();

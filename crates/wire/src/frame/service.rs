@@ -1,4 +1,4 @@
-//! The service octet of an IP packet in its frame: DSCP and ECN [RFC2474 s3]
+//! The service byte of an IP packet in its frame: DSCP and ECN [RFC2474 s3]
 //! [RFC3168 s5].
 
 use crate::protocol::ethernet::ether_type;
@@ -7,7 +7,7 @@ use crate::protocol::{ip, ipv4, ipv6, vlan};
 /// The ECN bits [RFC3168 s5].
 const CONGESTION: u8 = 0b11;
 
-/// The service octet, with the DSCP in its upper six bits and ECN in its lower two;
+/// The service byte, with the DSCP in its upper six bits and ECN in its lower two;
 /// `None` if the frame carries no IP.
 pub fn service(frame: &[u8]) -> Option<u8> {
     service_of(frame.get(ip_at(frame)?..)?)
@@ -37,7 +37,7 @@ pub fn mark_packet(packet: &mut [u8]) -> bool {
     set_service(packet, service | CONGESTION)
 }
 
-/// Writes the service octet of an IP packet without a frame, and updates the header
+/// Writes the service byte of an IP packet without a frame, and updates the header
 /// checksum of IPv4. Returns whether the packet has one, and reaches to its checksum.
 pub fn set_service(packet: &mut [u8], service: u8) -> bool {
     let written = match ip::version(packet) {
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// Addresses, an optional VLAN tag, the type, and twenty octets of IPv4.
+    /// Addresses, an optional VLAN tag, the type, and twenty bytes of IPv4.
     fn ipv4(tagged: bool, header: [u8; 20]) -> (Vec<u8>, usize) {
         let mut frame = vec![0; 12];
         if tagged {
@@ -133,7 +133,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_make_it_panic(mut frame in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn no_bytes_make_it_panic(mut frame in prop::collection::vec(any::<u8>(), 0..40)) {
             let before = frame.len();
             let able = service(&frame).is_some_and(|service| service & 3 != 0);
             prop_assert!(able || !mark(&mut frame));

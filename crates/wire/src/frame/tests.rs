@@ -8,50 +8,50 @@ const V6: Option<IpVersion> = Some(IpVersion::V6);
 
 /// An Ethernet header of this type.
 fn ethernet(kind: u16) -> Vec<u8> {
-    let mut octets = [2; 12].to_vec();
-    octets.extend(kind.to_be_bytes());
-    octets
+    let mut bytes = [2; 12].to_vec();
+    bytes.extend(kind.to_be_bytes());
+    bytes
 }
 
 fn ipv4(total: u16, fragment: u16, protocol: u8) -> Vec<u8> {
-    let mut octets = [0; 20].to_vec();
-    octets[0] = 0x45;
-    octets[2..4].copy_from_slice(&total.to_be_bytes());
-    octets[6..8].copy_from_slice(&fragment.to_be_bytes());
-    octets[9] = protocol;
-    octets
+    let mut bytes = [0; 20].to_vec();
+    bytes[0] = 0x45;
+    bytes[2..4].copy_from_slice(&total.to_be_bytes());
+    bytes[6..8].copy_from_slice(&fragment.to_be_bytes());
+    bytes[9] = protocol;
+    bytes
 }
 
 fn ipv6(length: u16, next: u8) -> Vec<u8> {
-    let mut octets = [0; 40].to_vec();
-    octets[0] = 0x60;
-    octets[4..6].copy_from_slice(&length.to_be_bytes());
-    octets[6] = next;
-    octets
+    let mut bytes = [0; 40].to_vec();
+    bytes[0] = 0x60;
+    bytes[4..6].copy_from_slice(&length.to_be_bytes());
+    bytes[6] = next;
+    bytes
 }
 
 /// A TCP header with the timestamp option, from port 1 to port 2.
 fn tcp() -> Vec<u8> {
-    let mut octets = [0; 32].to_vec();
-    (octets[1], octets[3], octets[12]) = (1, 2, 0x80);
-    octets
+    let mut bytes = [0; 32].to_vec();
+    (bytes[1], bytes[3], bytes[12]) = (1, 2, 0x80);
+    bytes
 }
 
 /// A UDP header from port 1 to port 2.
 fn udp(length: u16) -> Vec<u8> {
-    let mut octets = [0, 1, 0, 2, 0, 0, 0, 0].to_vec();
-    octets[4..6].copy_from_slice(&length.to_be_bytes());
-    octets
+    let mut bytes = [0, 1, 0, 2, 0, 0, 0, 0].to_vec();
+    bytes[4..6].copy_from_slice(&length.to_be_bytes());
+    bytes
 }
 
 /// A fragment header [RFC8200 s4.5] in front of UDP.
 fn fragment(offset_and_flags: u16) -> Vec<u8> {
-    let mut octets = [17, 0, 0, 0, 0, 0, 0, 9].to_vec();
-    octets[2..4].copy_from_slice(&offset_and_flags.to_be_bytes());
-    octets
+    let mut bytes = [17, 0, 0, 0, 0, 0, 0, 9].to_vec();
+    bytes[2..4].copy_from_slice(&offset_and_flags.to_be_bytes());
+    bytes
 }
 
-/// Checks the summary of the frame of these headers, `original` octets long.
+/// Checks the summary of the frame of these headers, `original` bytes long.
 #[track_caller]
 fn check(
     headers: &[Vec<u8>],
@@ -224,7 +224,7 @@ fn no_header_makes_a_frame_longer_than_it_was() {
 
 proptest! {
     #[test]
-    fn hostile_octets_never_panic_and_never_grow(
+    fn hostile_bytes_never_panic_and_never_grow(
         kind in prop::sample::select(&[0x0800u16, 0x86dd, 0x8100, 0x0806][..]),
         start in prop::sample::select(&[0x45u8, 0x4f, 0x60, 0x00][..]),
         noise in prop::collection::vec(any::<u8>(), 0..120),
@@ -237,13 +237,13 @@ proptest! {
     }
 
     #[test]
-    fn any_octets_have_a_summary(frame in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn any_bytes_have_a_summary(frame in prop::collection::vec(any::<u8>(), 0..40)) {
         prop_assert!(Summary::of(&frame, usize::MAX).payload < usize::MAX);
     }
 }
 
 #[test]
-fn two_vlan_tags_at_most_are_counted_and_octets_that_are_not_there_are_none() {
+fn two_vlan_tags_at_most_are_counted_and_bytes_that_are_not_there_are_none() {
     let frame = |kinds: &[u16]| {
         let mut frame = [2; 12].to_vec();
         for kind in kinds {
@@ -252,7 +252,7 @@ fn two_vlan_tags_at_most_are_counted_and_octets_that_are_not_there_are_none() {
         }
         frame
     };
-    for (kinds, octets) in [
+    for (kinds, bytes) in [
         (&[][..], 0),
         (&[0x0800], 0),
         (&[0x8100], 4),
@@ -261,7 +261,7 @@ fn two_vlan_tags_at_most_are_counted_and_octets_that_are_not_there_are_none() {
         (&[0x88a8, 0x8100], 8),
         (&[0x8100, 0x8100, 0x8100], 8),
     ] {
-        assert_eq!(super::tags(&frame(kinds)), octets, "{kinds:x?}");
+        assert_eq!(super::tags(&frame(kinds)), bytes, "{kinds:x?}");
     }
 }
 

@@ -16,11 +16,11 @@ pub(crate) struct Offending<'a> {
 }
 
 impl<'a> Offending<'a> {
-    /// Reads the packet at the start of `octets`, if an error about it is allowed.
-    pub(crate) fn read(octets: &'a [u8]) -> Option<Self> {
-        match ip::version(octets).ok()? {
-            4 => Self::read_ipv4(octets),
-            6 => Self::read_ipv6(octets),
+    /// Reads the packet at the start of `bytes`, if an error about it is allowed.
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        match ip::version(bytes).ok()? {
+            4 => Self::read_ipv4(bytes),
+            6 => Self::read_ipv6(bytes),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ const fn is_single_v6(address: &Ipv6Addr) -> bool {
 /// Whether the payload behind an IPv6 header is known to be neither an ICMPv6 error nor
 /// a later fragment. A payload that is cut too short for this is not answerable.
 fn answerable(mut next: u8, mut rest: &[u8]) -> bool {
-    // Every round consumes at least eight octets of `rest`.
+    // Every round consumes at least eight bytes of `rest`.
     loop {
         match Extension::parse(next, rest) {
             Ok(Some(extension)) if !extension.later_fragment => {

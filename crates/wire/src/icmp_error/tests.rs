@@ -11,7 +11,7 @@ const SIX: [Ipv6Addr; 2] = [
 
 /// A datagram of zeros without a checksum, which no reader here needs.
 fn offending(version: IpVersion) -> Vec<u8> {
-    let mut octets = vec![0; 1_500];
+    let mut bytes = vec![0; 1_500];
     match version {
         IpVersion::V4 => {
             let fields = ipv4::Fields {
@@ -24,7 +24,7 @@ fn offending(version: IpVersion) -> Vec<u8> {
                 protocol: number::UDP,
                 addresses: [1, 2].map(|end| Ipv4Addr::new(198, 18, 0, end)),
             };
-            fields.emit(&mut octets).unwrap();
+            fields.emit(&mut bytes).unwrap();
         }
         IpVersion::V6 => {
             let fields = ipv6::Fields {
@@ -33,10 +33,10 @@ fn offending(version: IpVersion) -> Vec<u8> {
                 next_header: number::UDP,
                 addresses: SIX,
             };
-            fields.emit(&mut octets).unwrap();
+            fields.emit(&mut bytes).unwrap();
         }
     }
-    octets
+    bytes
 }
 
 fn router(version: IpVersion) -> IpAddr {
@@ -55,20 +55,20 @@ fn error_from(from: IpAddr, cause: Cause) -> Vec<u8> {
         IpAddr::V4(_) => IpVersion::V4,
         IpAddr::V6(_) => IpVersion::V6,
     };
-    let octets = offending(version);
-    let error = IcmpError::about(&octets, cause, from).unwrap();
-    let mut octets = vec![0; error.buffer_len()];
-    error.emit(&mut octets).unwrap();
-    octets
+    let bytes = offending(version);
+    let error = IcmpError::about(&bytes, cause, from).unwrap();
+    let mut bytes = vec![0; error.buffer_len()];
+    error.emit(&mut bytes).unwrap();
+    bytes
 }
 
 #[test]
 fn the_announced_mtu_of_an_error_is_replaced_as_if_it_had_been_written() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        let mut octets = error(version, Cause::TooBig { mtu: 1_400 });
-        assert_eq!(cause(&octets), Some(Cause::TooBig { mtu: 1_400 }));
-        assert_eq!(set_announced_mtu(&mut octets, 9_000), Ok(true));
-        assert_eq!(octets, error(version, Cause::TooBig { mtu: 9_000 }));
+        let mut bytes = error(version, Cause::TooBig { mtu: 1_400 });
+        assert_eq!(cause(&bytes), Some(Cause::TooBig { mtu: 1_400 }));
+        assert_eq!(set_announced_mtu(&mut bytes, 9_000), Ok(true));
+        assert_eq!(bytes, error(version, Cause::TooBig { mtu: 9_000 }));
     }
 }
 
@@ -77,17 +77,17 @@ fn the_source_of_an_error_is_replaced_as_if_it_had_been_written() {
     let nobody: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     for cause in [Cause::TooBig { mtu: 1_433 }, Cause::Unreachable { code: 0 }] {
         for (version, from) in [IpVersion::V4, IpVersion::V6].into_iter().zip(nobody) {
-            let mut octets = error_from(from, cause);
-            assert_eq!(set_source(&mut octets, router(version)), Ok(()));
-            assert_eq!(octets, error(version, cause));
+            let mut bytes = error_from(from, cause);
+            assert_eq!(set_source(&mut bytes, router(version)), Ok(()));
+            assert_eq!(bytes, error(version, cause));
             let other = match version {
                 IpVersion::V4 => IpVersion::V6,
                 IpVersion::V6 => IpVersion::V4,
             };
-            assert!(set_source(&mut octets, router(other)).is_err());
-            assert!(set_source(&mut octets[..50], from).is_err());
-            octets[0] = 0;
-            assert!(set_source(&mut octets, from).is_err());
+            assert!(set_source(&mut bytes, router(other)).is_err());
+            assert!(set_source(&mut bytes[..50], from).is_err());
+            bytes[0] = 0;
+            assert!(set_source(&mut bytes, from).is_err());
         }
     }
 }
@@ -95,17 +95,17 @@ fn the_source_of_an_error_is_replaced_as_if_it_had_been_written() {
 #[test]
 fn only_errors_about_size_announce_an_mtu() {
     for version in [IpVersion::V4, IpVersion::V6] {
-        for mut octets in [error(version, Cause::HopLimitExceeded), offending(version)] {
-            let before = octets.clone();
-            assert_eq!(set_announced_mtu(&mut octets, 9_000), Ok(false));
-            assert_eq!(octets, before);
+        for mut bytes in [error(version, Cause::HopLimitExceeded), offending(version)] {
+            let before = bytes.clone();
+            assert_eq!(set_announced_mtu(&mut bytes, 9_000), Ok(false));
+            assert_eq!(bytes, before);
         }
     }
 }
 
 #[test]
 fn an_error_has_an_address_of_the_same_version() {
-    let octets = offending(IpVersion::V4);
-    let error = IcmpError::about(&octets, Cause::HopLimitExceeded, SIX[0].into());
+    let bytes = offending(IpVersion::V4);
+    let error = IcmpError::about(&bytes, Cause::HopLimitExceeded, SIX[0].into());
     assert_eq!(error, None);
 }

@@ -7,22 +7,22 @@ use crate::protocol::ipv6::option::{self, Unknown, unknown};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The headers exceed the packet.
-    #[error("the headers need {need} octets, {have} are there")]
+    #[error("the headers need {need} bytes, {have} are there")]
     Truncated {
-        /// Octets that the headers need.
+        /// Bytes that the headers need.
         need: u64,
-        /// Octets present.
+        /// Bytes present.
         have: u64,
     },
     /// The version of IP is not 6.
     #[error("it is not IPv6")]
     Version,
-    /// The packet claims to be longer than the octets that the link carried.
-    #[error("it claims {says} octets behind the IPv6 header, {have} are there")]
+    /// The packet claims to be longer than the bytes that the link carried.
+    #[error("it claims {says} bytes behind the IPv6 header, {have} are there")]
     TooFew {
-        /// The claimed length, in octets.
+        /// The claimed length, in bytes.
         says: u64,
-        /// Octets present.
+        /// Bytes present.
         have: u64,
     },
     /// The payload length is 0, and no option states the length.
@@ -36,7 +36,7 @@ pub enum Fault {
     },
     /// The option states a length that the IPv6 header could state.
     #[error(
-        "the Jumbo Payload option at {option} states {says} octets, for which it is not allowed"
+        "the Jumbo Payload option at {option} states {says} bytes, for which it is not allowed"
     )]
     NeedsNone {
         /// Offset of the option.
@@ -50,8 +50,8 @@ pub enum Fault {
         /// Offset of the Fragment header.
         header: u32,
     },
-    /// The option's data do not have four octets.
-    #[error("the Jumbo Payload option at {option} has {length} octets of data")]
+    /// The option's data do not have four bytes.
+    #[error("the Jumbo Payload option at {option} has {length} bytes of data")]
     OptionLength {
         /// Offset of the option.
         option: u32,
@@ -85,7 +85,7 @@ pub enum Fault {
         kind: u8,
     },
     /// A hop-by-hop header is not the first header behind that of IPv6.
-    #[error("octet {field} announces a hop-by-hop header, which must be the first")]
+    #[error("byte {field} announces a hop-by-hop header, which must be the first")]
     LateHopByHop {
         /// Offset of the next-header field that announces it.
         field: u32,
@@ -93,13 +93,13 @@ pub enum Fault {
     /// The payload is not UDP.
     #[error("it carries protocol {0}")]
     NotUdp(u8),
-    /// The UDP length is 0 without the Jumbo Payload option, below 8, above the octets
+    /// The UDP length is 0 without the Jumbo Payload option, below 8, above the bytes
     /// present, or not that of the jumbogram.
-    #[error("the UDP length is {says}, and there are {have} octets")]
+    #[error("the UDP length is {says}, and there are {have} bytes")]
     UdpLength {
         /// The length in the UDP header.
         says: u16,
-        /// Octets present.
+        /// Bytes present.
         have: u64,
     },
 }
@@ -113,7 +113,7 @@ pub enum Answer {
     ParameterProblem {
         /// 0: a field of the header; 1: an unknown next header; 2: an unknown option.
         code: u8,
-        /// Offset of the octet at fault, from the IPv6 header on.
+        /// Offset of the byte at fault, from the IPv6 header on.
         pointer: u32,
     },
 }

@@ -12,13 +12,13 @@ const TELLING: [u8; 16] = [
 ];
 
 /// Reads a damaged packet. Returns whether it was accepted.
-fn attempt(octets: &[u8], whole: u64) -> bool {
-    let head = match Head::parse(octets, whole) {
+fn attempt(bytes: &[u8], whole: u64) -> bool {
+    let head = match Head::parse(bytes, whole) {
         Ok(head) => head,
         Err(fault) => {
             // The pointer of the error message lies within the packet.
             if let Answer::ParameterProblem { pointer, .. } = fault.answer() {
-                assert!((pointer as usize) < octets.len(), "{fault}");
+                assert!((pointer as usize) < bytes.len(), "{fault}");
             }
             return false;
         }
@@ -26,7 +26,7 @@ fn attempt(octets: &[u8], whole: u64) -> bool {
     assert!(u64::from(head.length) + 40 <= whole);
     assert!(head.upper >= 40);
     assert_eq!(head.is_jumbogram(), head.length > LARGEST_ORDINARY);
-    let Ok(udp) = head.udp(octets) else {
+    let Ok(udp) = head.udp(bytes) else {
         return true;
     };
     assert_eq!(udp.payload, head.upper + 8);
@@ -57,33 +57,33 @@ fn at_least_one_in_five_damaged_packets_is_accepted_and_none_does_harm() {
             _ => 65_528 + (u32::from_le_bytes(chance()) >> (8 + shift % 24)),
         };
         let packet = packet(payload.min(Packet::LARGEST));
-        let mut octets: Vec<u8> = emit(&packet);
+        let mut bytes: Vec<u8> = emit(&packet);
         let mut whole = packet.packet_len();
         if extra % 3 == 0 && packet.is_jumbogram() {
             // Another header behind the options, which the length includes.
             let header =
                 [[17, 0, 1, 4, 0, 0, 0, 0], [17, 0, 0, 0, 0, 0, 0, 0]][usize::from(extra % 2)];
             let number = [60, 43, 44, 0][usize::from(extra / 8 % 4)];
-            octets[40] = number;
-            octets.splice(48..48, header);
-            let said = u32::from_be_bytes([octets[44], octets[45], octets[46], octets[47]]);
+            bytes[40] = number;
+            bytes.splice(48..48, header);
+            let said = u32::from_be_bytes([bytes[44], bytes[45], bytes[46], bytes[47]]);
             let said = said.saturating_add(8).to_be_bytes();
-            octets[44..48].copy_from_slice(&said);
+            bytes[44..48].copy_from_slice(&said);
             whole += 8;
         }
         for _ in 0..many % 3 {
             let [how, at, value, _] = chance();
-            let place = usize::from(at) % octets.len().max(1);
+            let place = usize::from(at) % bytes.len().max(1);
             match how % 6 {
-                0 => octets[place] = value,
-                1 => octets[place] ^= 1 << (value % 8),
-                2 => octets[place] = TELLING[usize::from(value) % TELLING.len()],
-                3 => octets.truncate(1 + place),
+                0 => bytes[place] = value,
+                1 => bytes[place] ^= 1 << (value % 8),
+                2 => bytes[place] = TELLING[usize::from(value) % TELLING.len()],
+                3 => bytes.truncate(1 + place),
                 4 => whole = whole.saturating_sub(value.into()),
                 _ => whole = whole.saturating_add(value.into()),
             }
         }
-        accepted += u64::from(attempt(&octets, whole));
+        accepted += u64::from(attempt(&bytes, whole));
     }
     assert!(accepted * 5 >= cases, "{accepted} of {cases}");
 }

@@ -11,7 +11,7 @@ use crate::protocol::udp;
 
 /// Offset of the next-header field of the IPv6 header.
 const NEXT_HEADER: u32 = place(at::NEXT);
-/// Octets of the fixed part of an extension header.
+/// Bytes of the fixed part of an extension header.
 const START: u32 = place(extension::START);
 
 /// The headers in front of the upper layer.
@@ -19,7 +19,7 @@ const START: u32 = place(extension::START);
 pub struct Head {
     /// Source and destination.
     pub addresses: [Ipv6Addr; 2],
-    /// Octets behind the IPv6 header.
+    /// Bytes behind the IPv6 header.
     pub length: u32,
     /// Offset of the Jumbo Payload option, if there is one.
     pub option: Option<u32>,
@@ -34,21 +34,21 @@ pub struct Head {
 pub struct Udp {
     /// The packet, without extension headers that [`Packet::emit`] does not write.
     pub packet: Packet,
-    /// The octets of the UDP header.
+    /// The bytes of the UDP header.
     pub header: [u8; udp::HEADER_LEN],
     /// Offset of the payload.
     pub payload: u32,
 }
 
 impl Head {
-    /// Reads the headers of a packet. `octets` is its beginning, and `whole` the number
-    /// of octets that the link carried, padding included.
+    /// Reads the headers of a packet. `bytes` is its beginning, and `whole` the number
+    /// of bytes that the link carried, padding included.
     ///
     /// # Errors
     /// The objection of a node that understands the option; [`Fault::Truncated`] if
-    /// `octets` end before the headers do.
-    pub fn parse(octets: &[u8], whole: u64) -> Result<Self, Fault> {
-        let ip = ipv6::Fields::parse(octets).map_err(fault)?;
+    /// `bytes` end before the headers do.
+    pub fn parse(bytes: &[u8], whole: u64) -> Result<Self, Fault> {
+        let ip = ipv6::Fields::parse(bytes).map_err(fault)?;
         let mut head = Self {
             addresses: ip.addresses,
             length: ip.payload_length.into(),
@@ -64,7 +64,7 @@ impl Head {
         if head.protocol == number::HOP_BY_HOP {
             // The header of a jumbogram does not state its length, so the options are
             // read before the length is known.
-            head.hop_by_hop(octets, have)?;
+            head.hop_by_hop(bytes, have)?;
         }
         if u64::from(head.length) > have {
             return Err(Fault::TooFew {
@@ -72,7 +72,7 @@ impl Head {
                 have,
             });
         }
-        head.skip_extensions(octets)?;
+        head.skip_extensions(bytes)?;
         Ok(head)
     }
 
@@ -85,17 +85,17 @@ impl Head {
     ///
     /// # Errors
     /// If the upper layer is not UDP, or its length is wrong [RFC2675 s4].
-    pub fn udp(&self, octets: &[u8]) -> Result<Udp, Fault> {
+    pub fn udp(&self, bytes: &[u8]) -> Result<Udp, Fault> {
         if self.protocol != number::UDP {
             return Err(Fault::NotUdp(self.protocol));
         }
-        let found = piece(octets, self.upper, udp::HEADER_LEN)?;
+        let found = piece(bytes, self.upper, udp::HEADER_LEN)?;
         let header = core::array::from_fn(|place| found[place]);
         let udp = udp::Fields::parse(found).map_err(fault)?;
         let says = udp.length;
         let have = (u64::from(self.length) + u64::from(IPV6)).saturating_sub(u64::from(self.upper));
         let wrong = Fault::UdpLength { says, have };
-        // A jumbogram with few octets of options may carry a datagram whose length fits
+        // A jumbogram with few bytes of options may carry a datagram whose length fits
         // the field; a length that does not fit is written as 0.
         let length = match says {
             0 if self.is_jumbogram() => have,
@@ -117,15 +117,15 @@ impl Head {
     }
 
     /// Reads the hop-by-hop options, and with them the length.
-    fn hop_by_hop(&mut self, octets: &[u8], have: u64) -> Result<(), Fault> {
+    fn hop_by_hop(&mut self, bytes: &[u8], have: u64) -> Result<(), Fault> {
         let written = self.length;
         // If the length is known, the options lie within it.
         let within = match written {
             0 => have,
             _ => have.min(written.into()),
         };
-        let (next, end) = self.extension(octets, within)?;
-        let options = piece(octets, 0, end as usize)?;
+        let (next, end) = self.extension(bytes, within)?;
+        let options = piece(bytes, 0, end as usize)?;
         let mut at = self.upper + START;
         while at < end {
             at = self.option(options, at, written)?;
@@ -174,7 +174,7 @@ impl Head {
     }
 
     /// Skips the headers between the hop-by-hop options and the upper layer.
-    fn skip_extensions(&mut self, octets: &[u8]) -> Result<(), Fault> {
+    fn skip_extensions(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let have = u64::from(self.length);
         // The offset of the next-header field that announces the current header.
         let mut field = match self.upper {
@@ -184,9 +184,9 @@ impl Head {
         loop {
             match self.protocol {
                 number::ROUTING | number::DESTINATION_OPTIONS => {
-                    let (next, end) = self.extension(octets, have)?;
+                    let (next, end) = self.extension(bytes, have)?;
                     if self.protocol == number::DESTINATION_OPTIONS {
-                        let options = piece(octets, 0, end as usize)?;
+                        let options = piece(bytes, 0, end as usize)?;
                         let mut at = self.upper + START;
                         while at < end {
                             // The Jumbo Payload option counts as unknown in this
@@ -201,7 +201,7 @@ impl Head {
                     self.upper = end;
                 }
                 number::FRAGMENT if self.is_jumbogram() => {
-                    piece(octets, self.upper, 1)?;
+                    piece(bytes, self.upper, 1)?;
                     return Err(Fault::Fragment { header: self.upper });
                 }
                 number::HOP_BY_HOP => {
@@ -214,8 +214,8 @@ impl Head {
 
     /// The next header of the current header, and the offset of its end, which lies
     /// within the packet.
-    fn extension(&self, octets: &[u8], have: u64) -> Result<(u8, u32), Fault> {
-        let start = piece(octets, self.upper, extension::START)?;
+    fn extension(&self, bytes: &[u8], have: u64) -> Result<(u8, u32), Fault> {
+        let start = piece(bytes, self.upper, extension::START)?;
         let (next, length) = extension::next_and_length(start).map_err(fault)?;
         let end = self.upper + place(length);
         let have = have + u64::from(IPV6);
@@ -231,9 +231,9 @@ impl Head {
 
 /// The offset of the option behind the one at `at` of `header`.
 fn behind(header: &[u8], at: u32) -> Result<u32, Fault> {
-    let option = Tlv::of(from(header, at)).octets();
-    let octets = option.map_err(|_| Fault::Overrun { option: at })?;
-    Ok(at + place(octets.len()))
+    let option = Tlv::of(from(header, at)).bytes();
+    let bytes = option.map_err(|_| Fault::Overrun { option: at })?;
+    Ok(at + place(bytes.len()))
 }
 
 /// Checks that an unknown option may be skipped.
@@ -255,18 +255,18 @@ const fn fault(error: Error) -> Fault {
     }
 }
 
-/// All octets from `at` on; an empty slice if there are fewer.
-fn from(octets: &[u8], at: u32) -> &[u8] {
-    octets.get(at as usize..).unwrap_or_default()
+/// All bytes from `at` on; an empty slice if there are fewer.
+fn from(bytes: &[u8], at: u32) -> &[u8] {
+    bytes.get(at as usize..).unwrap_or_default()
 }
 
-/// `length` octets from `at` on.
-fn piece(octets: &[u8], at: u32, length: usize) -> Result<&[u8], Fault> {
+/// `length` bytes from `at` on.
+fn piece(bytes: &[u8], at: u32, length: usize) -> Result<&[u8], Fault> {
     let at = at as usize;
-    octets
+    bytes
         .get(at..at.saturating_add(length))
         .ok_or_else(|| Fault::Truncated {
             need: (at as u64).saturating_add(length as u64),
-            have: octets.len() as u64,
+            have: bytes.len() as u64,
         })
 }

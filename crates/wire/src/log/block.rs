@@ -2,10 +2,10 @@
 //!
 //! All numbers of the log are little-endian.
 //!
-//! | offset | octets | field    | meaning                                    |
+//! | offset | bytes | field    | meaning                                    |
 //! |-------:|-------:|----------|--------------------------------------------|
 //! |      0 |      1 | kind     | type of the block                          |
-//! |      1 |      3 | length   | octets of the content                      |
+//! |      1 |      3 | length   | bytes of the content                      |
 //! |      4 |      4 | checksum | CRC-32C of kind, length and content        |
 //! |      8 | length | content  |                                            |
 
@@ -18,7 +18,7 @@ use super::facts::{Estimate, Facts, Flow, Sent};
 use super::records::Records;
 use crate::{Error, Field};
 
-/// Octets in front of the content of a block.
+/// Bytes in front of the content of a block.
 pub const ENVELOPE: usize = 8;
 
 /// The largest content of a block: 4096 records of seven columns of 64 bits, and the
@@ -50,9 +50,9 @@ pub enum Block<'a> {
 /// The result of reading a block at the start of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<'a> {
-    /// A whole block, and its length in octets.
+    /// A whole block, and its length in bytes.
     Block(Block<'a>, usize),
-    /// An incomplete block, and its length in octets as known so far.
+    /// An incomplete block, and its length in bytes as known so far.
     More(usize),
 }
 
@@ -65,12 +65,12 @@ pub(super) mod kind {
     pub(in crate::log) const END: u8 = 6;
 }
 
-/// Checks the first octets of a log.
+/// Checks the first bytes of a log.
 ///
 /// # Errors
-/// The octets are too few or not a log, or the version is another.
-pub fn open(octets: &[u8]) -> Result<(), Error> {
-    let head = crate::octets::demand(octets, MAGIC.len())?;
+/// The bytes are too few or not a log, or the version is another.
+pub fn open(bytes: &[u8]) -> Result<(), Error> {
+    let head = crate::bytes::demand(bytes, MAGIC.len())?;
     let (name, version) = (&head[..MAGIC.len() - 1], head[MAGIC.len() - 1]);
     if name != &MAGIC[..MAGIC.len() - 1] {
         return Err(Error::Malformed(Field::Magic));
@@ -81,13 +81,13 @@ pub fn open(octets: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The length in octets of the block that `octets` begin with; [`ENVELOPE`] if there
-/// are too few octets to read it. Only the envelope is read.
+/// The length in bytes of the block that `bytes` begin with; [`ENVELOPE`] if there
+/// are too few bytes to read it. Only the envelope is read.
 ///
 /// # Errors
 /// The length is more than [`LONGEST`].
-pub fn length(octets: &[u8]) -> Result<usize, Error> {
-    let Some(&[_, l0, l1, l2, ..]) = octets.first_chunk::<ENVELOPE>() else {
+pub fn length(bytes: &[u8]) -> Result<usize, Error> {
+    let Some(&[_, l0, l1, l2, ..]) = bytes.first_chunk::<ENVELOPE>() else {
         return Ok(ENVELOPE);
     };
     match usize::from(l0) | usize::from(l1) << 8 | usize::from(l2) << 16 {
@@ -96,17 +96,17 @@ pub fn length(octets: &[u8]) -> Result<usize, Error> {
     }
 }
 
-/// Reads the block at the start of `octets`, which follow [`MAGIC`] or another block.
+/// Reads the block at the start of `bytes`, which follow [`MAGIC`] or another block.
 ///
 /// # Errors
 /// The length is more than [`LONGEST`], the checksum is wrong, or the content does not
 /// match its kind: the log is truncated or damaged.
-pub fn next(octets: &[u8]) -> Result<Next<'_>, Error> {
-    let Some((envelope, rest)) = octets.split_first_chunk::<ENVELOPE>() else {
+pub fn next(bytes: &[u8]) -> Result<Next<'_>, Error> {
+    let Some((envelope, rest)) = bytes.split_first_chunk::<ENVELOPE>() else {
         return Ok(Next::More(ENVELOPE));
     };
     let [kind, l0, l1, l2, c0, c1, c2, c3] = *envelope;
-    let length = length(octets)?;
+    let length = length(bytes)?;
     let Some(content) = rest.get(..length - ENVELOPE) else {
         return Ok(Next::More(length));
     };

@@ -1,9 +1,9 @@
 //! Columns of integers, stored in as few bits as their values need.
 //!
 //! Values are grouped in frames of up to 128. A frame holds the bits per value (0 to
-//! 64, one octet), the smallest value (zigzag, seven bits an octet, low bits first) and
+//! 64, one byte), the smallest value (zigzag, seven bits a byte, low bits first) and
 //! then each value's distance from the smallest, packed from the lowest bit of the
-//! first octet on. An outlier thus widens only its own frame.
+//! first byte on. An outlier thus widens only its own frame.
 //! from the others widens its own frame only.
 
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::{Error, Field};
 /// Values per frame.
 const FRAME: usize = 128;
 
-/// Octets of the widest frame, and the octets behind it that [`unpack`] may read.
+/// Bytes of the widest frame, and the bytes behind it that [`unpack`] may read.
 const WIDEST: usize = FRAME * 8 + 16;
 
 /// Appends `values`.
@@ -22,8 +22,8 @@ pub(super) fn emit(values: &[i64], out: &mut Vec<u8>) {
         let smallest = frame.iter().copied().min().unwrap_or_default();
         let largest = frame.iter().copied().max().unwrap_or_default();
         let width = u64::BITS - distance(largest, smallest).leading_zeros();
-        let [width_octet, ..] = width.to_le_bytes();
-        out.push(width_octet);
+        let [width_byte, ..] = width.to_le_bytes();
+        out.push(width_byte);
         emit_number(zigzag(smallest), out);
         pack(
             frame.iter().map(|&value| distance(value, smallest)),
@@ -33,31 +33,31 @@ pub(super) fn emit(values: &[i64], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `count` values at the start of `octets` into `values`, whose former content is
+/// Reads `count` values at the start of `bytes` into `values`, whose former content is
 /// removed.
-pub(super) fn parse(octets: &mut &[u8], count: usize, values: &mut Vec<i64>) -> Result<(), Error> {
+pub(super) fn parse(bytes: &mut &[u8], count: usize, values: &mut Vec<i64>) -> Result<(), Error> {
     values.clear();
     let mut padded = [0; WIDEST];
     while values.len() < count {
         let frame = FRAME.min(count - values.len());
-        let width = u32::from(take(octets, 1)?[0]);
+        let width = u32::from(take(bytes, 1)?[0]);
         if width > u64::BITS {
             return Err(Error::Malformed(Field::Width));
         }
-        let smallest = unzigzag(parse_number(octets)?);
+        let smallest = unzigzag(parse_number(bytes)?);
         if width == 0 {
             values.resize(values.len() + frame, smallest);
             continue;
         }
         // The frame has at most 128 values of 64 bits.
-        let packed = take(octets, (frame * width as usize).div_ceil(8))?;
+        let packed = take(bytes, (frame * width as usize).div_ceil(8))?;
         padded[..packed.len()].copy_from_slice(packed);
         unpack(&padded, frame, width as usize, smallest, values);
     }
     Ok(())
 }
 
-/// Appends a number in seven bits an octet.
+/// Appends a number in seven bits a byte.
 pub(super) fn emit_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         let [low, ..] = number.to_le_bytes();
@@ -68,30 +68,30 @@ pub(super) fn emit_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(low);
 }
 
-/// Reads such a number at the start of `octets`.
-pub(super) fn parse_number(octets: &mut &[u8]) -> Result<u64, Error> {
+/// Reads such a number at the start of `bytes`.
+pub(super) fn parse_number(bytes: &mut &[u8]) -> Result<u64, Error> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
-        let octet = take(octets, 1)?[0];
-        let bits = u64::from(octet & 0x7f);
+        let byte = take(bytes, 1)?[0];
+        let bits = u64::from(byte & 0x7f);
         if bits << shift >> shift != bits {
             break;
         }
         number |= bits << shift;
-        if octet & 0x80 == 0 {
+        if byte & 0x80 == 0 {
             return Ok(number);
         }
     }
     Err(Error::Malformed(Field::Number))
 }
 
-/// Splits `count` octets off the front.
-pub(super) fn take<'a>(octets: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
-    let (taken, rest) = octets.split_at_checked(count).ok_or(Error::Truncated {
+/// Splits `count` bytes off the front.
+pub(super) fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], Error> {
+    let (taken, rest) = bytes.split_at_checked(count).ok_or(Error::Truncated {
         need: count,
-        have: octets.len(),
+        have: bytes.len(),
     })?;
-    *octets = rest;
+    *bytes = rest;
     Ok(taken)
 }
 
@@ -131,7 +131,7 @@ fn pack(values: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
 fn unpack(padded: &[u8; WIDEST], count: usize, width: usize, smallest: i64, values: &mut Vec<i64>) {
     let mask = u64::MAX >> (64 - width);
     let value = |distance: u64| smallest.wrapping_add((distance & mask).cast_signed());
-    // For widths up to 57 bits, eight octets hold a value at any bit offset.
+    // For widths up to 57 bits, eight bytes hold a value at any bit offset.
     if width <= 57 {
         values.extend((0..count).map(|at| {
             let bit = at * width;
@@ -150,7 +150,7 @@ fn unpack(padded: &[u8; WIDEST], count: usize, width: usize, smallest: i64, valu
 }
 
 fn array<const N: usize>(padded: &[u8; WIDEST], at: usize) -> [u8; N] {
-    let mut octets = [0; N];
-    octets.copy_from_slice(&padded[at..at + N]);
-    octets
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&padded[at..at + N]);
+    bytes
 }

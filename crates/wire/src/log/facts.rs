@@ -7,7 +7,7 @@ use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use super::column::{emit_number, parse_number, take};
 use crate::{Error, Field};
 
-/// The most octets of a flow's name; longer names are cut.
+/// The most bytes of a flow's name; longer names are cut.
 pub const NAME: usize = 255;
 
 /// The properties of a log.
@@ -60,7 +60,7 @@ pub enum Clock {
 pub struct Flow {
     /// Number of the flow in the records.
     pub number: u32,
-    /// The user's name for the flow, cut to [`NAME`] octets.
+    /// The user's name for the flow, cut to [`NAME`] bytes.
     pub name: String,
     /// The protocol number of IP.
     pub protocol: u8,
@@ -92,27 +92,27 @@ pub struct Sent {
     pub flow: u32,
     /// Packets sent, numbered from 0.
     pub packets: u64,
-    /// Octets of payload sent.
-    pub octets: u64,
+    /// Bytes of payload sent.
+    pub bytes: u64,
 }
 
 impl Facts {
-    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
-        let octets = &mut octets;
+    pub(super) fn parse(mut bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = &mut bytes;
         let facts = Self {
-            role: match octet(octets)? {
+            role: match byte(bytes)? {
                 0 => Role::Sender,
                 1 => Role::Receiver,
                 2 => Role::RoundTrip,
                 _ => return Err(Error::Malformed(Field::Type)),
             },
-            sent: Clock::parse(octet(octets)?)?,
-            received: Clock::parse(octet(octets)?)?,
-            returned: Clock::parse(octet(octets)?)?,
-            wall: u64_of(octets)?,
-            start: u64_of(octets)?,
+            sent: Clock::parse(byte(bytes)?)?,
+            received: Clock::parse(byte(bytes)?)?,
+            returned: Clock::parse(byte(bytes)?)?,
+            wall: u64_of(bytes)?,
+            start: u64_of(bytes)?,
         };
-        nothing_more(octets, facts)
+        nothing_more(bytes, facts)
     }
 
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
@@ -121,15 +121,15 @@ impl Facts {
             Role::Receiver => 1,
             Role::RoundTrip => 2,
         });
-        out.extend([self.sent, self.received, self.returned].map(Clock::octet));
+        out.extend([self.sent, self.received, self.returned].map(Clock::byte));
         out.extend(self.wall.to_le_bytes());
         out.extend(self.start.to_le_bytes());
     }
 }
 
 impl Clock {
-    fn parse(octet: u8) -> Result<Self, Error> {
-        Ok(match octet {
+    fn parse(byte: u8) -> Result<Self, Error> {
+        Ok(match byte {
             0 => Self::None,
             1 => Self::Program,
             2 => Self::Kernel,
@@ -139,7 +139,7 @@ impl Clock {
         })
     }
 
-    fn octet(self) -> u8 {
+    fn byte(self) -> u8 {
         match self {
             Self::None => 0,
             Self::Program => 1,
@@ -151,18 +151,18 @@ impl Clock {
 }
 
 impl Flow {
-    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
-        let octets = &mut octets;
-        let number = u32_of(octets)?;
-        let protocol = octet(octets)?;
-        let dscp = octet(octets)?;
+    pub(super) fn parse(mut bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = &mut bytes;
+        let number = u32_of(bytes)?;
+        let protocol = byte(bytes)?;
+        let dscp = byte(bytes)?;
         if dscp >= 1 << 6 {
             return Err(Error::Malformed(Field::Dscp));
         }
-        let source = address_of(octets)?;
-        let destination = address_of(octets)?;
-        let length = octet(octets)?;
-        let name = core::str::from_utf8(take(octets, length.into())?)
+        let source = address_of(bytes)?;
+        let destination = address_of(bytes)?;
+        let length = byte(bytes)?;
+        let name = core::str::from_utf8(take(bytes, length.into())?)
             .map_err(|_| Error::Malformed(Field::Name))?;
         let flow = Self {
             number,
@@ -172,7 +172,7 @@ impl Flow {
             source,
             destination,
         };
-        nothing_more(octets, flow)
+        nothing_more(bytes, flow)
     }
 
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
@@ -187,15 +187,15 @@ impl Flow {
 }
 
 impl Estimate {
-    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
-        let octets = &mut octets;
+    pub(super) fn parse(mut bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = &mut bytes;
         let estimate = Self {
-            flow: u32_of(octets)?,
-            at: u64_of(octets)?,
-            offset: u64_of(octets)?.cast_signed(),
-            bound: u64_of(octets)?,
+            flow: u32_of(bytes)?,
+            at: u64_of(bytes)?,
+            offset: u64_of(bytes)?.cast_signed(),
+            bound: u64_of(bytes)?,
         };
-        nothing_more(octets, estimate)
+        nothing_more(bytes, estimate)
     }
 
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
@@ -207,53 +207,53 @@ impl Estimate {
 }
 
 impl Sent {
-    pub(super) fn parse(mut octets: &[u8]) -> Result<Self, Error> {
-        let octets = &mut octets;
-        let flow = u32_of(octets)?;
+    pub(super) fn parse(mut bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = &mut bytes;
+        let flow = u32_of(bytes)?;
         let sent = Self {
             flow,
-            packets: parse_number(octets)?,
-            octets: parse_number(octets)?,
+            packets: parse_number(bytes)?,
+            bytes: parse_number(bytes)?,
         };
-        nothing_more(octets, sent)
+        nothing_more(bytes, sent)
     }
 
     pub(super) fn emit(&self, out: &mut Vec<u8>) {
         out.extend(self.flow.to_le_bytes());
         emit_number(self.packets, out);
-        emit_number(self.octets, out);
+        emit_number(self.bytes, out);
     }
 }
 
-fn nothing_more<T>(octets: &[u8], found: T) -> Result<T, Error> {
-    match octets {
+fn nothing_more<T>(bytes: &[u8], found: T) -> Result<T, Error> {
+    match bytes {
         [] => Ok(found),
         _ => Err(Error::Malformed(Field::Length)),
     }
 }
 
-fn octet(octets: &mut &[u8]) -> Result<u8, Error> {
-    Ok(take(octets, 1)?[0])
+fn byte(bytes: &mut &[u8]) -> Result<u8, Error> {
+    Ok(take(bytes, 1)?[0])
 }
 
-fn array<const N: usize>(octets: &mut &[u8]) -> Result<[u8; N], Error> {
+fn array<const N: usize>(bytes: &mut &[u8]) -> Result<[u8; N], Error> {
     let mut array = [0; N];
-    array.copy_from_slice(take(octets, N)?);
+    array.copy_from_slice(take(bytes, N)?);
     Ok(array)
 }
 
-pub(super) fn u32_of(octets: &mut &[u8]) -> Result<u32, Error> {
-    array(octets).map(u32::from_le_bytes)
+pub(super) fn u32_of(bytes: &mut &[u8]) -> Result<u32, Error> {
+    array(bytes).map(u32::from_le_bytes)
 }
 
-pub(super) fn u64_of(octets: &mut &[u8]) -> Result<u64, Error> {
-    array(octets).map(u64::from_le_bytes)
+pub(super) fn u64_of(bytes: &mut &[u8]) -> Result<u64, Error> {
+    array(bytes).map(u64::from_le_bytes)
 }
 
 /// IPv4 addresses are stored as IPv4-mapped IPv6 addresses [RFC4291 s2.5.5.2].
-fn address_of(octets: &mut &[u8]) -> Result<SocketAddr, Error> {
-    let address = Ipv6Addr::from(array::<16>(octets)?);
-    let port = u16::from_le_bytes(array(octets)?);
+fn address_of(bytes: &mut &[u8]) -> Result<SocketAddr, Error> {
+    let address = Ipv6Addr::from(array::<16>(bytes)?);
+    let port = u16::from_le_bytes(array(bytes)?);
     let address = address
         .to_ipv4_mapped()
         .map_or(IpAddr::V6(address), IpAddr::V4);
@@ -261,10 +261,10 @@ fn address_of(octets: &mut &[u8]) -> Result<SocketAddr, Error> {
 }
 
 fn emit_address(address: SocketAddr, out: &mut Vec<u8>) {
-    let octets = match address.ip() {
+    let bytes = match address.ip() {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
         IpAddr::V6(address) => address,
     };
-    out.extend(octets.octets());
+    out.extend(bytes.octets());
     out.extend(address.port().to_le_bytes());
 }

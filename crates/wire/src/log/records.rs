@@ -1,8 +1,8 @@
 //! A block of records, column by column.
 //!
 //! The content begins with the number of records and the number of flows among them
-//! (two octets each). For each flow, in the order of first occurrence, follow its
-//! number (4 octets), and the sequence number and the instant of sending of its first
+//! (two bytes each). For each flow, in the order of first occurrence, follow its
+//! number (4 bytes), and the sequence number and the instant of sending of its first
 //! record (8 each). Then come seven columns:
 //!
 //! 1. the flow, as its index in that list;
@@ -35,7 +35,7 @@ mod mark {
     pub(super) const ALL: i64 = (1 << 4) - 1;
 }
 
-/// The records of a block, as octets with a valid checksum.
+/// The records of a block, as bytes with a valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Records<'a> {
     count: usize,
@@ -69,8 +69,8 @@ struct Last {
 impl<'a> Records<'a> {
     pub(super) fn parse(mut content: &'a [u8]) -> Result<Self, Error> {
         let mut number = || -> Result<usize, Error> {
-            let octets = take(&mut content, 2)?;
-            Ok(usize::from(octets[0]) | usize::from(octets[1]) << 8)
+            let bytes = take(&mut content, 2)?;
+            Ok(usize::from(bytes[0]) | usize::from(bytes[1]) << 8)
         };
         let (count, flows) = (number()?, number()?);
         if count == 0 || count > BLOCK || flows == 0 || flows > count {
@@ -86,7 +86,7 @@ impl<'a> Records<'a> {
     /// Reads all records into `batch`, whose former content is removed.
     ///
     /// # Errors
-    /// The octets are not records; `batch` is then empty.
+    /// The bytes are not records; `batch` is then empty.
     pub fn read(&self, batch: &mut Batch) -> Result<(), Error> {
         let read = batch.fill(self);
         if read.is_err() {

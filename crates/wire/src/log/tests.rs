@@ -18,7 +18,7 @@ const FACTS: Facts = Facts {
 };
 
 /// A packet of a flow with exponential gaps of 20 us, delays within 50 us and sizes of
-/// 64 to 1472 octets; only the widths of the values matter.
+/// 64 to 1472 bytes; only the widths of the values matter.
 fn typical(at: u64) -> Record {
     let mut noise = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     noise ^= noise >> 31;
@@ -47,16 +47,16 @@ fn written(records: &[Record]) -> Vec<u8> {
     out
 }
 
-/// All records up to the first octet that is not part of a whole block, and the number
-/// of octets before it.
-fn read(octets: &[u8]) -> (Vec<Record>, usize) {
+/// All records up to the first byte that is not part of a whole block, and the number
+/// of bytes before it.
+fn read(bytes: &[u8]) -> (Vec<Record>, usize) {
     let mut records = Vec::new();
     let mut batch = Batch::default();
-    if open(octets).is_err() {
+    if open(bytes).is_err() {
         return (records, 0);
     }
     let mut at = MAGIC.len();
-    while let Ok(Next::Block(block, length)) = next(&octets[at..]) {
+    while let Ok(Next::Block(block, length)) = next(&bytes[at..]) {
         if let Block::Records(found) = block {
             if found.read(&mut batch).is_err() {
                 break;
@@ -72,41 +72,41 @@ fn read(octets: &[u8]) -> (Vec<Record>, usize) {
 #[test]
 fn a_log_reads_back() {
     let records: Vec<Record> = (0..10_000).map(typical).collect();
-    let octets = written(&records);
-    assert_eq!(read(&octets), (records, octets.len()));
+    let bytes = written(&records);
+    assert_eq!(read(&bytes), (records, bytes.len()));
 }
 
 #[test]
-fn a_record_of_typical_traffic_takes_less_than_eight_octets() {
+fn a_record_of_typical_traffic_takes_less_than_eight_bytes() {
     let records: Vec<Record> = (0..100_000).map(typical).collect();
-    let octets = written(&records).len();
-    assert!(octets < 100_000 * 13 / 2, "{octets} octets");
+    let bytes = written(&records).len();
+    assert!(bytes < 100_000 * 13 / 2, "{bytes} bytes");
 }
 
 #[test]
 fn a_log_torn_anywhere_is_read_up_to_the_tear() {
     let records: Vec<Record> = (0..300).map(typical).collect();
-    let mut octets = Vec::new();
-    let mut writer = Writer::new(&FACTS, &mut octets);
-    // The octets and records of the log after each whole block.
-    let mut whole = vec![(octets.len(), 0)];
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(&FACTS, &mut bytes);
+    // The bytes and records of the log after each whole block.
+    let mut whole = vec![(bytes.len(), 0)];
     for (count, record) in (1..).zip(&records) {
-        writer.record(*record, &mut octets);
+        writer.record(*record, &mut bytes);
         if count % 7 == 0 {
-            writer.flush(&mut octets);
-            whole.push((octets.len(), count));
+            writer.flush(&mut bytes);
+            whole.push((bytes.len(), count));
         }
     }
-    for length in 0..octets.len() {
+    for length in 0..bytes.len() {
         let (end, count) = *whole
             .iter()
             .rfind(|(end, _)| *end <= length)
             .unwrap_or(&(0, 0));
-        let (found, read) = read(&octets[..length]);
-        assert_eq!(found, records[..count], "torn after {length} octets");
+        let (found, read) = read(&bytes[..length]);
+        assert_eq!(found, records[..count], "torn after {length} bytes");
         assert!(
             read == end || length < whole[0].0,
-            "torn after {length} octets"
+            "torn after {length} bytes"
         );
     }
 }
@@ -114,21 +114,21 @@ fn a_log_torn_anywhere_is_read_up_to_the_tear() {
 #[test]
 fn a_log_of_three_megabytes_torn_anywhere_is_read_up_to_the_tear() {
     let records: Vec<Record> = (0..530_000).map(typical).collect();
-    let octets = written(&records);
-    assert!(octets.len() > 3_000_000, "{} octets", octets.len());
+    let bytes = written(&records);
+    assert!(bytes.len() > 3_000_000, "{} bytes", bytes.len());
     // Each block by itself: blocks before the damage are not affected.
     let mut at = MAGIC.len();
     let mut blocks = Vec::new();
-    while let Ok(Next::Block(_, length)) = next(&octets[at..]) {
+    while let Ok(Next::Block(_, length)) = next(&bytes[at..]) {
         blocks.push((at, length));
         at += length;
     }
-    assert_eq!(at, octets.len());
+    assert_eq!(at, bytes.len());
     for (at, length) in blocks {
         for torn in 0..length {
-            match next(&octets[at..at + torn]) {
+            match next(&bytes[at..at + torn]) {
                 Ok(Next::More(need)) => assert!(need > torn && need <= length),
-                other => panic!("{other:?} after {torn} of {length} octets"),
+                other => panic!("{other:?} after {torn} of {length} bytes"),
             }
         }
     }
@@ -154,7 +154,7 @@ fn what_is_said_beside_records_reads_back() {
     let sent = Sent {
         flow: 3,
         packets: u64::MAX,
-        octets: 300,
+        bytes: 300,
     };
     let mut out = Vec::new();
     let mut writer = Writer::new(&FACTS, &mut out);
@@ -210,18 +210,18 @@ fn the_checksum_is_the_one_of_iscsi() {
 
 #[test]
 fn another_version_and_another_file_are_refused() {
-    let mut octets = written(&[]);
-    octets[7] = 2;
+    let mut bytes = written(&[]);
+    bytes[7] = 2;
     assert_eq!(
-        open(&octets),
+        open(&bytes),
         Err(crate::Error::Malformed(crate::Field::Version))
     );
-    octets[0] = b'X';
+    bytes[0] = b'X';
     assert_eq!(
-        open(&octets),
+        open(&bytes),
         Err(crate::Error::Malformed(crate::Field::Magic))
     );
-    assert!(open(&octets[..3]).is_err());
+    assert!(open(&bytes[..3]).is_err());
 }
 
 fn any_record() -> impl Strategy<Value = Record> {
@@ -256,26 +256,26 @@ proptest! {
     fn whatever_the_records_they_read_back(
         records in prop::collection::vec(any_record(), 0..600),
     ) {
-        let octets = written(&records);
-        prop_assert_eq!(read(&octets), (records, octets.len()));
+        let bytes = written(&records);
+        prop_assert_eq!(read(&bytes), (records, bytes.len()));
     }
 
     #[test]
-    fn no_octets_make_a_reader_panic(octets in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut log = MAGIC.to_vec();
-        log.extend(&octets);
+        log.extend(&bytes);
         let (records, end) = read(&log);
         prop_assert!(records.is_empty() && end <= log.len());
     }
 
     #[test]
-    fn a_changed_octet_ends_the_log(at in 0..5000usize, bit in 0..8u32) {
+    fn a_changed_byte_ends_the_log(at in 0..5000usize, bit in 0..8u32) {
         let records: Vec<Record> = (0..900).map(typical).collect();
-        let mut octets = written(&records);
-        let at = at % octets.len();
-        octets[at] ^= 1 << bit;
-        let (found, end) = read(&octets);
+        let mut bytes = written(&records);
+        let at = at % bytes.len();
+        bytes[at] ^= 1 << bit;
+        let (found, end) = read(&bytes);
         prop_assert!(end <= at || at < MAGIC.len());
-        prop_assert!(found.len() < records.len() || at >= octets.len() - ENVELOPE);
+        prop_assert!(found.len() < records.len() || at >= bytes.len() - ENVELOPE);
     }
 }

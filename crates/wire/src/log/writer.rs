@@ -6,7 +6,7 @@ use super::block::{kind, seal};
 use super::facts::{Estimate, Facts, Flow, Sent};
 use super::{BLOCK, MAGIC, Record, records};
 
-/// Encodes a log. The octets are appended to a vector, which the caller may write to a
+/// Encodes a log. The bytes are appended to a vector, which the caller may write to a
 /// file at any time.
 ///
 /// Records are gathered until there are [`BLOCK`] of them; records not yet flushed by
@@ -18,7 +18,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A new log; its first octets are appended to `out`.
+    /// A new log; its first bytes are appended to `out`.
     pub fn new(facts: &Facts, out: &mut Vec<u8>) -> Self {
         out.extend_from_slice(&MAGIC);
         seal(out, kind::FACTS, |content| facts.emit(content));

@@ -1,14 +1,14 @@
 //! Fragmentation of packets: by the source for either version, and by routers for IPv4
 //! [RFC791 s3.2] [RFC8200 s4.5].
 
+use crate::bytes::{demand, demand_mut};
 use crate::ip_packet::{FragmentPlace, IpPacket};
-use crate::octets::{demand, demand_mut};
 use crate::protocol::ip::Addresses;
 use crate::protocol::ipv6::extension;
 use crate::protocol::{ip, ipv4, ipv6};
 use crate::{Error, Field, ip_packet};
 
-/// Offsets of fragments count units of so many octets.
+/// Offsets of fragments count units of so many bytes.
 const UNIT: usize = 8;
 
 /// The fragments of a packet, in order.
@@ -17,9 +17,9 @@ pub struct Fragments<'a> {
     packet: IpPacket<'a>,
     service: u8,
     identification: u32,
-    /// Octets of the payload in each fragment but the last.
+    /// Bytes of the payload in each fragment but the last.
     step: usize,
-    /// Octets of the payload that earlier fragments carry.
+    /// Bytes of the payload that earlier fragments carry.
     done: usize,
 }
 
@@ -33,18 +33,18 @@ pub struct Fragment<'a> {
 }
 
 impl<'a> Fragments<'a> {
-    /// Divides the whole packet in `octets` into fragments of at most `mtu` octets. An
+    /// Divides the whole packet in `bytes` into fragments of at most `mtu` bytes. An
     /// IPv4 packet keeps its own identification, and may be a fragment already; that of
     /// an IPv6 packet is `identification`.
     ///
     /// # Errors
-    /// If the octets are no whole packet, or have IPv4 options, extension headers, or
-    /// the order not to fragment; if `mtu` has no room for headers and eight octets.
-    pub fn of(octets: &'a [u8], mtu: usize, identification: u32) -> Result<Self, Error> {
-        let packet = IpPacket::parse_whole(octets)?;
+    /// If the bytes are no whole packet, or have IPv4 options, extension headers, or
+    /// the order not to fragment; if `mtu` has no room for headers and eight bytes.
+    pub fn of(bytes: &'a [u8], mtu: usize, identification: u32) -> Result<Self, Error> {
+        let packet = IpPacket::parse_whole(bytes)?;
         let (header, service, identification) = match packet.addresses {
             Addresses::V4(_) => {
-                let header = ipv4::Header::of(octets);
+                let header = ipv4::Header::of(bytes);
                 if packet.dont_fragment {
                     return Err(Error::Malformed(Field::Flags));
                 }
@@ -55,7 +55,7 @@ impl<'a> Fragments<'a> {
                 (ipv4::HEADER_LEN, header.service()?, own.into())
             }
             Addresses::V6(_) => {
-                let header = ipv6::Header::of(octets);
+                let header = ipv6::Header::of(bytes);
                 if header.next_header()? != packet.protocol {
                     return Err(Error::Malformed(Field::Protocol));
                 }
@@ -104,7 +104,7 @@ impl<'a> Iterator for Fragments<'a> {
 }
 
 impl Fragment<'_> {
-    /// Octets in front of the payload.
+    /// Bytes in front of the payload.
     const fn headers(&self) -> usize {
         match self.packet.addresses {
             Addresses::V4(_) => ipv4::HEADER_LEN,
@@ -112,24 +112,24 @@ impl Fragment<'_> {
         }
     }
 
-    /// Octets that [`Self::emit`] writes.
+    /// Bytes that [`Self::emit`] writes.
     pub const fn buffer_len(&self) -> usize {
         self.headers() + self.payload.len()
     }
 
-    /// Writes the packet to the first [`Self::buffer_len`] of `octets`.
+    /// Writes the packet to the first [`Self::buffer_len`] of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, self.buffer_len())?;
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, self.buffer_len())?;
         let length =
-            |octets: usize| u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length));
+            |bytes: usize| u16::try_from(bytes).map_err(|_| Error::Malformed(Field::Length));
         let behind = match self.packet.addresses {
             Addresses::V4(addresses) => {
                 let fields = ipv4::Fields {
                     service: self.service,
-                    total_length: length(octets.len())?,
+                    total_length: length(bytes.len())?,
                     identification: (self.place.identification & 0xffff)
                         .try_into()
                         .unwrap_or_default(),
@@ -139,12 +139,12 @@ impl Fragment<'_> {
                     protocol: self.packet.protocol,
                     addresses,
                 };
-                fields.emit(octets)?
+                fields.emit(bytes)?
             }
             Addresses::V6(addresses) => {
                 let fields = ipv6::Fields {
                     traffic_class: self.service,
-                    payload_length: length(octets.len() - ipv6::HEADER_LEN)?,
+                    payload_length: length(bytes.len() - ipv6::HEADER_LEN)?,
                     next_header: ip::number::FRAGMENT,
                     addresses,
                 };
@@ -154,31 +154,31 @@ impl Fragment<'_> {
                     more_fragments: self.place.more,
                     identification: self.place.identification,
                 };
-                header.emit(fields.emit(octets)?)?
+                header.emit(fields.emit(bytes)?)?
             }
         };
         behind.copy_from_slice(self.payload);
         if let Addresses::V6(_) = self.packet.addresses {
-            ipv6::Header::of(&mut *octets).set_flow_label(self.packet.flow_label)?;
+            ipv6::Header::of(&mut *bytes).set_flow_label(self.packet.flow_label)?;
         }
-        ip_packet::set_hop_limit(octets, self.packet.hop_limit)
+        ip_packet::set_hop_limit(bytes, self.packet.hop_limit)
     }
 }
 
-/// Writes the packet whose fragments' payload is `payload` to `octets`: the IP header of
+/// Writes the packet whose fragments' payload is `payload` to `bytes`: the IP header of
 /// `first`, the first fragment, changed to that of a whole packet. Returns the length.
 ///
 /// # Errors
 /// If `first` is no first fragment without options, or the whole packet is larger than
-/// its header can state or `octets` have room for.
-pub fn reassemble(first: &[u8], payload: &[u8], octets: &mut [u8]) -> Result<usize, Error> {
+/// its header can state or `bytes` have room for.
+pub fn reassemble(first: &[u8], payload: &[u8], bytes: &mut [u8]) -> Result<usize, Error> {
     let packet = IpPacket::parse_whole(first)?;
     if packet.fragment.is_none_or(|place| place.offset != 0) {
         return Err(Error::Malformed(Field::Fragment));
     }
-    let length = |octets: usize| u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length));
+    let length = |bytes: usize| u16::try_from(bytes).map_err(|_| Error::Malformed(Field::Length));
     let whole = packet.addresses.header_len() + payload.len();
-    let octets = demand_mut(octets, whole)?;
+    let bytes = demand_mut(bytes, whole)?;
     match packet.addresses {
         Addresses::V4(addresses) => {
             let fields = ipv4::Fields {
@@ -191,7 +191,7 @@ pub fn reassemble(first: &[u8], payload: &[u8], octets: &mut [u8]) -> Result<usi
                 protocol: packet.protocol,
                 addresses,
             };
-            fields.emit(octets)?.copy_from_slice(payload);
+            fields.emit(bytes)?.copy_from_slice(payload);
         }
         Addresses::V6(addresses) => {
             let fields = ipv6::Fields {
@@ -201,10 +201,10 @@ pub fn reassemble(first: &[u8], payload: &[u8], octets: &mut [u8]) -> Result<usi
                 next_header: packet.protocol,
                 addresses,
             };
-            fields.emit(octets)?.copy_from_slice(payload);
-            ipv6::Header::of(&mut *octets).set_flow_label(packet.flow_label)?;
+            fields.emit(bytes)?.copy_from_slice(payload);
+            ipv6::Header::of(&mut *bytes).set_flow_label(packet.flow_label)?;
         }
     }
-    ip_packet::set_hop_limit(octets, packet.hop_limit)?;
+    ip_packet::set_hop_limit(bytes, packet.hop_limit)?;
     Ok(whole)
 }

@@ -38,30 +38,30 @@ fn seeds() -> Vec<Vec<u8>> {
     all
 }
 
-/// Gives the octets to all that read them.
-fn read(octets: &mut [u8]) {
-    let _ = Received::parse(octets).map(|received| received.id());
-    let _ = Quote::parse(octets);
+/// Gives the bytes to all that read them.
+fn read(bytes: &mut [u8]) {
+    let _ = Received::parse(bytes).map(|received| received.id());
+    let _ = Quote::parse(bytes);
     for (version, header) in [(IpVersion::V4, 20), (IpVersion::V6, 40)] {
-        let message = octets.get(header..).unwrap_or_default();
+        let message = bytes.get(header..).unwrap_or_default();
         if let Ok(Content::Error { quote, .. }) = Content::of_icmp(message, version) {
             assert!(quote.packet.payload.len() <= message.len());
         }
     }
-    if let Ok(packet) = IpPacket::parse_whole(octets) {
-        assert!(packet.payload.len() < octets.len());
+    if let Ok(packet) = IpPacket::parse_whole(bytes) {
+        assert!(packet.payload.len() < bytes.len());
         let from = packet.addresses.ends()[1];
-        if let Some(error) = IcmpError::about(octets, Cause::HopLimitExceeded, from) {
+        if let Some(error) = IcmpError::about(bytes, Cause::HopLimitExceeded, from) {
             let mut room = [0; 1_280];
             error.emit(&mut room).unwrap();
         }
     }
-    if let Ok(fragments) = Fragments::of(octets, 300, 1) {
-        assert!(fragments.count() <= octets.len() / 8 + 1);
+    if let Ok(fragments) = Fragments::of(bytes, 300, 1) {
+        assert!(fragments.count() <= bytes.len() / 8 + 1);
     }
-    let _ = reassemble(octets, &[0; 8], &mut [0; 100]);
-    let _ = clamp_segment_size(octets, 500);
-    let _ = set_hop_limit(octets, 1);
+    let _ = reassemble(bytes, &[0; 8], &mut [0; 100]);
+    let _ = clamp_segment_size(bytes, 500);
+    let _ = set_hop_limit(bytes, 1);
 }
 
 proptest! {
@@ -70,22 +70,22 @@ proptest! {
         which: u16, damages in vec(any::<[u8; 4]>(), 0..5), cut in option::of(any::<u16>()), sum: bool,
     ) {
         static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(seeds);
-        let mut octets = SEEDS[usize::from(which) % SEEDS.len()].clone();
+        let mut bytes = SEEDS[usize::from(which) % SEEDS.len()].clone();
         for [reach, high, low, value] in damages {
             // Damage in the headers is of more interest than in the data.
-            let reach = [60, 100, octets.len()][usize::from(reach % 3)].min(octets.len());
+            let reach = [60, 100, bytes.len()][usize::from(reach % 3)].min(bytes.len());
             let place = usize::from(u16::from_be_bytes([high, low])) % reach;
-            octets[place] = [0, 1, 0x7f, 0x80, 0xff, value][usize::from(value % 6)];
+            bytes[place] = [0, 1, 0x7f, 0x80, 0xff, value][usize::from(value % 6)];
         }
         if let Some(cut) = cut {
-            octets.truncate(usize::from(cut) % octets.len());
+            bytes.truncate(usize::from(cut) % bytes.len());
         }
         // A valid sum in front of the header of IPv4 lets the damage pass further.
-        if octets.len() >= 20 && octets[0] == 0x45 && sum {
-            octets[10..12].fill(0);
-            let sum = crate::protocol::checksum::Checksum::default().add(&octets[..20]);
-            octets[10..12].copy_from_slice(&sum.finish().to_be_bytes());
+        if bytes.len() >= 20 && bytes[0] == 0x45 && sum {
+            bytes[10..12].fill(0);
+            let sum = crate::protocol::checksum::Checksum::default().add(&bytes[..20]);
+            bytes[10..12].copy_from_slice(&sum.finish().to_be_bytes());
         }
-        read(&mut octets);
+        read(&mut bytes);
     }
 }

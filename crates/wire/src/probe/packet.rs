@@ -3,13 +3,13 @@
 use units::IpVersion;
 
 use super::{Echo, Tcp, Transport};
-use crate::octets::{demand_mut, put};
+use crate::bytes::{demand_mut, put};
 use crate::protocol::icmp::EchoHeader;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{icmp, ipv4, ipv6, tcp, udp};
 use crate::{Error, Field, ip_packet};
 
-/// An IP packet with the header of one [`Transport`] and data: some octets, and zeros up
+/// An IP packet with the header of one [`Transport`] and data: some bytes, and zeros up
 /// to the size of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbePacket<'a> {
@@ -28,12 +28,12 @@ pub struct ProbePacket<'a> {
     pub transport: Transport,
     /// The data behind the headers; zeros follow up to the size.
     pub data: &'a [u8],
-    /// Octets of the whole packet.
+    /// Bytes of the whole packet.
     pub size: u32,
 }
 
 impl ProbePacket<'_> {
-    /// Octets of the headers: the smallest [`Self::size`] without data.
+    /// Bytes of the headers: the smallest [`Self::size`] without data.
     pub const fn headers(&self) -> usize {
         let transport = match self.transport {
             Transport::Echo(_) => icmp::HEADER_LEN,
@@ -43,23 +43,23 @@ impl ProbePacket<'_> {
         self.addresses.header_len() + transport
     }
 
-    /// Octets that [`Self::emit`] writes.
+    /// Bytes that [`Self::emit`] writes.
     pub fn buffer_len(&self) -> usize {
         usize::try_from(self.size).unwrap_or(usize::MAX)
     }
 
-    /// Writes the packet, with checksums, to the first [`Self::buffer_len`] of `octets`.
+    /// Writes the packet, with checksums, to the first [`Self::buffer_len`] of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room; [`Error::Malformed`] if headers and data
     /// exceed the size, or the size exceeds what the header of IP can state.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, self.buffer_len())?;
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, self.buffer_len())?;
         let least = self.headers() + self.data.len();
-        if octets.len() < least {
+        if bytes.len() < least {
             return Err(Error::Malformed(Field::Length));
         }
-        let payload = self.emit_ip(octets)?;
+        let payload = self.emit_ip(bytes)?;
         let length = u32::try_from(payload.len()).map_err(|_| Error::Malformed(Field::Length))?;
         let pseudo_header = self.addresses.pseudo_header(self.protocol(), length);
         match self.transport {
@@ -96,7 +96,7 @@ impl ProbePacket<'_> {
         }
     }
 
-    /// Writes the data and zeros behind the first `header` octets of `payload`, which
+    /// Writes the data and zeros behind the first `header` bytes of `payload`, which
     /// has room for them.
     fn fill(&self, payload: &mut [u8], header: usize) {
         let (data, zeros) = payload[header..].split_at_mut(self.data.len());
@@ -113,15 +113,15 @@ impl ProbePacket<'_> {
         }
     }
 
-    /// Writes the IP header. Returns the octets behind it.
-    fn emit_ip<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+    /// Writes the IP header. Returns the bytes behind it.
+    fn emit_ip<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let length =
-            |octets: usize| u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length));
+            |bytes: usize| u16::try_from(bytes).map_err(|_| Error::Malformed(Field::Length));
         match self.addresses {
             Addresses::V4(addresses) => {
                 let fields = ipv4::Fields {
                     service: 0,
-                    total_length: length(octets.len())?,
+                    total_length: length(bytes.len())?,
                     identification: self.identification,
                     dont_fragment: self.dont_fragment,
                     more_fragments: false,
@@ -129,25 +129,25 @@ impl ProbePacket<'_> {
                     protocol: self.protocol(),
                     addresses,
                 };
-                fields.emit(octets)?;
+                fields.emit(bytes)?;
             }
             Addresses::V6(addresses) => {
                 let fields = ipv6::Fields {
                     traffic_class: 0,
-                    payload_length: length(octets.len() - ipv6::HEADER_LEN)?,
+                    payload_length: length(bytes.len() - ipv6::HEADER_LEN)?,
                     next_header: self.protocol(),
                     addresses,
                 };
-                fields.emit(octets)?;
-                ipv6::Header::of(&mut *octets).set_flow_label(self.flow_label)?;
+                fields.emit(bytes)?;
+                ipv6::Header::of(&mut *bytes).set_flow_label(self.flow_label)?;
             }
         }
-        ip_packet::set_hop_limit(octets, self.hop_limit)?;
-        Ok(&mut octets[self.addresses.header_len()..])
+        ip_packet::set_hop_limit(bytes, self.hop_limit)?;
+        Ok(&mut bytes[self.addresses.header_len()..])
     }
 }
 
-/// Octets of the header of a segment with the options of `tcp`.
+/// Bytes of the header of a segment with the options of `tcp`.
 const fn tcp_header(tcp: Tcp) -> usize {
     match tcp.mss {
         None => tcp::HEADER_LEN,
@@ -155,8 +155,8 @@ const fn tcp_header(tcp: Tcp) -> usize {
     }
 }
 
-/// Writes the header and its option to the start of `octets`.
-fn emit_tcp(tcp: Tcp, octets: &mut [u8]) -> Result<(), Error> {
+/// Writes the header and its option to the start of `bytes`.
+fn emit_tcp(tcp: Tcp, bytes: &mut [u8]) -> Result<(), Error> {
     let header = u16::try_from(tcp_header(tcp)).unwrap_or(u16::MAX);
     let fields = tcp::Fields {
         ports: tcp.ports,
@@ -166,7 +166,7 @@ fn emit_tcp(tcp: Tcp, octets: &mut [u8]) -> Result<(), Error> {
         flags: tcp.flags,
         window: tcp.window,
     };
-    let options = fields.emit(octets)?;
+    let options = fields.emit(bytes)?;
     if let Some(size) = tcp.mss {
         let option = tcp::option::segment_size(size);
         put(demand_mut(options, option.len())?, 0, option);

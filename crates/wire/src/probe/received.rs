@@ -14,8 +14,8 @@ use crate::{Error, Field};
 /// The quote of an ICMP error with extensions is this long at least; shorter lengths in
 /// the header mean that there are no extensions [RFC4884 s5.1].
 const EXTENDED_QUOTE: usize = 128;
-/// The octet with the length of the quote in the header of an extended message of IPv4
-/// and of IPv6, and the octets that it counts in [RFC4884 s4].
+/// The byte with the length of the quote in the header of an extended message of IPv4
+/// and of IPv6, and the bytes that it counts in [RFC4884 s4].
 const QUOTE_LENGTH_V4: (usize, usize) = (1, 4);
 const QUOTE_LENGTH_V6: (usize, usize) = (0, 8);
 
@@ -35,7 +35,7 @@ pub enum Content<'a> {
     Data {
         /// The header.
         transport: Transport,
-        /// The octets behind it.
+        /// The bytes behind it.
         data: &'a [u8],
     },
     /// An ICMP error about an earlier packet.
@@ -55,14 +55,14 @@ pub struct Quote<'a> {
     /// The start of the header behind that of IP; `None` for another protocol, a later
     /// fragment, and a quote that ends before.
     pub transport: Option<QuotedTransport>,
-    /// The quoted octets behind the header of an echo or a datagram.
+    /// The quoted bytes behind the header of an echo or a datagram.
     pub data: &'a [u8],
     /// The identifier at the start of the data; `None` if the quote ends before, and for
     /// TCP.
     pub id: Option<u64>,
 }
 
-/// The first eight octets of the header behind that of IP, which every ICMP error
+/// The first eight bytes of the header behind that of IP, which every ICMP error
 /// quotes [RFC792].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotedTransport {
@@ -77,7 +77,7 @@ pub enum QuotedTransport {
     Tcp {
         /// Source and destination port.
         ports: [u16; 2],
-        /// Sequence number of the first octet.
+        /// Sequence number of the first byte.
         sequence: u32,
     },
 }
@@ -87,8 +87,8 @@ impl<'a> Received<'a> {
     ///
     /// # Errors
     /// If it does not, and for other protocols and messages than [`Content`] has.
-    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
-        let packet = IpPacket::parse_whole(octets)?;
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let packet = IpPacket::parse_whole(bytes)?;
         if packet.fragment.is_some() {
             return Err(Error::Malformed(Field::Fragment));
         }
@@ -164,8 +164,8 @@ impl<'a> Content<'a> {
     /// # Errors
     /// If it is cut short or malformed.
     pub fn of_segment(packet: &IpPacket<'a>) -> Result<Self, Error> {
-        let octets = packet.payload;
-        let header = tcp::Header::of(octets);
+        let bytes = packet.payload;
+        let header = tcp::Header::of(bytes);
         let options = header.options()?;
         let tcp = Tcp {
             ports: [header.source_port()?, header.destination_port()?],
@@ -177,7 +177,7 @@ impl<'a> Content<'a> {
         };
         Ok(Self::Data {
             transport: Transport::Tcp(tcp),
-            data: &octets[tcp::HEADER_LEN + options.len()..],
+            data: &bytes[tcp::HEADER_LEN + options.len()..],
         })
     }
 }
@@ -206,8 +206,8 @@ impl<'a> Quote<'a> {
     ///
     /// # Errors
     /// If the headers of IP are cut short or malformed.
-    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
-        let packet = IpPacket::parse(octets)?;
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
+        let packet = IpPacket::parse(bytes)?;
         let transport = if packet.is_later_fragment() {
             None
         } else {
@@ -234,7 +234,7 @@ impl QuotedTransport {
     /// [`Error::Truncated`]; [`Error::Malformed`] for other protocols, and for ICMP but
     /// echoes.
     pub fn parse(packet: &IpPacket<'_>) -> Result<Self, Error> {
-        let octets = packet.payload;
+        let bytes = packet.payload;
         let version = packet.version();
         match (packet.protocol, version) {
             (number::ICMP, IpVersion::V4) | (number::ICMPV6, IpVersion::V6) => {
@@ -242,7 +242,7 @@ impl QuotedTransport {
                     reply,
                     identifier,
                     sequence,
-                } = EchoHeader::parse(octets, version)?;
+                } = EchoHeader::parse(bytes, version)?;
                 Ok(Self::Echo(Echo {
                     reply,
                     identifier,
@@ -250,11 +250,11 @@ impl QuotedTransport {
                 }))
             }
             (number::UDP, _) => {
-                let udp::Fields { ports, .. } = udp::Fields::parse(octets)?;
+                let udp::Fields { ports, .. } = udp::Fields::parse(bytes)?;
                 Ok(Self::Udp { ports })
             }
             (number::TCP, _) => {
-                let header = tcp::Header::of(octets);
+                let header = tcp::Header::of(bytes);
                 Ok(Self::Tcp {
                     ports: [header.source_port()?, header.destination_port()?],
                     sequence: header.sequence()?,

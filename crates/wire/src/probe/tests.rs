@@ -23,7 +23,7 @@ pub(super) const ROUTERS: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 9)),
 ];
 pub(super) const ID: u64 = 0x0102_0304_0506_0708;
-const ID_OCTETS: [u8; 8] = ID.to_be_bytes();
+const ID_BYTES: [u8; 8] = ID.to_be_bytes();
 
 const ECHO: Transport = Transport::Echo(Echo {
     reply: false,
@@ -42,11 +42,11 @@ const TCP: Transport = Transport::Tcp(Tcp {
     mss: Some(8_960),
 });
 
-/// Every kind of probe over either version, of `more` octets behind its headers.
+/// Every kind of probe over either version, of `more` bytes behind its headers.
 pub(super) fn probes(more: u32) -> Vec<ProbePacket<'static>> {
     let mut all = Vec::new();
     for addresses in [V4, V6] {
-        for (transport, data) in [(ECHO, &ID_OCTETS[..]), (UDP, &ID_OCTETS), (TCP, &[])] {
+        for (transport, data) in [(ECHO, &ID_BYTES[..]), (UDP, &ID_BYTES), (TCP, &[])] {
             let mut probe = ProbePacket {
                 addresses,
                 hop_limit: 5,
@@ -65,26 +65,26 @@ pub(super) fn probes(more: u32) -> Vec<ProbePacket<'static>> {
 }
 
 pub(super) fn emitted(probe: &ProbePacket<'_>) -> Vec<u8> {
-    let mut octets = vec![0xee; probe.buffer_len()];
-    probe.emit(&mut octets).unwrap();
-    octets
+    let mut bytes = vec![0xee; probe.buffer_len()];
+    probe.emit(&mut bytes).unwrap();
+    bytes
 }
 
-pub(super) fn error(octets: &[u8], cause: Cause) -> Vec<u8> {
+pub(super) fn error(bytes: &[u8], cause: Cause) -> Vec<u8> {
     let [four, six] = ROUTERS;
-    let from = if octets[0] >> 4 == 4 { four } else { six };
-    let error = IcmpError::about(octets, cause, from).unwrap();
-    let mut octets = vec![0xee; error.buffer_len()];
-    error.emit(&mut octets).unwrap();
-    octets
+    let from = if bytes[0] >> 4 == 4 { four } else { six };
+    let error = IcmpError::about(bytes, cause, from).unwrap();
+    let mut bytes = vec![0xee; error.buffer_len()];
+    error.emit(&mut bytes).unwrap();
+    bytes
 }
 
-fn hex(octets: &[u8]) -> String {
-    octets.iter().map(|octet| format!("{octet:02x}")).collect()
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[test]
-fn probes_are_the_octets_that_scapy_writes() {
+fn probes_are_the_bytes_that_scapy_writes() {
     // The figures of tests/probes.rs, which asks Scapy where it is installed.
     let golden = [
         "4500002c010240000501e8a7c6120001c61200020800a38511223344\
@@ -109,8 +109,8 @@ fn probes_are_the_octets_that_scapy_writes() {
 fn a_probe_reads_back_as_it_was_written() {
     for more in [16, 1_400, 60_000] {
         for probe in probes(more) {
-            let octets = emitted(&probe);
-            let received = Received::parse(&octets).unwrap();
+            let bytes = emitted(&probe);
+            let received = Received::parse(&bytes).unwrap();
             let Content::Data { transport, data } = received.content else {
                 panic!("{received:?}");
             };
@@ -149,14 +149,14 @@ fn sizes_without_room_for_headers_and_above_what_ip_can_state_are_refused() {
                 size: u32::try_from(size).unwrap(),
                 ..probe
             };
-            let mut octets = vec![0; size];
+            let mut bytes = vec![0; size];
             let expected = if right {
                 Ok(())
             } else {
                 Err(Error::Malformed(Field::Length))
             };
-            assert_eq!(probe.emit(&mut octets), expected, "{size}");
-            let short = probe.emit(&mut octets[..size - 1]);
+            assert_eq!(probe.emit(&mut bytes), expected, "{size}");
+            let short = probe.emit(&mut bytes[..size - 1]);
             assert!(matches!(short, Err(Error::Truncated { .. })), "{size}");
         }
     }
@@ -172,8 +172,8 @@ fn an_error_tells_its_cause_and_the_probe_that_it_is_about() {
         Cause::Unreachable { code: 13 },
     ] {
         for probe in probes(3_000) {
-            let octets = error(&emitted(&probe), cause);
-            let received = Received::parse(&octets).unwrap();
+            let bytes = error(&emitted(&probe), cause);
+            let received = Received::parse(&bytes).unwrap();
             let Content::Error { cause: told, quote } = received.content else {
                 panic!("{received:?}");
             };
@@ -192,20 +192,20 @@ fn an_error_tells_its_cause_and_the_probe_that_it_is_about() {
             assert!(ROUTERS.contains(&from));
             assert_eq!(to, probe.addresses.ends()[0]);
             // No error is about an error.
-            assert_eq!(IcmpError::about(&octets, cause, from), None);
+            assert_eq!(IcmpError::about(&bytes, cause, from), None);
         }
     }
 }
 
 #[test]
-fn a_quote_of_eight_octets_of_the_transport_tells_the_flow_and_no_identifier() {
+fn a_quote_of_eight_bytes_of_the_transport_tells_the_flow_and_no_identifier() {
     for probe in probes(16) {
-        let octets = emitted(&probe);
-        let header = octets.len() - 16 - (probe.headers() - probe.addresses.header_len());
-        let quote = Quote::parse(&octets[..header + 8]).unwrap();
+        let bytes = emitted(&probe);
+        let header = bytes.len() - 16 - (probe.headers() - probe.addresses.header_len());
+        let quote = Quote::parse(&bytes[..header + 8]).unwrap();
         assert!(quote.transport.is_some());
         assert_eq!(quote.id, None);
-        let quote = Quote::parse(&octets[..header + 7]).unwrap();
+        let quote = Quote::parse(&bytes[..header + 7]).unwrap();
         assert_eq!((quote.transport, quote.id), (None, None));
         assert_eq!(quote.packet.size, probe.size);
     }
@@ -213,13 +213,13 @@ fn a_quote_of_eight_octets_of_the_transport_tells_the_flow_and_no_identifier() {
 
 #[test]
 fn extensions_behind_a_quote_are_not_read_as_part_of_it() {
-    // A quote of 40 octets, padded to 128, and an extension [RFC4884 s4].
+    // A quote of 40 bytes, padded to 128, and an extension [RFC4884 s4].
     for (probe, at, words) in [(probes(4)[1], 5, 32), (probes(4)[4], 4, 16)] {
         let probe = ProbePacket { data: &[], ..probe };
         let offending = emitted(&probe);
-        let octets = error(&offending, Cause::HopLimitExceeded);
+        let bytes = error(&offending, Cause::HopLimitExceeded);
         let version = probe.addresses.version();
-        let mut message = octets[probe.addresses.header_len()..].to_vec();
+        let mut message = bytes[probe.addresses.header_len()..].to_vec();
         message.resize(8 + 128, 0);
         message.extend([0x20, 0, 0, 0, 9, 9, 9, 9, 9, 9, 9, 9]);
         message[at] = words;
@@ -234,14 +234,14 @@ fn extensions_behind_a_quote_are_not_read_as_part_of_it() {
 #[test]
 fn a_packet_that_is_damaged_or_cut_short_is_refused() {
     for probe in probes(40) {
-        let octets = emitted(&probe);
-        for at in 0..octets.len() {
-            let mut damaged = octets.clone();
+        let bytes = emitted(&probe);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
             damaged[at] ^= 0x10;
             // No checksum covers the hop limit and the flow label of IPv6.
             let uncovered = matches!(probe.addresses, Addresses::V6(_)) && matches!(at, 1..=3 | 7);
-            assert_eq!(Received::parse(&damaged).is_ok(), uncovered, "octet {at}");
-            assert!(Received::parse(&octets[..at]).is_err(), "{at} octets");
+            assert_eq!(Received::parse(&damaged).is_ok(), uncovered, "byte {at}");
+            assert!(Received::parse(&bytes[..at]).is_err(), "{at} bytes");
         }
     }
 }
@@ -264,13 +264,13 @@ fn the_codes_of_unreachable_destinations_differ_by_version() {
 #[test]
 fn a_hop_limit_is_changed_in_place() {
     for probe in probes(16) {
-        let mut octets = emitted(&probe);
-        ip_packet::set_hop_limit(&mut octets, 4).unwrap();
+        let mut bytes = emitted(&probe);
+        ip_packet::set_hop_limit(&mut bytes, 4).unwrap();
         let less = ProbePacket {
             hop_limit: 4,
             ..probe
         };
-        assert_eq!(octets, emitted(&less));
+        assert_eq!(bytes, emitted(&less));
     }
 }
 
@@ -281,9 +281,9 @@ fn fragments_of_a_probe_make_the_probe_again() {
             dont_fragment: false,
             ..probe
         };
-        let octets = emitted(&probe);
+        let bytes = emitted(&probe);
         let mut parts: Vec<Vec<u8>> = Vec::new();
-        for fragment in Fragments::of(&octets, 1_400, 0x1234_5678).unwrap() {
+        for fragment in Fragments::of(&bytes, 1_400, 0x1234_5678).unwrap() {
             let mut part = vec![0xee; fragment.buffer_len()];
             fragment.emit(&mut part).unwrap();
             parts.push(part);
@@ -302,8 +302,8 @@ fn fragments_of_a_probe_make_the_probe_again() {
         }
         let mut whole = vec![0; 5_000];
         let length = reassemble(&parts[0], &payload, &mut whole).unwrap();
-        assert_eq!(whole[..length], octets);
-        assert!(reassemble(&octets, &payload, &mut whole).is_err());
+        assert_eq!(whole[..length], bytes);
+        assert!(reassemble(&bytes, &payload, &mut whole).is_err());
     }
 }
 
@@ -313,8 +313,8 @@ fn a_router_divides_a_fragment_of_ipv4_again() {
         dont_fragment: false,
         ..probes(3_000)[1]
     };
-    let octets = emitted(&probe);
-    let second = Fragments::of(&octets, 1_500, 0).unwrap().nth(1).unwrap();
+    let bytes = emitted(&probe);
+    let second = Fragments::of(&bytes, 1_500, 0).unwrap().nth(1).unwrap();
     let mut part = vec![0; second.buffer_len()];
     second.emit(&mut part).unwrap();
     let places: Vec<_> = Fragments::of(&part, 580, 0)
@@ -349,8 +349,8 @@ fn what_must_not_or_cannot_be_divided_is_refused() {
 fn a_segment_size_is_lowered_and_the_checksum_still_holds() {
     for probe in [probes(7)[2], probes(7)[5]] {
         for (most, changed) in [(1_360, true), (8_960, false), (9_000, false)] {
-            let mut octets = emitted(&probe);
-            assert_eq!(clamp_segment_size(&mut octets, most), Ok(changed));
+            let mut bytes = emitted(&probe);
+            assert_eq!(clamp_segment_size(&mut bytes, most), Ok(changed));
             let Transport::Tcp(tcp) = probe.transport else {
                 panic!("{probe:?}");
             };
@@ -362,7 +362,7 @@ fn a_segment_size_is_lowered_and_the_checksum_still_holds() {
                 transport: clamped,
                 ..probe
             };
-            assert_eq!(octets, emitted(&expected));
+            assert_eq!(bytes, emitted(&expected));
         }
     }
     let mut datagram = emitted(&probes(7 + 16)[1]);
@@ -372,20 +372,20 @@ fn a_segment_size_is_lowered_and_the_checksum_still_holds() {
 #[test]
 fn a_segment_size_at_an_odd_place_is_lowered_too() {
     let probe = probes(8)[2];
-    let mut octets = emitted(&probe);
-    // Four octets of data become options: one of padding in front of the size.
-    octets[32] = 0x80;
-    octets[40..48].copy_from_slice(&[1, 2, 4, 0x23, 0x00, 1, 1, 0]);
-    let sum = |octets: &mut [u8]| {
-        octets[36..38].fill(0);
-        let length = u32::try_from(octets.len() - 20).unwrap();
-        let sum = probe.addresses.pseudo_header(6, length).add(&octets[20..]);
-        octets[36..38].copy_from_slice(&sum.finish().to_be_bytes());
+    let mut bytes = emitted(&probe);
+    // Four bytes of data become options: one of padding in front of the size.
+    bytes[32] = 0x80;
+    bytes[40..48].copy_from_slice(&[1, 2, 4, 0x23, 0x00, 1, 1, 0]);
+    let sum = |bytes: &mut [u8]| {
+        bytes[36..38].fill(0);
+        let length = u32::try_from(bytes.len() - 20).unwrap();
+        let sum = probe.addresses.pseudo_header(6, length).add(&bytes[20..]);
+        bytes[36..38].copy_from_slice(&sum.finish().to_be_bytes());
     };
-    sum(&mut octets);
-    assert_eq!(clamp_segment_size(&mut octets, 1_360), Ok(true));
-    let clamped = octets.clone();
-    sum(&mut octets);
-    assert_eq!(octets, clamped);
-    assert_eq!(octets[41..45], [2, 4, 0x05, 0x50]);
+    sum(&mut bytes);
+    assert_eq!(clamp_segment_size(&mut bytes, 1_360), Ok(true));
+    let clamped = bytes.clone();
+    sum(&mut bytes);
+    assert_eq!(bytes, clamped);
+    assert_eq!(bytes[41..45], [2, 4, 0x05, 0x50]);
 }

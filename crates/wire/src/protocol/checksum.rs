@@ -1,18 +1,18 @@
 //! The checksum of the Internet protocols [RFC1071], and its incremental update when
-//! single octets change [RFC1624].
+//! single bytes change [RFC1624].
 
 /// A sum under construction [RFC1071 s1]. Every piece but the last has an even number
-/// of octets.
+/// of bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Checksum(u64);
 
 impl Checksum {
-    /// Adds the 16-bit numbers of `octets`, the last one padded with zero.
+    /// Adds the 16-bit numbers of `bytes`, the last one padded with zero.
     ///
     /// The code adds 32-bit numbers, which give the same result after the carries are
-    /// folded in [RFC1071 s2] and make sums over thousands of octets fast.
-    pub(crate) fn add(self, octets: &[u8]) -> Self {
-        let (words, rest) = octets.as_chunks();
+    /// folded in [RFC1071 s2] and make sums over thousands of bytes fast.
+    pub(crate) fn add(self, bytes: &[u8]) -> Self {
+        let (words, rest) = bytes.as_chunks();
         let sum: u64 = words
             .iter()
             .map(|word| u64::from(u32::from_be_bytes(*word)))
@@ -22,13 +22,13 @@ impl Checksum {
         Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
     }
 
-    /// Adds the octets that `other` sums up.
+    /// Adds the bytes that `other` sums up.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 + other.0)
     }
 
     /// The checksum for a header: the complement of the sum with carries folded in.
-    /// Over octets that include a valid checksum it is zero.
+    /// Over bytes that include a valid checksum it is zero.
     pub(crate) fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > u64::from(u16::MAX) {
@@ -49,9 +49,9 @@ impl Sum {
         Self(!checksum)
     }
 
-    /// The sum of `octets`, the first of which has an even offset.
-    pub(crate) fn of(octets: &[u8]) -> Self {
-        Checksum::default().add(octets).into()
+    /// The sum of `bytes`, the first of which has an even offset.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Checksum::default().add(bytes).into()
     }
 
     /// The sum of one 16-bit number.
@@ -69,8 +69,8 @@ impl Sum {
         self.plus(Self(!other.0))
     }
 
-    /// The sum of the same octets moved by `by` places: an odd move exchanges the two
-    /// octets of the sum [RFC1071 s2].
+    /// The sum of the same bytes moved by `by` places: an odd move exchanges the two
+    /// bytes of the sum [RFC1071 s2].
     pub(crate) const fn moved(self, by: usize) -> Self {
         match by % 2 {
             0 => self,
@@ -110,25 +110,25 @@ mod tests {
     #[test]
     fn the_example_of_the_standard_comes_out() {
         // [RFC1071 s3]: the sum is ddf2.
-        let octets = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
-        assert_eq!(Checksum::default().add(&octets).finish(), !0xddf2);
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(Checksum::default().add(&bytes).finish(), !0xddf2);
         let both = Checksum::default()
-            .add(&octets)
+            .add(&bytes)
             .add(&(!0xddf2u16).to_be_bytes());
         assert_eq!(both.finish(), 0);
     }
 
     #[test]
-    fn octets_of_any_number_sum_up_as_pairs() {
-        let octets: [u8; 40] = core::array::from_fn(|place| [7, 0xff, 0, 0x80, 0x31][place % 5]);
-        for length in 0..=octets.len() {
-            let pairs = octets[..length].chunks(2).map(|pair| {
+    fn bytes_of_any_number_sum_up_as_pairs() {
+        let bytes: [u8; 40] = core::array::from_fn(|place| [7, 0xff, 0, 0x80, 0x31][place % 5]);
+        for length in 0..=bytes.len() {
+            let pairs = bytes[..length].chunks(2).map(|pair| {
                 let low = pair.get(1).copied().unwrap_or(0);
                 u32::from(u16::from_be_bytes([pair[0], low]))
             });
             let sum: u32 = pairs.sum();
             let folded = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
-            let found = Checksum::default().add(&octets[..length]).finish();
+            let found = Checksum::default().add(&bytes[..length]).finish();
             assert_eq!(found, !folded, "{length}");
         }
     }

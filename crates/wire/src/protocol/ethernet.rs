@@ -3,7 +3,7 @@
 use units::IpVersion;
 
 use crate::Error;
-use crate::octets::{array, array_mut, put, split_mut, u16_at};
+use crate::bytes::{array, array_mut, put, split_mut, u16_at};
 
 /// The header [IEEE802.3 s3.1.1].
 pub(super) mod field {
@@ -12,9 +12,9 @@ pub(super) mod field {
     pub(in super::super) const TYPE: usize = 12;
 }
 
-/// Octets of destination, source and type [IEEE802.3 s3.1.1].
+/// Bytes of destination, source and type [IEEE802.3 s3.1.1].
 pub const HEADER_LEN: usize = 14;
-/// Octets of destination and source; VLAN tags follow them [IEEE802.1Q].
+/// Bytes of destination and source; VLAN tags follow them [IEEE802.1Q].
 pub const ADDRESSES_LEN: usize = field::TYPE;
 
 /// The bit that marks a group address [IEEE802.3 s3.2.3].
@@ -48,18 +48,18 @@ pub(crate) const fn is_group([first, ..]: [u8; 6]) -> bool {
 pub(crate) struct Header<T>(T);
 
 impl<T> Header<T> {
-    pub(crate) const fn of(octets: T) -> Self {
-        Self(octets)
+    pub(crate) const fn of(bytes: T) -> Self {
+        Self(bytes)
     }
 }
 
 impl<T: AsRef<[u8]>> Header<T> {
     /// Destination and source.
     pub(crate) fn addresses(&self) -> Result<[[u8; 6]; 2], Error> {
-        let octets = self.0.as_ref();
+        let bytes = self.0.as_ref();
         Ok([
-            array(octets, field::DESTINATION)?,
-            array(octets, field::SOURCE)?,
+            array(bytes, field::DESTINATION)?,
+            array(bytes, field::SOURCE)?,
         ])
     }
 }
@@ -86,23 +86,23 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads the header at the start of `octets`.
+    /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         Ok(Self {
-            addresses: Header::of(octets).addresses()?,
-            kind: u16_at(octets, field::TYPE)?,
+            addresses: Header::of(bytes).addresses()?,
+            kind: u16_at(bytes, field::TYPE)?,
         })
     }
 
-    /// Writes the header. Returns the octets behind it.
+    /// Writes the header. Returns the bytes behind it.
     ///
     /// # Errors
     /// [`Error::Truncated`] without room.
-    pub fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+    pub fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(bytes)?;
         let [destination, source] = self.addresses;
         put(header, field::DESTINATION, destination);
         put(header, field::SOURCE, source);
@@ -120,24 +120,24 @@ mod tests {
 
     #[test]
     fn a_header_is_destination_source_and_type() {
-        let mut octets = [0xee; HEADER_LEN + 1];
+        let mut bytes = [0xee; HEADER_LEN + 1];
         let fields = Fields {
             addresses: [THERE, HERE],
             kind: ip_type(IpVersion::V6),
         };
-        assert_eq!(fields.emit(&mut octets), Ok(&mut [0xee][..]));
+        assert_eq!(fields.emit(&mut bytes), Ok(&mut [0xee][..]));
         let expected = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x86, 0xdd, 0xee];
-        assert_eq!(octets, expected);
-        assert_eq!(Header::of(&octets).addresses(), Ok([THERE, HERE]));
-        let mut header = Header::of(&mut octets);
+        assert_eq!(bytes, expected);
+        assert_eq!(Header::of(&bytes).addresses(), Ok([THERE, HERE]));
+        let mut header = Header::of(&mut bytes);
         header.set_addresses([HERE, THERE]).unwrap();
-        assert_eq!(octets[5..12], [1, 2, 0, 0, 0, 0, 2]);
-        let short = fields.emit(&mut octets[..13]);
+        assert_eq!(bytes[5..12], [1, 2, 0, 0, 0, 0, 2]);
+        let short = fields.emit(&mut bytes[..13]);
         assert_eq!(short, Err(Error::Truncated { need: 14, have: 13 }));
     }
 
     #[test]
-    fn the_lowest_bit_of_the_first_octet_says_that_an_address_is_of_many() {
+    fn the_lowest_bit_of_the_first_byte_says_that_an_address_is_of_many() {
         assert!(is_group([0xff; 6]) && is_group([0x33, 0x33, 0, 0, 0, 1]));
         assert!(!is_group(HERE));
     }

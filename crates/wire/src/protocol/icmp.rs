@@ -3,7 +3,7 @@
 mod echo;
 
 use crate::Error;
-use crate::octets::{array, array_mut, demand, put, split_mut, u8_at};
+use crate::bytes::{array, array_mut, demand, put, split_mut, u8_at};
 pub use echo::EchoHeader;
 
 /// A message [RFC792] [RFC4443 s2.1].
@@ -11,11 +11,11 @@ pub(super) mod field {
     pub(in super::super) const TYPE: usize = 0;
     pub(in super::super) const CODE: usize = 1;
     pub(super) const CHECKSUM: usize = 2;
-    /// The last four octets; their meaning depends on the type.
+    /// The last four bytes; their meaning depends on the type.
     pub(super) const REST: usize = 4;
 }
 
-/// Octets of the header of a message.
+/// Bytes of the header of a message.
 pub const HEADER_LEN: usize = 8;
 
 /// The fields of the header of a message, without the checksum, which is written
@@ -26,27 +26,27 @@ pub struct Fields {
     pub kind: u8,
     /// The code, whose meaning depends on the type.
     pub code: u8,
-    /// The last four octets, whose meaning depends on the type.
+    /// The last four bytes, whose meaning depends on the type.
     pub rest: [u8; 4],
 }
 
 impl Fields {
-    /// Reads the header at the start of `octets`.
+    /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let octets = demand(octets, HEADER_LEN)?;
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = demand(bytes, HEADER_LEN)?;
         Ok(Self {
-            kind: u8_at(octets, field::TYPE)?,
-            code: u8_at(octets, field::CODE)?,
-            rest: array(octets, field::REST)?,
+            kind: u8_at(bytes, field::TYPE)?,
+            code: u8_at(bytes, field::CODE)?,
+            rest: array(bytes, field::REST)?,
         })
     }
 
-    /// Writes the header without a checksum. Returns the octets behind it.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+    /// Writes the header without a checksum. Returns the bytes behind it.
+    pub(crate) fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(bytes)?;
         header[field::TYPE] = self.kind;
         header[field::CODE] = self.code;
         put(header, field::CHECKSUM, [0; 2]);
@@ -72,12 +72,12 @@ mod tests {
             code: 4,
             rest: [5, 6, 7, 8],
         };
-        let mut octets = [0xee; HEADER_LEN + 1];
-        assert_eq!(fields.emit(&mut octets), Ok(&mut [0xee][..]));
-        set_checksum(&mut octets, 0x0102).unwrap();
-        assert_eq!(octets, [3, 4, 1, 2, 5, 6, 7, 8, 0xee]);
-        assert_eq!(Fields::parse(&octets), Ok(fields));
+        let mut bytes = [0xee; HEADER_LEN + 1];
+        assert_eq!(fields.emit(&mut bytes), Ok(&mut [0xee][..]));
+        set_checksum(&mut bytes, 0x0102).unwrap();
+        assert_eq!(bytes, [3, 4, 1, 2, 5, 6, 7, 8, 0xee]);
+        assert_eq!(Fields::parse(&bytes), Ok(fields));
         let cut = Err(Error::Truncated { need: 8, have: 7 });
-        assert_eq!(Fields::parse(&octets[..7]), cut);
+        assert_eq!(Fields::parse(&bytes[..7]), cut);
     }
 }

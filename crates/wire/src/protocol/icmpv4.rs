@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn the_mtu_of_the_next_hop_is_in_the_lower_half() {
-        let mut octets = [0xee; 8];
-        fragmentation_needed(1_400).emit(&mut octets).unwrap();
-        assert_eq!(octets, [3, 4, 0, 0, 0, 0, 0x05, 0x78]);
+        let mut bytes = [0xee; 8];
+        fragmentation_needed(1_400).emit(&mut bytes).unwrap();
+        assert_eq!(bytes, [3, 4, 0, 0, 0, 0, 0x05, 0x78]);
     }
 
     #[test]

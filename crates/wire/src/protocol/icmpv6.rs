@@ -17,8 +17,8 @@ pub(crate) mod kind {
     pub(super) const REDIRECT: u8 = 137;
 }
 
-/// The type of a Parameter Problem; the last four octets of its header are the
-/// offset of the octet at fault [RFC4443 s3.4].
+/// The type of a Parameter Problem; the last four bytes of its header are the
+/// offset of the byte at fault [RFC4443 s3.4].
 pub const PARAMETER_PROBLEM: u8 = 4;
 
 /// The type bit that is set in all messages but errors [RFC4443 s2.1].
@@ -54,9 +54,9 @@ mod tests {
 
     #[test]
     fn the_mtu_of_the_next_link_has_32_bits() {
-        let mut octets = [0xee; 8];
-        packet_too_big(0x0001_0203).emit(&mut octets).unwrap();
-        assert_eq!(octets, [2, 0, 0, 0, 0, 1, 2, 3]);
+        let mut bytes = [0xee; 8];
+        packet_too_big(0x0001_0203).emit(&mut bytes).unwrap();
+        assert_eq!(bytes, [2, 0, 0, 0, 0, 1, 2, 3]);
     }
 
     #[test]

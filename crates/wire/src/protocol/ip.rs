@@ -7,7 +7,7 @@ use units::IpVersion;
 use super::checksum::Checksum;
 use super::{ipv4, ipv6};
 use crate::Error;
-use crate::octets::u8_at;
+use crate::bytes::u8_at;
 
 /// The hop limit (IPv4: time to live) of packets that are built.
 pub(crate) const HOP_LIMIT: u8 = 64;
@@ -57,7 +57,7 @@ impl Addresses {
         }
     }
 
-    /// Octets of an IP header with these addresses, without options or extensions.
+    /// Bytes of an IP header with these addresses, without options or extensions.
     pub(crate) const fn header_len(&self) -> usize {
         match self {
             Self::V4(_) => ipv4::HEADER_LEN,
@@ -83,7 +83,7 @@ impl Addresses {
 }
 
 /// The sum of the pseudo-header that the checksum of `protocol` covers: `ends` (the
-/// octets of source and destination), the protocol number, and `length`, the octets of
+/// bytes of source and destination), the protocol number, and `length`, the bytes of
 /// its header and payload [RFC768] [RFC8200 s8.1].
 pub(crate) fn pseudo_header(ends: &[u8], protocol: u8, length: u32) -> Checksum {
     Checksum::default()
@@ -97,7 +97,7 @@ pub(crate) fn version(packet: &[u8]) -> Result<u8, Error> {
     Ok(u8_at(packet, 0)? >> 4)
 }
 
-/// The octets of source and destination of a packet of this version; an empty slice if
+/// The bytes of source and destination of a packet of this version; an empty slice if
 /// the packet is too short.
 pub(crate) fn ends(version: IpVersion, packet: &[u8]) -> &[u8] {
     let ends = match version {

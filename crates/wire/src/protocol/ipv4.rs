@@ -5,19 +5,19 @@ use core::ops::Range;
 
 use super::checksum::{Checksum, changed};
 use super::ip::HOP_LIMIT;
-use crate::octets::{array, array_mut, demand, demand_mut, put, split_mut, u8_at, u16_at};
+use crate::bytes::{array, array_mut, demand, demand_mut, put, split_mut, u8_at, u16_at};
 use crate::{Error, Field};
 
 /// The header [RFC791 s3.1].
 mod field {
-    /// The version in the upper half; the header length in words of four octets in the
+    /// The version in the upper half; the header length in words of four bytes in the
     /// lower half.
     pub(super) const VERSION: usize = 0;
     /// [RFC2474 s3] [RFC3168 s5].
     pub(super) const SERVICE: usize = 1;
     pub(super) const TOTAL_LENGTH: usize = 2;
     pub(super) const IDENTIFICATION: usize = 4;
-    /// Flags and, in the lower 13 bits, the offset in units of eight octets.
+    /// Flags and, in the lower 13 bits, the offset in units of eight bytes.
     pub(super) const FRAGMENT: usize = 6;
     pub(super) const TIME_TO_LIVE: usize = 8;
     pub(super) const PROTOCOL: usize = 9;
@@ -33,13 +33,13 @@ mod fragment {
     pub(super) const OFFSET: u16 = 0x1fff;
 }
 
-/// Octets of a header without options.
+/// Bytes of a header without options.
 pub(crate) const HEADER_LEN: usize = 20;
-/// Octets of the longest header, with options.
+/// Bytes of the longest header, with options.
 pub const LONGEST_HEADER: usize = 60;
 /// Range of source and destination.
 pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
-/// Octets of a word, the unit of the header length.
+/// Bytes of a word, the unit of the header length.
 const WORD: usize = 4;
 /// Version 4 and a header of five words.
 const PLAIN: u8 = 0x45;
@@ -49,17 +49,17 @@ const PLAIN: u8 = 0x45;
 pub struct Header<T>(T);
 
 impl<T> Header<T> {
-    /// A view of the packet at the start of `octets`.
-    pub const fn of(octets: T) -> Self {
-        Self(octets)
+    /// A view of the packet at the start of `bytes`.
+    pub const fn of(bytes: T) -> Self {
+        Self(bytes)
     }
 }
 
 impl<T: AsRef<[u8]>> Header<T> {
-    /// Octets of the header, options included, from its length field.
+    /// Bytes of the header, options included, from its length field.
     ///
     /// # Errors
-    /// [`Error::Truncated`] without octets; [`Error::Malformed`] for less than
+    /// [`Error::Truncated`] without bytes; [`Error::Malformed`] for less than
     /// [`HEADER_LEN`].
     pub fn header_len(&self) -> Result<usize, Error> {
         let words = u8_at(self.0.as_ref(), field::VERSION)? & 0xf;
@@ -68,12 +68,12 @@ impl<T: AsRef<[u8]>> Header<T> {
         found.ok_or(Error::Malformed(Field::HeaderLength))
     }
 
-    /// The service octet.
+    /// The service byte.
     pub(crate) fn service(&self) -> Result<u8, Error> {
         u8_at(self.0.as_ref(), field::SERVICE)
     }
 
-    /// Octets of the packet.
+    /// Bytes of the packet.
     pub(crate) fn total_length(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::TOTAL_LENGTH)
     }
@@ -93,7 +93,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         Ok(self.fragment()? & fragment::OFFSET != 0)
     }
 
-    /// Octets of the packet's payload in front of this fragment.
+    /// Bytes of the packet's payload in front of this fragment.
     pub(crate) fn fragment_offset(&self) -> Result<u16, Error> {
         Ok((self.fragment()? & fragment::OFFSET) * 8)
     }
@@ -124,10 +124,10 @@ impl<T: AsRef<[u8]>> Header<T> {
 
     /// Source and destination.
     pub(crate) fn addresses(&self) -> Result<[Ipv4Addr; 2], Error> {
-        let octets = self.0.as_ref();
+        let bytes = self.0.as_ref();
         let ends: [[u8; 4]; 2] = [
-            array(octets, field::SOURCE)?,
-            array(octets, field::DESTINATION)?,
+            array(bytes, field::SOURCE)?,
+            array(bytes, field::DESTINATION)?,
         ];
         Ok(ends.map(Ipv4Addr::from_octets))
     }
@@ -152,7 +152,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
 }
 
 impl<T: AsMut<[u8]>> Header<T> {
-    /// Changes the service octet, and updates the checksum.
+    /// Changes the service byte, and updates the checksum.
     pub(crate) fn set_service(&mut self, service: u8) -> Result<(), Error> {
         self.change(field::VERSION, |word| word & 0xff00 | u16::from(service))
     }
@@ -178,18 +178,18 @@ impl<T: AsMut<[u8]>> Header<T> {
         Ok(())
     }
 
-    /// Lowers the total length by `by` octets, and updates the checksum.
+    /// Lowers the total length by `by` bytes, and updates the checksum.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         self.change(field::TOTAL_LENGTH, |length| length.saturating_sub(by))
     }
 
     /// Changes the 16-bit number at `at`, and updates the checksum.
     fn change(&mut self, at: usize, change: impl FnOnce(u16) -> u16) -> Result<(), Error> {
-        let octets = self.0.as_mut();
-        let (before, checksum) = (u16_at(octets, at)?, u16_at(octets, field::CHECKSUM)?);
+        let bytes = self.0.as_mut();
+        let (before, checksum) = (u16_at(bytes, at)?, u16_at(bytes, field::CHECKSUM)?);
         let after = change(before);
-        *array_mut(octets, at)? = after.to_be_bytes();
-        *array_mut(octets, field::CHECKSUM)? = changed(checksum, before, after).to_be_bytes();
+        *array_mut(bytes, at)? = after.to_be_bytes();
+        *array_mut(bytes, field::CHECKSUM)? = changed(checksum, before, after).to_be_bytes();
         Ok(())
     }
 }
@@ -197,9 +197,9 @@ impl<T: AsMut<[u8]>> Header<T> {
 /// The fields of a header without options. The time to live is [`HOP_LIMIT`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
-    /// The service octet.
+    /// The service byte.
     pub(crate) service: u8,
-    /// Octets of the packet.
+    /// Bytes of the packet.
     pub(crate) total_length: u16,
     /// Identification, which all fragments of one packet share.
     pub(crate) identification: u16,
@@ -207,7 +207,7 @@ pub(crate) struct Fields {
     pub(crate) dont_fragment: bool,
     /// Whether another fragment follows.
     pub(crate) more_fragments: bool,
-    /// Octets of the packet's payload in front of this fragment.
+    /// Bytes of the packet's payload in front of this fragment.
     pub(crate) offset: u16,
     /// The protocol number of the payload.
     pub(crate) protocol: u8,
@@ -216,9 +216,9 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Writes the header with its checksum. Returns the octets behind it.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+    /// Writes the header with its checksum. Returns the bytes behind it.
+    pub(crate) fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(bytes)?;
         let flag = |set, bit| if set { bit } else { 0 };
         let fragment = flag(self.dont_fragment, fragment::DONT_FRAGMENT)
             | flag(self.more_fragments, fragment::MORE_FRAGMENTS)
@@ -257,20 +257,20 @@ mod tests {
     };
 
     fn emitted(fields: Fields) -> [u8; HEADER_LEN] {
-        let mut octets = [0xee; HEADER_LEN];
-        assert_eq!(fields.emit(&mut octets), Ok(&mut [][..]));
-        octets
+        let mut bytes = [0xee; HEADER_LEN];
+        assert_eq!(fields.emit(&mut bytes), Ok(&mut [][..]));
+        bytes
     }
 
     #[test]
     fn a_header_is_laid_out_as_in_the_figure() {
-        let octets = emitted(FIELDS);
+        let bytes = emitted(FIELDS);
         let expected = [
             0x45, 0xb8, 0x05, 0xdc, 1, 2, 0x40, 0, 64, 17, // from version to protocol
         ];
-        assert_eq!(octets[..10], expected);
-        assert_eq!(octets[12..], [198, 18, 0, 1, 198, 18, 0, 2]);
-        let header = Header::of(octets);
+        assert_eq!(bytes[..10], expected);
+        assert_eq!(bytes[12..], [198, 18, 0, 1, 198, 18, 0, 2]);
+        let header = Header::of(bytes);
         assert_eq!(header.header_len(), Ok(20));
         assert_eq!(header.service(), Ok(0xb8));
         assert_eq!(header.total_length(), Ok(1_500));
@@ -288,25 +288,25 @@ mod tests {
             more_fragments: true,
             ..FIELDS
         };
-        let octets = emitted(first);
-        assert_eq!(octets[6..8], [0x20, 0]);
-        let header = Header::of(octets);
+        let bytes = emitted(first);
+        assert_eq!(bytes[6..8], [0x20, 0]);
+        let header = Header::of(bytes);
         assert_eq!(header.is_fragment(), Ok(true));
         assert_eq!(header.is_later_fragment(), Ok(false));
         assert_eq!(header.dont_fragment(), Ok(false));
-        // 1480 octets are 185 units of eight.
-        let octets = emitted(Fields {
+        // 1480 bytes are 185 units of eight.
+        let bytes = emitted(Fields {
             offset: 1_480,
             ..first
         });
-        assert_eq!(octets[6..8], [0x20, 185]);
-        assert_eq!(Header::of(octets).is_later_fragment(), Ok(true));
+        assert_eq!(bytes[6..8], [0x20, 185]);
+        assert_eq!(Header::of(bytes).is_later_fragment(), Ok(true));
     }
 
     #[test]
     fn a_change_in_place_is_what_would_have_been_written() {
-        let mut octets = emitted(FIELDS);
-        let mut header = Header::of(&mut octets);
+        let mut bytes = emitted(FIELDS);
+        let mut header = Header::of(&mut bytes);
         header.set_service(0xbb).unwrap();
         header.shorten(400).unwrap();
         let expected = Fields {
@@ -314,21 +314,21 @@ mod tests {
             total_length: 1_100,
             ..FIELDS
         };
-        assert_eq!(octets, emitted(expected));
+        assert_eq!(bytes, emitted(expected));
     }
 
     #[test]
     fn a_header_cut_short_or_too_short_is_said_to_be() {
-        let mut octets = emitted(FIELDS);
-        let cut = Header::of(&octets[..10]);
+        let mut bytes = emitted(FIELDS);
+        let cut = Header::of(&bytes[..10]);
         assert_eq!((cut.protocol(), cut.service()), (Ok(17), Ok(0xb8)));
         assert!(cut.addresses().is_err() && cut.checksum_holds().is_err());
-        let before = octets;
-        let changed = Header::of(&mut octets[..11]).set_service(0);
+        let before = bytes;
+        let changed = Header::of(&mut bytes[..11]).set_service(0);
         assert_eq!(changed, Err(Error::Truncated { need: 12, have: 11 }));
-        assert_eq!(octets, before);
-        octets[0] = 0x44;
+        assert_eq!(bytes, before);
+        bytes[0] = 0x44;
         let short = Err(Error::Malformed(Field::HeaderLength));
-        assert_eq!(Header::of(octets).header_len(), short);
+        assert_eq!(Header::of(bytes).header_len(), short);
     }
 }

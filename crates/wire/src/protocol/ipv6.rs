@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::ip;
 use super::ip::HOP_LIMIT;
-use crate::octets::{array, array_mut, demand, put, split_mut, u8_at, u16_at, u32_at};
+use crate::bytes::{array, array_mut, demand, put, split_mut, u8_at, u16_at, u32_at};
 use crate::{Error, Field};
 
 /// The header [RFC8200 s3].
@@ -24,15 +24,15 @@ pub(crate) mod field {
     pub(super) const DESTINATION: usize = 24;
 }
 
-/// The mask of the traffic class in the first two octets, and its shift.
+/// The mask of the traffic class in the first two bytes, and its shift.
 const CLASS_MASK: u16 = 0x0ff0;
 const CLASS_SHIFT: u32 = 4;
-/// The mask of the flow label in the first four octets.
+/// The mask of the flow label in the first four bytes.
 const FLOW_LABEL_MASK: u32 = 0x000f_ffff;
-/// The version, in the first two octets.
+/// The version, in the first two bytes.
 const VERSION_6: u16 = 0x6000;
 
-/// Octets of the header without extensions.
+/// Bytes of the header without extensions.
 pub(crate) const HEADER_LEN: usize = 40;
 /// Range of source and destination.
 pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
@@ -42,8 +42,8 @@ pub(super) const ENDS: Range<usize> = field::SOURCE..HEADER_LEN;
 pub(crate) struct Header<T>(T);
 
 impl<T> Header<T> {
-    pub(crate) const fn of(octets: T) -> Self {
-        Self(octets)
+    pub(crate) const fn of(bytes: T) -> Self {
+        Self(bytes)
     }
 }
 
@@ -54,7 +54,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         Ok(first << CLASS_SHIFT | second >> CLASS_SHIFT)
     }
 
-    /// Octets behind the header; zero: none, or the Jumbo Payload option states their
+    /// Bytes behind the header; zero: none, or the Jumbo Payload option states their
     /// number.
     pub(crate) fn payload_length(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::PAYLOAD_LENGTH)
@@ -77,10 +77,10 @@ impl<T: AsRef<[u8]>> Header<T> {
 
     /// Source and destination.
     pub(crate) fn addresses(&self) -> Result<[Ipv6Addr; 2], Error> {
-        let octets = self.0.as_ref();
+        let bytes = self.0.as_ref();
         let ends: [[u8; 16]; 2] = [
-            array(octets, field::SOURCE)?,
-            array(octets, field::DESTINATION)?,
+            array(bytes, field::SOURCE)?,
+            array(bytes, field::DESTINATION)?,
         ];
         Ok(ends.map(Ipv6Addr::from_octets))
     }
@@ -120,7 +120,7 @@ impl<T: AsMut<[u8]>> Header<T> {
         self.change(field::PAYLOAD_LENGTH, |_| length)
     }
 
-    /// Lowers the payload length by `by` octets.
+    /// Lowers the payload length by `by` bytes.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         self.change(field::PAYLOAD_LENGTH, |length| length.saturating_sub(by))
     }
@@ -137,9 +137,9 @@ impl<T: AsMut<[u8]>> Header<T> {
 /// [`HOP_LIMIT`]; neither is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fields {
-    /// The service octet (DSCP and ECN).
+    /// The service byte (DSCP and ECN).
     pub(crate) traffic_class: u8,
-    /// Octets behind the header.
+    /// Bytes behind the header.
     pub(crate) payload_length: u16,
     /// The protocol number of the next header.
     pub(crate) next_header: u8,
@@ -148,16 +148,16 @@ pub(crate) struct Fields {
 }
 
 impl Fields {
-    /// Reads the header at the start of `octets`.
+    /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`]; [`Error::Malformed`] for another version.
-    pub(crate) fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let octets = demand(octets, HEADER_LEN)?;
-        if ip::version(octets)? != 6 {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let bytes = demand(bytes, HEADER_LEN)?;
+        if ip::version(bytes)? != 6 {
             return Err(Error::Malformed(Field::Version));
         }
-        let header = Header::of(octets);
+        let header = Header::of(bytes);
         Ok(Self {
             traffic_class: header.traffic_class()?,
             payload_length: header.payload_length()?,
@@ -166,9 +166,9 @@ impl Fields {
         })
     }
 
-    /// Writes the header. Returns the octets behind it.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+    /// Writes the header. Returns the bytes behind it.
+    pub(crate) fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(bytes)?;
         let [source, destination] = self.addresses.map(|address| address.octets());
         let version = VERSION_6 | u16::from(self.traffic_class) << CLASS_SHIFT;
         put(header, field::VERSION, version.to_be_bytes());
@@ -199,27 +199,27 @@ mod tests {
 
     #[test]
     fn a_header_is_laid_out_as_in_the_figure() {
-        let mut octets = [0xee; HEADER_LEN + 1];
-        assert_eq!(FIELDS.emit(&mut octets), Ok(&mut [0xee][..]));
-        assert_eq!(octets[..8], [0x6b, 0x80, 0, 0, 0x05, 0xb4, 17, 64]);
-        assert_eq!(octets[8..12], [0x20, 0x01, 0x0d, 0xb8]);
-        assert_eq!((octets[23], octets[39]), (1, 2));
-        assert_eq!(Fields::parse(&octets), Ok(FIELDS));
-        octets[0] = 0x4b;
+        let mut bytes = [0xee; HEADER_LEN + 1];
+        assert_eq!(FIELDS.emit(&mut bytes), Ok(&mut [0xee][..]));
+        assert_eq!(bytes[..8], [0x6b, 0x80, 0, 0, 0x05, 0xb4, 17, 64]);
+        assert_eq!(bytes[8..12], [0x20, 0x01, 0x0d, 0xb8]);
+        assert_eq!((bytes[23], bytes[39]), (1, 2));
+        assert_eq!(Fields::parse(&bytes), Ok(FIELDS));
+        bytes[0] = 0x4b;
         let other = Err(Error::Malformed(Field::Version));
-        assert_eq!(Fields::parse(&octets), other);
+        assert_eq!(Fields::parse(&bytes), other);
         let cut = Err(Error::Truncated { need: 40, have: 39 });
-        assert_eq!(Fields::parse(&octets[..39]), cut);
+        assert_eq!(Fields::parse(&bytes[..39]), cut);
     }
 
     #[test]
     fn a_change_in_place_leaves_version_and_flow_label() {
-        let mut octets = [0x6b, 0x8f, 0xab, 0xcd, 0x05, 0xb4, 17];
-        let mut header = Header::of(&mut octets);
+        let mut bytes = [0x6b, 0x8f, 0xab, 0xcd, 0x05, 0xb4, 17];
+        let mut header = Header::of(&mut bytes);
         header.set_traffic_class(0x2e).unwrap();
         header.shorten(60).unwrap();
-        assert_eq!(octets, [0x62, 0xef, 0xab, 0xcd, 0x05, 0x78, 17]);
-        let header = Header::of(octets);
+        assert_eq!(bytes, [0x62, 0xef, 0xab, 0xcd, 0x05, 0x78, 17]);
+        let header = Header::of(bytes);
         assert_eq!(header.traffic_class(), Ok(0x2e));
         assert_eq!(header.payload_length(), Ok(1_400));
         assert_eq!(header.next_header(), Ok(17));

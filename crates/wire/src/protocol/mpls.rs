@@ -1,7 +1,7 @@
 //! Entries of an MPLS label stack [RFC3032 s2.1].
 
 use super::ip::HOP_LIMIT;
-use crate::octets::u32_at;
+use crate::bytes::u32_at;
 use crate::{Error, Field};
 
 /// Bits of an entry: the label, its class, the bottom-of-stack flag, and the time to
@@ -13,7 +13,7 @@ mod field {
     pub(super) const BOTTOM: u32 = 1 << 8;
 }
 
-/// Octets of an entry.
+/// Bytes of an entry.
 pub(crate) const ENTRY_LEN: usize = 4;
 /// Number of distinct labels.
 const LABELS: u32 = 1 << 20;
@@ -31,8 +31,8 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Reads the entry at `at`.
-    pub(crate) fn parse(octets: &[u8], at: usize) -> Result<Self, Error> {
-        let entry = u32_at(octets, at)?;
+    pub(crate) fn parse(bytes: &[u8], at: usize) -> Result<Self, Error> {
+        let entry = u32_at(bytes, at)?;
         let [_, _, upper, _] = entry.to_be_bytes();
         Ok(Self {
             label: entry >> field::LABEL_SHIFT,
@@ -41,11 +41,11 @@ impl Entry {
         })
     }
 
-    /// The octets of the entry.
+    /// The bytes of the entry.
     ///
     /// # Errors
     /// [`Error::Malformed`] if the label or the class has too many bits.
-    pub(crate) fn octets(self) -> Result<[u8; ENTRY_LEN], Error> {
+    pub(crate) fn bytes(self) -> Result<[u8; ENTRY_LEN], Error> {
         if self.label >= LABELS || self.class > field::CLASS_MASK {
             return Err(Error::Malformed(Field::Label));
         }
@@ -69,16 +69,16 @@ mod tests {
             class: 5,
             bottom: true,
         };
-        let octets = entry.octets().unwrap();
+        let bytes = entry.bytes().unwrap();
         // 20 bits of label, 101, 1, and eight bits of time to live.
-        assert_eq!(octets, [0xfa, 0xbc, 0xdb, 64]);
-        assert_eq!(Entry::parse(&octets, 0), Ok(entry));
+        assert_eq!(bytes, [0xfa, 0xbc, 0xdb, 64]);
+        assert_eq!(Entry::parse(&bytes, 0), Ok(entry));
         let above = Entry {
             bottom: false,
             ..entry
         };
-        assert_eq!(above.octets(), Ok([0xfa, 0xbc, 0xda, 64]));
+        assert_eq!(above.bytes(), Ok([0xfa, 0xbc, 0xda, 64]));
         let truncated = Err(Error::Truncated { need: 5, have: 4 });
-        assert_eq!(Entry::parse(&octets, 1), truncated);
+        assert_eq!(Entry::parse(&bytes, 1), truncated);
     }
 }

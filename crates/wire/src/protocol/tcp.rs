@@ -2,7 +2,7 @@
 
 pub(crate) mod option;
 
-use crate::octets::{array_mut, put, split_mut, u8_at, u16_at, u32_at};
+use crate::bytes::{array_mut, put, split_mut, u8_at, u16_at, u32_at};
 use crate::{Error, Field};
 
 /// The header [RFC9293 s3.1].
@@ -11,7 +11,7 @@ mod field {
     pub(super) const DESTINATION_PORT: usize = 2;
     pub(super) const SEQUENCE: usize = 4;
     pub(super) const ACKNOWLEDGEMENT: usize = 8;
-    /// The header length in words of four octets, in the upper half.
+    /// The header length in words of four bytes, in the upper half.
     pub(super) const DATA_OFFSET: usize = 12;
     pub(super) const FLAGS: usize = 13;
     pub(super) const WINDOW: usize = 14;
@@ -19,10 +19,10 @@ mod field {
     pub(super) const URGENT: usize = 18;
 }
 
-/// Octets of the shortest and the longest header.
+/// Bytes of the shortest and the longest header.
 pub(crate) const HEADER_LEN: usize = 20;
 const LONGEST_HEADER: usize = 60;
-/// Octets of a word, the unit of the header length.
+/// Bytes of a word, the unit of the header length.
 const WORD: usize = 4;
 
 /// Bits of the flags [RFC9293 s3.1].
@@ -48,8 +48,8 @@ pub mod flag {
 pub(crate) struct Header<T>(T);
 
 impl<T> Header<T> {
-    pub(crate) const fn of(octets: T) -> Self {
-        Self(octets)
+    pub(crate) const fn of(bytes: T) -> Self {
+        Self(bytes)
     }
 }
 
@@ -62,12 +62,12 @@ impl<T: AsRef<[u8]>> Header<T> {
         u16_at(self.0.as_ref(), field::DESTINATION_PORT)
     }
 
-    /// Sequence number of the first octet.
+    /// Sequence number of the first byte.
     pub(crate) fn sequence(&self) -> Result<u32, Error> {
         u32_at(self.0.as_ref(), field::SEQUENCE)
     }
 
-    /// Sequence number of the next octet expected.
+    /// Sequence number of the next byte expected.
     pub(crate) fn acknowledgement(&self) -> Result<u32, Error> {
         u32_at(self.0.as_ref(), field::ACKNOWLEDGEMENT)
     }
@@ -89,12 +89,12 @@ impl<T: AsRef<[u8]>> Header<T> {
 
     /// The options.
     pub(crate) fn options(&self) -> Result<&[u8], Error> {
-        let (octets, end) = (self.0.as_ref(), self.header_len()?);
-        let options = octets.get(HEADER_LEN..end);
+        let (bytes, end) = (self.0.as_ref(), self.header_len()?);
+        let options = bytes.get(HEADER_LEN..end);
         options.ok_or(Error::Malformed(Field::HeaderLength))
     }
 
-    /// Octets of the header, options included, from its length field.
+    /// Bytes of the header, options included, from its length field.
     pub(crate) fn header_len(&self) -> Result<usize, Error> {
         let words = u8_at(self.0.as_ref(), field::DATA_OFFSET)? >> 4;
         Ok(usize::from(words) * WORD)
@@ -125,24 +125,24 @@ impl<T: AsMut<[u8]>> Header<T> {
 pub(crate) struct Fields {
     /// Source and destination port.
     pub(crate) ports: [u16; 2],
-    /// Sequence number of the first octet.
+    /// Sequence number of the first byte.
     pub(crate) sequence: u32,
-    /// Sequence number of the next octet expected.
+    /// Sequence number of the next byte expected.
     pub(crate) acknowledgement: u32,
-    /// Words of four octets of the header, options included, as [`data_offset`]
+    /// Words of four bytes of the header, options included, as [`data_offset`]
     /// computes them.
     pub(crate) data_offset: u8,
     /// Bits of [`flag`].
     pub(crate) flags: u8,
-    /// Receive window: octets that the other end may send.
+    /// Receive window: bytes that the other end may send.
     pub(crate) window: u16,
 }
 
 impl Fields {
-    /// Writes the header without options and checksum. Returns the octets behind it:
+    /// Writes the header without options and checksum. Returns the bytes behind it:
     /// the room for the options.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+    pub(crate) fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(bytes)?;
         let [source, destination] = self.ports;
         put(header, field::SOURCE_PORT, source.to_be_bytes());
         put(header, field::DESTINATION_PORT, destination.to_be_bytes());
@@ -158,15 +158,15 @@ impl Fields {
     }
 }
 
-/// The number of four-octet words in a header of `header` octets.
+/// The number of four-byte words in a header of `header` bytes.
 ///
 /// # Errors
 /// [`Error::Malformed`] if no header has this length.
 pub(crate) fn data_offset(header: u16) -> Result<u8, Error> {
-    let octets = usize::from(header);
-    let words = u8::try_from(octets / WORD).ok();
+    let bytes = usize::from(header);
+    let words = u8::try_from(bytes / WORD).ok();
     words
-        .filter(|_| (HEADER_LEN..=LONGEST_HEADER).contains(&octets) && octets.is_multiple_of(WORD))
+        .filter(|_| (HEADER_LEN..=LONGEST_HEADER).contains(&bytes) && bytes.is_multiple_of(WORD))
         .ok_or(Error::Malformed(Field::HeaderLength))
 }
 
@@ -184,9 +184,9 @@ mod tests {
             flags: flag::ACK | flag::CWR,
             window: 0x2122,
         };
-        let mut octets = [0xee; 24];
-        assert_eq!(fields.emit(&mut octets), Ok(&mut [0xee; 4][..]));
-        let mut header = Header::of(&mut octets);
+        let mut bytes = [0xee; 24];
+        assert_eq!(fields.emit(&mut bytes), Ok(&mut [0xee; 4][..]));
+        let mut header = Header::of(&mut bytes);
         header.set_checksum(0x3132).unwrap();
         assert_eq!(header.source_port(), Ok(50_000));
         assert_eq!(header.destination_port(), Ok(7_770));
@@ -196,8 +196,8 @@ mod tests {
             0x60, 0x90, 0x21, 0x22, 0x31, 0x32, 0, 0, // six words, flags, window, sum
             0xee, 0xee, 0xee, 0xee,
         ];
-        assert_eq!(octets, expected);
-        let cut = Header::of(&octets[..12]);
+        assert_eq!(bytes, expected);
+        let cut = Header::of(&bytes[..12]);
         assert_eq!(cut.destination_port(), Ok(7_770));
         assert!(cut.header_len().is_err());
     }

@@ -2,7 +2,7 @@
 
 use super::checksum::Checksum;
 use crate::Error;
-use crate::octets::{array_mut, demand, put, split_mut, u16_at};
+use crate::bytes::{array_mut, demand, put, split_mut, u16_at};
 
 /// The header [RFC768].
 pub(crate) mod field {
@@ -12,7 +12,7 @@ pub(crate) mod field {
     pub(crate) const CHECKSUM: usize = 6;
 }
 
-/// Octets of the header.
+/// Bytes of the header.
 pub(crate) const HEADER_LEN: usize = 8;
 
 /// A view of a datagram.
@@ -20,8 +20,8 @@ pub(crate) const HEADER_LEN: usize = 8;
 pub(crate) struct Header<T>(T);
 
 impl<T> Header<T> {
-    pub(crate) const fn of(octets: T) -> Self {
-        Self(octets)
+    pub(crate) const fn of(bytes: T) -> Self {
+        Self(bytes)
     }
 }
 
@@ -34,7 +34,7 @@ impl<T: AsRef<[u8]>> Header<T> {
         u16_at(self.0.as_ref(), field::DESTINATION_PORT)
     }
 
-    /// Octets of the datagram, the header included.
+    /// Bytes of the datagram, the header included.
     pub(crate) fn length(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::LENGTH)
     }
@@ -72,7 +72,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
         Ok(())
     }
 
-    /// Lowers the length by `by` octets; the checksum is unchanged.
+    /// Lowers the length by `by` bytes; the checksum is unchanged.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         let length = self.length()?.saturating_sub(by);
         *array_mut(self.0.as_mut(), field::LENGTH)? = length.to_be_bytes();
@@ -85,23 +85,23 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
 pub(crate) struct Fields {
     /// Source and destination port.
     pub(crate) ports: [u16; 2],
-    /// Octets of the datagram, the header included.
+    /// Bytes of the datagram, the header included.
     pub(crate) length: u16,
 }
 
 impl Fields {
-    /// Reads the header at the start of `octets`.
-    pub(crate) fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let header = Header::of(demand(octets, HEADER_LEN)?);
+    /// Reads the header at the start of `bytes`.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let header = Header::of(demand(bytes, HEADER_LEN)?);
         Ok(Self {
             ports: [header.source_port()?, header.destination_port()?],
             length: header.length()?,
         })
     }
 
-    /// Writes the header without a checksum. Returns the octets behind it.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
+    /// Writes the header without a checksum. Returns the bytes behind it.
+    pub(crate) fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<HEADER_LEN>(bytes)?;
         let [source, destination] = self.ports;
         put(header, field::SOURCE_PORT, source.to_be_bytes());
         put(header, field::DESTINATION_PORT, destination.to_be_bytes());
@@ -121,11 +121,11 @@ mod tests {
             ports: [50_000, 7_770],
             length: 1_460,
         };
-        let mut octets = [0xee; HEADER_LEN + 1];
-        assert_eq!(fields.emit(&mut octets), Ok(&mut [0xee][..]));
-        assert_eq!(octets, [0xc3, 0x50, 0x1e, 0x5a, 0x05, 0xb4, 0, 0, 0xee]);
-        assert_eq!(Fields::parse(&octets), Ok(fields));
-        let mut header = Header::of(&mut octets);
+        let mut bytes = [0xee; HEADER_LEN + 1];
+        assert_eq!(fields.emit(&mut bytes), Ok(&mut [0xee][..]));
+        assert_eq!(bytes, [0xc3, 0x50, 0x1e, 0x5a, 0x05, 0xb4, 0, 0, 0xee]);
+        assert_eq!(Fields::parse(&bytes), Ok(fields));
+        let mut header = Header::of(&mut bytes);
         assert_eq!(header.checksum(), Ok(0));
         header.set_checksum(0).unwrap();
         header.shorten(1_452).unwrap();

@@ -3,9 +3,9 @@
 
 use super::ethernet::field::TYPE;
 use crate::Error;
-use crate::octets::u16_at;
+use crate::bytes::u16_at;
 
-/// Octets of a tag: its type, then priority and VLAN.
+/// Bytes of a tag: its type, then priority and VLAN.
 pub(crate) const TAG_LEN: usize = 4;
 /// The EtherType of a customer tag.
 pub const CUSTOMER: u16 = 0x8100;

@@ -13,27 +13,27 @@ use crate::fuzz::chance;
 /// Values with a meaning in some field of a TLV.
 const TELLING: [u8; 12] = [0, 1, 2, 4, 8, 12, 13, 0x40, 0x80, 240, 252, 0xff];
 
-/// Reads damaged octets in every way. Returns whether they are a request.
-fn attempt(octets: &[u8]) -> bool {
-    let _ = Probe::id_of(octets);
-    if let Ok(reflected) = Reflected::parse(octets) {
+/// Reads damaged bytes in every way. Returns whether they are a request.
+fn attempt(bytes: &[u8]) -> bool {
+    let _ = Probe::id_of(bytes);
+    if let Ok(reflected) = Reflected::parse(bytes) {
         let mut again = [0; BASE_LEN];
         reflected.packet.emit(&mut again).unwrap();
         assert_eq!(ReflectorPacket::parse(&again), Ok(reflected.packet));
     }
-    let Ok(request) = SenderPacket::parse(octets) else {
+    let Ok(request) = SenderPacket::parse(bytes) else {
         return false;
     };
     let mut again = [0; BASE_LEN];
     request.emit(&mut again).unwrap();
-    assert_eq!(again, octets[..BASE_LEN]);
+    assert_eq!(again, bytes[..BASE_LEN]);
     let base = reply_to(request);
-    let mut reply = vec![0xdd; octets.len()];
-    assert!(reflect(octets, &base, true, &mut reply[1..]).is_err());
-    let Some(length) = reflect(octets, &base, true, &mut reply).unwrap() else {
+    let mut reply = vec![0xdd; bytes.len()];
+    assert!(reflect(bytes, &base, true, &mut reply[1..]).is_err());
+    let Some(length) = reflect(bytes, &base, true, &mut reply).unwrap() else {
         return true;
     };
-    assert!((BASE_LEN..=octets.len()).contains(&length));
+    assert!((BASE_LEN..=bytes.len()).contains(&length));
     let reply = &reply[..length];
     // The reply to a request is none, so no reflectors answer each other.
     assert!(SenderPacket::parse(reply).is_err());
@@ -43,19 +43,19 @@ fn attempt(octets: &[u8]) -> bool {
 
 /// A test packet with this damage.
 fn damaged(id: u64, length: u8, short: bool, damages: &[[u8; 3]]) -> Vec<u8> {
-    let mut octets: Vec<u8> = probe(id, 72 + usize::from(length), short);
+    let mut bytes: Vec<u8> = probe(id, 72 + usize::from(length), short);
     for &[how, at, value] in damages {
         // Most of the damage is behind the base.
         let from = if how < 200 { BASE_LEN } else { 0 };
-        let place = (from + usize::from(at)) % octets.len();
+        let place = (from + usize::from(at)) % bytes.len();
         match how % 4 {
-            0 => octets[place] = value,
-            1 => octets[place] ^= 1 << (value % 8),
-            2 => octets[place] = TELLING[usize::from(value) % TELLING.len()],
-            _ => octets.truncate(1 + place),
+            0 => bytes[place] = value,
+            1 => bytes[place] ^= 1 << (value % 8),
+            2 => bytes[place] = TELLING[usize::from(value) % TELLING.len()],
+            _ => bytes.truncate(1 + place),
         }
     }
-    octets
+    bytes
 }
 
 proptest! {
@@ -63,12 +63,12 @@ proptest! {
     fn damaged_test_packets_do_no_harm_and_never_amplify(
         id: u64, length: u8, short: bool, damages in vec(any::<[u8; 3]>(), 0..4),
     ) {
-        let octets = damaged(id, length, short, &damages);
-        attempt(&octets);
+        let bytes = damaged(id, length, short, &damages);
+        attempt(&bytes);
         // Its reply as a sender reads it, damaged likewise.
-        let mut reply = vec![0; octets.len()];
-        let request = SenderPacket::parse(&octets);
-        let length = request.map(|request| reflect(&octets, &reply_to(request), true, &mut reply));
+        let mut reply = vec![0; bytes.len()];
+        let request = SenderPacket::parse(&bytes);
+        let length = request.map(|request| reflect(&bytes, &reply_to(request), true, &mut reply));
         if let Ok(Ok(Some(length))) = length {
             reply.truncate(length);
             for [_, at, value] in damages {

@@ -4,13 +4,13 @@ use units::Seed;
 
 use super::tlv::{self, Flags, HEADER_LEN, Tlv, kind, tlvs};
 use super::{BASE_LEN, ReflectorPacket, SenderPacket};
-use crate::octets::{demand_mut, put, u8_at, u64_at};
+use crate::bytes::{demand_mut, put, u8_at, u64_at};
 use crate::{Error, Field};
 
-/// Octets of an identifier.
+/// Bytes of an identifier.
 pub(super) const ID_LEN: usize = 8;
 
-/// Octets of the value of a Reflected Test Packet Control TLV: length, number and
+/// Bytes of the value of a Reflected Test Packet Control TLV: length, number and
 /// interval of the replies, and room for the header of a sub-TLV, without which the TLV
 /// is too short [RFC10052 s3].
 pub(super) const CONTROL_LEN: usize = 12;
@@ -38,7 +38,7 @@ impl Probe {
     /// Offset of the identifier in the UDP payload.
     pub const ID_AT: usize = BASE_LEN + HEADER_LEN;
 
-    /// The fewest octets of UDP payload that a probe has.
+    /// The fewest bytes of UDP payload that a probe has.
     pub const fn shortest(short_reply: bool) -> usize {
         let control = if short_reply {
             HEADER_LEN + CONTROL_LEN
@@ -48,19 +48,19 @@ impl Probe {
         Self::ID_AT + ID_LEN + control
     }
 
-    /// Writes a probe that has the length of `octets`. The padding looks random, so that
+    /// Writes a probe that has the length of `bytes`. The padding looks random, so that
     /// no link compresses it [RFC8972 s4.1].
     ///
     /// # Errors
-    /// [`Error::Truncated`] with fewer than [`Self::shortest`] octets;
+    /// [`Error::Truncated`] with fewer than [`Self::shortest`] bytes;
     /// [`Error::Malformed`] with more than a packet has room for.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let spare = demand_mut(octets, Self::shortest(self.short_reply)).map(|octets| octets.len());
-        let spare = octets.len() - spare?;
-        // The header of the padding has no room in one to three octets, which the
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let spare = demand_mut(bytes, Self::shortest(self.short_reply)).map(|bytes| bytes.len());
+        let spare = bytes.len() - spare?;
+        // The header of the padding has no room in one to three bytes, which the
         // identifier's TLV takes.
         let odd = if spare < HEADER_LEN { spare } else { 0 };
-        let (base, rest) = octets.split_at_mut(BASE_LEN);
+        let (base, rest) = bytes.split_at_mut(BASE_LEN);
         self.packet.emit(base)?;
         let length = length(ID_LEN + odd)?;
         let rest = tlv::emit(Flags::UNRECOGNISED, kind::PROBE_ID, length, rest);
@@ -75,30 +75,25 @@ impl Probe {
         }
         let length = self::length(rest.len() - HEADER_LEN)?;
         let padding = tlv::emit(Flags::UNRECOGNISED, kind::EXTRA_PADDING, length, rest);
-        for (number, octets) in (0..).zip(padding.chunks_mut(ID_LEN)) {
+        for (number, bytes) in (0..).zip(padding.chunks_mut(ID_LEN)) {
             let random = Seed::new(self.id).with(number).get().to_be_bytes();
-            octets.copy_from_slice(&random[..octets.len()]);
+            bytes.copy_from_slice(&random[..bytes.len()]);
         }
         Ok(())
     }
 
-    /// The identifier of the probe whose UDP payload begins with `octets`, or of a reply
+    /// The identifier of the probe whose UDP payload begins with `bytes`, or of a reply
     /// to it; error messages quote the beginning only.
-    pub fn id_of(octets: &[u8]) -> Option<u64> {
-        let kind = u8_at(octets, BASE_LEN + tlv::field::KIND).ok()?;
-        (kind == kind::PROBE_ID).then(|| u64_at(octets, Self::ID_AT).ok())?
+    pub fn id_of(bytes: &[u8]) -> Option<u64> {
+        let kind = u8_at(bytes, BASE_LEN + tlv::field::KIND).ok()?;
+        (kind == kind::PROBE_ID).then(|| u64_at(bytes, Self::ID_AT).ok())?
     }
 }
 
-/// Writes the request for one reply without Extra Padding. Returns the octets behind it.
-fn emit_control(octets: &mut [u8]) -> &mut [u8] {
+/// Writes the request for one reply without Extra Padding. Returns the bytes behind it.
+fn emit_control(bytes: &mut [u8]) -> &mut [u8] {
     const CONTROL: u16 = 12;
-    let rest = tlv::emit(
-        Flags::UNRECOGNISED,
-        kind::REFLECTED_CONTROL,
-        CONTROL,
-        octets,
-    );
+    let rest = tlv::emit(Flags::UNRECOGNISED, kind::REFLECTED_CONTROL, CONTROL, bytes);
     let (value, rest) = rest.split_at_mut(CONTROL_LEN);
     // The shortest length, no interval, and no sub-TLV.
     value.fill(0);
@@ -106,8 +101,8 @@ fn emit_control(octets: &mut [u8]) -> &mut [u8] {
     rest
 }
 
-fn length(octets: usize) -> Result<u16, Error> {
-    u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length))
+fn length(bytes: usize) -> Result<u16, Error> {
+    u16::try_from(bytes).map_err(|_| Error::Malformed(Field::Length))
 }
 
 /// The outcome of the request for a short reply.
@@ -140,15 +135,15 @@ impl Reflected {
     ///
     /// # Errors
     /// Those of [`ReflectorPacket::parse`].
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let packet = ReflectorPacket::parse(octets)?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let packet = ReflectorPacket::parse(bytes)?;
         let mut reflected = Self {
             packet,
             id: None,
             stateful: false,
             length_control: None,
         };
-        for tlv in tlvs(&octets[BASE_LEN..]) {
+        for tlv in tlvs(&bytes[BASE_LEN..]) {
             reflected.read(&tlv);
         }
         Ok(reflected)

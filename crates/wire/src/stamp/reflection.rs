@@ -4,9 +4,9 @@ use super::probe::{CONTROL_LEN, ID_LEN, control};
 use super::tlv::{self, Flags, HEADER_LEN, Tlv, is_cut, kind, tlvs};
 use super::{BASE_LEN, ReflectorPacket};
 use crate::Error;
-use crate::octets::{demand, demand_mut, u16_at};
+use crate::bytes::{demand, demand_mut, u16_at};
 
-/// The most octets of a test packet: the payload of UDP over IPv6 [RFC8200 s3] [RFC768].
+/// The most bytes of a test packet: the payload of UDP over IPv6 [RFC8200 s3] [RFC768].
 pub const LARGEST: usize = 65_527;
 
 /// Writes the reply to the test packet `request`, with the given base, to the beginning
@@ -23,7 +23,7 @@ pub const LARGEST: usize = 65_527;
 ///
 /// # Errors
 /// [`Error::Truncated`] if the request is shorter than [`BASE_LEN`], or the reply has
-/// less room than the request has octets.
+/// less room than the request has bytes.
 pub fn reflect(
     request: &[u8],
     base: &ReflectorPacket,
@@ -37,7 +37,7 @@ pub fn reflect(
         return Ok(None);
     };
     let mut out = Output {
-        octets: reply,
+        bytes: reply,
         length: BASE_LEN,
     };
     let mut walk = tlvs(behind);
@@ -58,7 +58,7 @@ pub fn reflect(
     let from = out.length;
     out.copy(rest);
     if is_cut(rest) {
-        out.octets[from] = Flags::MALFORMED.0;
+        out.bytes[from] = Flags::MALFORMED.0;
     }
     if let Length::Shorter(wanted) = length {
         out.pad(wanted);
@@ -109,12 +109,12 @@ impl Length {
     /// The request of a control TLV; `None`: no reply.
     fn read(value: &[u8]) -> Option<Self> {
         let field = |at| u16_at(value, at).unwrap_or(0);
-        if value[control::SUB_TLVS..].iter().any(|octet| *octet != 0) {
+        if value[control::SUB_TLVS..].iter().any(|byte| *byte != 0) {
             return Some(Self::Unknown);
         }
         match field(control::NUMBER) {
             0 => None,
-            // Aligned to four octets [RFC10052 s3].
+            // Aligned to four bytes [RFC10052 s3].
             1 => {
                 let wanted = usize::from(field(control::LENGTH));
                 Some(Self::Shorter(wanted.next_multiple_of(4)))
@@ -153,27 +153,27 @@ const fn flags(kind: u8, stateful: bool) -> Flags {
 
 /// A reply as it is written. It has room for the whole request.
 struct Output<'a> {
-    octets: &'a mut [u8],
+    bytes: &'a mut [u8],
     length: usize,
 }
 
 impl Output<'_> {
-    fn copy(&mut self, octets: &[u8]) {
-        self.octets[self.length..][..octets.len()].copy_from_slice(octets);
-        self.length += octets.len();
+    fn copy(&mut self, bytes: &[u8]) {
+        self.bytes[self.length..][..bytes.len()].copy_from_slice(bytes);
+        self.length += bytes.len();
     }
 
     fn tlv(&mut self, flags: Flags, tlv: &Tlv<'_>) {
         // The value was read from a TLV with 16 bits for its length.
         let length = u16::try_from(tlv.value.len()).unwrap_or(u16::MAX);
-        tlv::emit(flags, tlv.kind, length, &mut self.octets[self.length..]);
+        tlv::emit(flags, tlv.kind, length, &mut self.bytes[self.length..]);
         self.length += HEADER_LEN;
         self.copy(tlv.value);
     }
 
-    /// Adds Extra Padding up to `wanted` octets, which has at least a header.
+    /// Adds Extra Padding up to `wanted` bytes, which has at least a header.
     fn pad(&mut self, wanted: usize) {
-        let spare = self.octets.len() - self.length;
+        let spare = self.bytes.len() - self.length;
         let missing = wanted.saturating_sub(self.length);
         if missing == 0 || spare < HEADER_LEN {
             return;
@@ -183,7 +183,7 @@ impl Output<'_> {
             Flags(0),
             kind::EXTRA_PADDING,
             u16::try_from(length).unwrap_or(u16::MAX),
-            &mut self.octets[self.length..],
+            &mut self.bytes[self.length..],
         );
         padding[..length].fill(0);
         self.length += HEADER_LEN + length;

@@ -30,17 +30,17 @@ pub(super) fn probe(id: u64, length: usize, short_reply: bool) -> Vec<u8> {
         id,
         short_reply,
     };
-    let mut octets = vec![0xee; length];
-    probe.emit(&mut octets).unwrap();
-    octets
+    let mut bytes = vec![0xee; length];
+    probe.emit(&mut bytes).unwrap();
+    bytes
 }
 
 pub(super) fn reflected(request: &[u8]) -> Option<Vec<u8>> {
     let base = reply_to(SenderPacket::parse(request).unwrap());
-    let mut octets = vec![0xdd; request.len()];
-    let length = reflect(request, &base, true, &mut octets).unwrap()?;
-    octets.truncate(length);
-    Some(octets)
+    let mut bytes = vec![0xdd; request.len()];
+    let length = reflect(request, &base, true, &mut bytes).unwrap()?;
+    bytes.truncate(length);
+    Some(bytes)
 }
 
 const ID: u64 = 0x1122_3344_5566_7788;
@@ -69,17 +69,17 @@ const REFLECTOR: [u8; 44] = [
 
 #[test]
 fn both_packets_are_laid_out_as_in_the_figures() {
-    let mut octets = [0xee; BASE_LEN + 1];
-    request(3).emit(&mut octets).unwrap();
-    assert_eq!((&octets[..BASE_LEN], octets[BASE_LEN]), (&SENDER[..], 0xee));
-    assert_eq!(SenderPacket::parse(&octets), Ok(request(3)));
+    let mut bytes = [0xee; BASE_LEN + 1];
+    request(3).emit(&mut bytes).unwrap();
+    assert_eq!((&bytes[..BASE_LEN], bytes[BASE_LEN]), (&SENDER[..], 0xee));
+    assert_eq!(SenderPacket::parse(&bytes), Ok(request(3)));
     let reply = reply_to(request(3));
-    reply.emit(&mut octets).unwrap();
+    reply.emit(&mut bytes).unwrap();
     assert_eq!(
-        (&octets[..BASE_LEN], octets[BASE_LEN]),
+        (&bytes[..BASE_LEN], bytes[BASE_LEN]),
         (&REFLECTOR[..], 0xee)
     );
-    assert_eq!(ReflectorPacket::parse(&octets), Ok(reply));
+    assert_eq!(ReflectorPacket::parse(&bytes), Ok(reply));
 }
 
 #[test]
@@ -101,11 +101,11 @@ fn a_probe_has_its_identifier_and_the_length_asked_for() {
     for short_reply in [false, true] {
         let shortest = Probe::shortest(short_reply);
         for length in (shortest..shortest + 20).chain([1_472, 8_972, LARGEST]) {
-            let octets = probe(ID, length, short_reply);
-            assert_eq!(octets[..BASE_LEN], SENDER);
-            assert_eq!(Probe::id_of(&octets), Some(ID));
+            let bytes = probe(ID, length, short_reply);
+            assert_eq!(bytes[..BASE_LEN], SENDER);
+            assert_eq!(Probe::id_of(&bytes), Some(ID));
             // All of it is TLVs.
-            let mut walk = tlvs(&octets[BASE_LEN..]);
+            let mut walk = tlvs(&bytes[BASE_LEN..]);
             assert!(walk.by_ref().all(|tlv| tlv.flags == Flags::UNRECOGNISED));
             assert_eq!(walk.rest(), &[0_u8; 0][..], "{length}");
         }
@@ -117,17 +117,17 @@ fn a_probe_has_its_identifier_and_the_length_asked_for() {
         };
         assert!(probe.emit(&mut small).is_err());
         // Error messages may quote less of it.
-        let octets = self::probe(ID, 200, short_reply);
+        let bytes = self::probe(ID, 200, short_reply);
         for length in 0..Probe::ID_AT + 8 {
-            assert_eq!(Probe::id_of(&octets[..length]), None);
+            assert_eq!(Probe::id_of(&bytes[..length]), None);
         }
-        assert_eq!(Probe::id_of(&octets[..Probe::ID_AT + 8]), Some(ID));
+        assert_eq!(Probe::id_of(&bytes[..Probe::ID_AT + 8]), Some(ID));
     }
 }
 
 #[test]
 fn the_tlvs_of_a_probe_are_those_of_the_standards() {
-    let octets = probe(ID, 72 + 12, true);
+    let bytes = probe(ID, 72 + 12, true);
     #[rustfmt::skip]
     let expected = [
         0x80, 252, 0, 8, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
@@ -135,8 +135,8 @@ fn the_tlvs_of_a_probe_are_those_of_the_standards() {
         0x80, 12, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
         0x80, 1, 0, 8,
     ];
-    assert_eq!(octets[BASE_LEN..76], expected);
-    assert_ne!(octets[76..], [0; 8], "padding that can be compressed");
+    assert_eq!(bytes[BASE_LEN..76], expected);
+    assert_ne!(bytes[76..], [0; 8], "padding that can be compressed");
 }
 
 #[test]
@@ -159,26 +159,26 @@ fn a_reply_is_as_long_as_its_request_or_short_if_asked() {
     }
 }
 
-/// The control TLV of `octets` with other fields.
+/// The control TLV of `bytes` with other fields.
 fn with_control(length: u16, number: u16, sub_tlv: u8) -> Vec<u8> {
-    let mut octets = probe(ID, 200, true);
-    octets[60..62].copy_from_slice(&length.to_be_bytes());
-    octets[62..64].copy_from_slice(&number.to_be_bytes());
-    octets[69] = sub_tlv;
-    octets
+    let mut bytes = probe(ID, 200, true);
+    bytes[60..62].copy_from_slice(&length.to_be_bytes());
+    bytes[62..64].copy_from_slice(&number.to_be_bytes());
+    bytes[69] = sub_tlv;
+    bytes
 }
 
 #[test]
 fn no_reply_amplifies() {
-    let answer = |octets: &[u8]| {
-        let reply = reflected(octets)?;
+    let answer = |bytes: &[u8]| {
+        let reply = reflected(bytes)?;
         let control = Reflected::parse(&reply).unwrap().length_control;
         Some((reply.len(), control.unwrap()))
     };
     let fulfilled = |length| Some((length, LengthControl::Fulfilled));
     let refused = Some((200, LengthControl::Refused));
     assert_eq!(answer(&with_control(100, 1, 0)), fulfilled(100));
-    // Aligned to four octets; at least a header of padding.
+    // Aligned to four bytes; at least a header of padding.
     assert_eq!(answer(&with_control(97, 1, 0)), fulfilled(100));
     assert_eq!(answer(&with_control(73, 1, 0)), fulfilled(76));
     assert_eq!(answer(&with_control(200, 1, 0)), fulfilled(200));
@@ -194,10 +194,10 @@ fn no_reply_amplifies() {
 #[test]
 fn unknown_and_malformed_tlvs_come_back_with_their_flags() {
     let with = |behind: &[u8]| {
-        let mut octets = SENDER.to_vec();
-        octets.extend(behind);
-        let reply = reflected(&octets).unwrap();
-        assert_eq!(reply.len(), octets.len());
+        let mut bytes = SENDER.to_vec();
+        bytes.extend(behind);
+        let reply = reflected(&bytes).unwrap();
+        assert_eq!(reply.len(), bytes.len());
         reply[BASE_LEN..].to_vec()
     };
     // Class of Service [RFC8972 s4.4], Extra Padding, an experimental type.
@@ -211,7 +211,7 @@ fn unknown_and_malformed_tlvs_come_back_with_their_flags() {
     // A length that does not fit the type; the TLV behind it is not processed.
     let short = [0x80, 252, 0, 1, 7, 0x80, 99, 0, 0];
     assert_eq!(with(&short), [0x40, 252, 0, 1, 7, 0x80, 99, 0, 0]);
-    // Zeros and fewer octets than a header are padding.
+    // Zeros and fewer bytes than a header are padding.
     assert_eq!(with(&[0; 9]), [0; 9]);
     assert_eq!(with(&[0x80, 4, 0]), [0x40, 4, 0]);
     assert_eq!(with(&[0x80]), [0x80]);
@@ -219,16 +219,16 @@ fn unknown_and_malformed_tlvs_come_back_with_their_flags() {
 
 #[test]
 fn replies_of_other_reflectors_are_read() {
-    let octets = probe(ID, 100, true);
+    let bytes = probe(ID, 100, true);
     // A reflector without TLVs copies what follows the base.
-    let mut reply = octets.clone();
+    let mut reply = bytes.clone();
     reply_to(request(3)).emit(&mut reply).unwrap();
     let read = Reflected::parse(&reply).unwrap();
     assert_eq!((read.id, read.stateful), (Some(ID), false));
     assert_eq!(read.length_control, Some(LengthControl::Unknown));
     // One that keeps no state for this session.
-    let mut reply = vec![0; octets.len()];
-    reflect(&octets, &reply_to(request(3)), false, &mut reply).unwrap();
+    let mut reply = vec![0; bytes.len()];
+    reflect(&bytes, &reply_to(request(3)), false, &mut reply).unwrap();
     let read = Reflected::parse(&reply).unwrap();
     assert_eq!((read.id, read.stateful), (Some(ID), false));
     // One that copies nothing.

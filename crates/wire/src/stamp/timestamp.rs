@@ -8,7 +8,7 @@ const UNIX_IN_NTP: u64 = 2_208_988_800;
 
 const NANOS: u64 = 1_000_000_000;
 
-/// A timestamp as its eight octets; [`ErrorEstimate::format`] says what they mean.
+/// A timestamp as its eight bytes; [`ErrorEstimate::format`] says what they mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp(pub u64);
 
@@ -105,7 +105,7 @@ impl ErrorEstimate {
         })
     }
 
-    pub(super) const fn octets(self) -> [u8; 2] {
+    pub(super) const fn bytes(self) -> [u8; 2] {
         let synchronised = if self.synchronised {
             bit::SYNCHRONISED
         } else {
@@ -138,10 +138,10 @@ mod tests {
         for nanos in [0, 1, 999_999_999, era - 1, era, era + 123_456_789] {
             assert_eq!(Timestamp::ntp(nanos).unix_nanos(Format::Ntp), nanos);
         }
-        // No octets overflow.
-        for octets in [0, u64::MAX] {
+        // No bytes overflow.
+        for bytes in [0, u64::MAX] {
             for format in [Format::Ntp, Format::Ptp] {
-                assert!(Timestamp(octets).unix_nanos(format) < 5_000_000_000 * NANOS);
+                assert!(Timestamp(bytes).unix_nanos(format) < 5_000_000_000 * NANOS);
             }
         }
     }
@@ -165,7 +165,7 @@ mod tests {
                 estimate.nanos() <= nanos + nanos / 100 + 1,
                 "{nanos}: {estimate:?}"
             );
-            assert_eq!(ErrorEstimate::parse(estimate.octets()), Ok(estimate));
+            assert_eq!(ErrorEstimate::parse(estimate.bytes()), Ok(estimate));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The TLVs behind the base of a test packet [RFC8972 s4].
 
-use crate::octets::{array, u8_at, u16_at};
+use crate::bytes::{array, u8_at, u16_at};
 
-/// Octets in front of the value of a TLV.
+/// Bytes in front of the value of a TLV.
 pub(super) const HEADER_LEN: usize = 4;
 
 /// Offsets in a TLV [RFC8972 s4].
@@ -14,7 +14,7 @@ pub(super) mod field {
 
 /// Types of TLVs.
 pub mod kind {
-    /// Not assigned [RFC8972 s5.1]: the octets from here on are padding and no TLVs.
+    /// Not assigned [RFC8972 s5.1]: the bytes from here on are padding and no TLVs.
     pub const RESERVED: u8 = 0;
     /// Extra Padding [RFC8972 s4.1].
     pub const EXTRA_PADDING: u8 = 1;
@@ -53,20 +53,20 @@ pub struct Tlv<'a> {
     pub value: &'a [u8],
 }
 
-/// The TLVs in the octets behind the base of a test packet.
+/// The TLVs in the bytes behind the base of a test packet.
 #[derive(Clone, Debug)]
 pub struct Tlvs<'a> {
     rest: &'a [u8],
 }
 
-/// The TLVs in `octets`, which follow the base of a test packet: up to the first that
+/// The TLVs in `bytes`, which follow the base of a test packet: up to the first that
 /// does not fit the packet, or to padding that is no TLV.
-pub const fn tlvs(octets: &[u8]) -> Tlvs<'_> {
-    Tlvs { rest: octets }
+pub const fn tlvs(bytes: &[u8]) -> Tlvs<'_> {
+    Tlvs { rest: bytes }
 }
 
 impl<'a> Tlvs<'a> {
-    /// The octets that were not read.
+    /// The bytes that were not read.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -96,10 +96,10 @@ pub(super) fn is_cut(rest: &[u8]) -> bool {
     u8_at(rest, field::KIND).is_ok_and(|kind| kind != kind::RESERVED)
 }
 
-/// Writes the header of a TLV with a value of `length` octets to `octets`, which have
-/// room for it. Returns the octets behind it.
-pub(super) fn emit(flags: Flags, kind: u8, length: u16, octets: &mut [u8]) -> &mut [u8] {
-    let (header, rest) = octets.split_at_mut(HEADER_LEN);
+/// Writes the header of a TLV with a value of `length` bytes to `bytes`, which have
+/// room for it. Returns the bytes behind it.
+pub(super) fn emit(flags: Flags, kind: u8, length: u16, bytes: &mut [u8]) -> &mut [u8] {
+    let (header, rest) = bytes.split_at_mut(HEADER_LEN);
     let [high, low] = length.to_be_bytes();
     header.copy_from_slice(&[flags.0, kind, high, low]);
     rest

@@ -44,11 +44,11 @@ fn tcp_packet(six: bool, flags: u8) -> (Vec<u8>, usize) {
         header: 32,
         payload: 0,
     };
-    let mut octets = vec![0; segment.header_len()];
-    segment.emit(&mut octets).unwrap();
-    let start = octets.len() - 32;
-    octets.extend(payload());
-    (octets, start)
+    let mut bytes = vec![0; segment.header_len()];
+    segment.emit(&mut bytes).unwrap();
+    let start = bytes.len() - 32;
+    bytes.extend(payload());
+    (bytes, start)
 }
 
 fn pieces(packet: &SuperPacket<'_>) -> Vec<Vec<u8>> {
@@ -73,8 +73,8 @@ fn sum_holds(piece: &[u8], six: bool, start: usize, protocol: u8) -> bool {
 fn the_segments_of_a_super_packet_are_those_that_a_kernel_sends() {
     for six in [false, true] {
         let flags = flag::ACK | flag::PSH | flag::FIN | flag::CWR;
-        let (octets, start) = tcp_packet(six, flags);
-        let packet = SuperPacket::parse(&octets, Transport::Tcp, start, 1_448).unwrap();
+        let (bytes, start) = tcp_packet(six, flags);
+        let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, 1_448).unwrap();
         let pieces = pieces(&packet);
         assert_eq!(pieces.len(), 4);
         let mut back = Vec::new();
@@ -90,10 +90,7 @@ fn the_segments_of_a_super_packet_are_those_that_a_kernel_sends() {
             };
             assert_eq!(header.flags(), Ok(expected));
             // The options of all segments are the same.
-            assert_eq!(
-                piece[start + 20..start + 32],
-                octets[start + 20..start + 32]
-            );
+            assert_eq!(piece[start + 20..start + 32], bytes[start + 20..start + 32]);
             if six {
                 let length = ipv6::Header::of(piece).payload_length().unwrap();
                 assert_eq!(usize::from(length), piece.len() - 40);
@@ -124,11 +121,11 @@ fn the_datagrams_of_a_super_packet_have_their_own_lengths_and_checksums() {
             length: 5_008,
             dont_fragment: true,
         };
-        let mut octets = vec![0; datagram.header_len()];
-        datagram.emit(&mut octets).unwrap();
-        let start = octets.len() - udp::HEADER_LEN;
-        octets.extend(payload());
-        let packet = SuperPacket::parse(&octets, Transport::Udp, start, 1_200).unwrap();
+        let mut bytes = vec![0; datagram.header_len()];
+        datagram.emit(&mut bytes).unwrap();
+        let start = bytes.len() - udp::HEADER_LEN;
+        bytes.extend(payload());
+        let packet = SuperPacket::parse(&bytes, Transport::Udp, start, 1_200).unwrap();
         let pieces = pieces(&packet);
         assert_eq!(pieces.len(), 5);
         for piece in &pieces {
@@ -147,25 +144,25 @@ fn the_datagrams_of_a_super_packet_have_their_own_lengths_and_checksums() {
 #[test]
 fn a_jumbo_payload_option_is_in_no_piece() {
     let (plain, start) = tcp_packet(true, flag::ACK | flag::PSH);
-    let mut octets = plain.clone();
-    // TCP follows; the length of 5032 octets of TCP and 8 of this header.
+    let mut bytes = plain.clone();
+    // TCP follows; the length of 5032 bytes of TCP and 8 of this header.
     let header = [number::TCP, 0, 0xc2, 4, 0, 0, 0x13, 0xb0];
-    octets.splice(40..40, header);
-    octets[4..7].copy_from_slice(&[0, 0, number::HOP_BY_HOP]);
-    let parsed = SuperPacket::parse(&octets, Transport::Tcp, start + 8, 1_373).unwrap();
+    bytes.splice(40..40, header);
+    bytes[4..7].copy_from_slice(&[0, 0, number::HOP_BY_HOP]);
+    let parsed = SuperPacket::parse(&bytes, Transport::Tcp, start + 8, 1_373).unwrap();
     let expected = SuperPacket::parse(&plain, Transport::Tcp, start, 1_373).unwrap();
     assert_eq!(pieces(&parsed), pieces(&expected));
-    assert!(SuperPacket::parse(&octets, Transport::Tcp, start, 1_373).is_err());
+    assert!(SuperPacket::parse(&bytes, Transport::Tcp, start, 1_373).is_err());
 }
 
 #[test]
 fn super_packets_larger_than_their_length_field_counts_are_cut() {
     for six in [false, true] {
-        let (mut octets, start) = tcp_packet(six, flag::ACK);
-        octets.resize(start + 32 + 150_000, 0xa5);
+        let (mut bytes, start) = tcp_packet(six, flag::ACK);
+        bytes.resize(start + 32 + 150_000, 0xa5);
         let length = if six { 4..6 } else { 2..4 };
-        octets[length].fill(0);
-        let packet = SuperPacket::parse(&octets, Transport::Tcp, start, 7_000).unwrap();
+        bytes[length].fill(0);
+        let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, 7_000).unwrap();
         let pieces = pieces(&packet);
         assert_eq!(pieces.len(), 22);
         for piece in &pieces {
@@ -194,25 +191,25 @@ fn super_packets_in_tunnels_are_refused() {
         length: 2_016,
         dont_fragment: true,
     };
-    let mut octets = vec![0; outer.header_len()];
-    outer.emit(&mut octets).unwrap();
-    octets.extend([0; 8]);
-    let inside = octets.len();
-    octets.extend(&inner);
-    let parsed = SuperPacket::parse(&octets, Transport::Tcp, inside + start, 1_000);
+    let mut bytes = vec![0; outer.header_len()];
+    outer.emit(&mut bytes).unwrap();
+    bytes.extend([0; 8]);
+    let inside = bytes.len();
+    bytes.extend(&inner);
+    let parsed = SuperPacket::parse(&bytes, Transport::Tcp, inside + start, 1_000);
     assert_eq!(parsed.err(), Some(Error::Malformed(Field::Protocol)));
 }
 
 #[test]
 fn what_no_interface_could_cut_is_refused() {
-    let (octets, start) = tcp_packet(false, flag::ACK);
-    let parse = |start, size| SuperPacket::parse(&octets, Transport::Tcp, start, size);
+    let (bytes, start) = tcp_packet(false, flag::ACK);
+    let parse = |start, size| SuperPacket::parse(&bytes, Transport::Tcp, start, size);
     assert!(parse(start, 0).is_err());
     assert!(parse(19, 1_000).is_err());
     assert!(parse(usize::MAX, 1_000).is_err());
     assert!(parse(start, usize::from(u16::MAX)).is_err());
     assert!(parse(start, usize::MAX).is_err());
-    assert!(parse(octets.len() - 4, 1_000).is_err());
+    assert!(parse(bytes.len() - 4, 1_000).is_err());
     assert!(SuperPacket::parse(&[0x55; 100], Transport::Udp, 40, 10).is_err());
     let packet = parse(start, 1_000).unwrap();
     assert!(packet.emit(0, &mut [0; 999]).is_err());
@@ -231,25 +228,25 @@ mod fuzz {
             size in prop_oneof![4 => 1_usize..300, 1 => Just(0), 1 => Just(usize::MAX)],
             is_tcp in prop::sample::select(vec![true, true, true, false]),
         ) {
-            let (mut octets, segment) = tcp_packet(six, flag::ACK);
-            octets.truncate(segment + 32 + length);
-            for (place, octet) in changes {
-                let place = place.min(octets.len() - 1);
-                octets[place] = octet;
+            let (mut bytes, segment) = tcp_packet(six, flag::ACK);
+            bytes.truncate(segment + 32 + length);
+            for (place, byte) in changes {
+                let place = place.min(bytes.len() - 1);
+                bytes[place] = byte;
             }
             let transport = if is_tcp { Transport::Tcp } else { Transport::Udp };
             let start = start.unwrap_or(segment);
-            if let Ok(packet) = SuperPacket::parse(&octets, transport, start, size) {
-                prop_assert!(packet.count() <= octets.len());
-                let mut room = vec![0; octets.len()];
+            if let Ok(packet) = SuperPacket::parse(&bytes, transport, start, size) {
+                prop_assert!(packet.count() <= bytes.len());
+                let mut room = vec![0; bytes.len()];
                 let mut sum = 0;
                 for number in 0..packet.count() {
                     let written = packet.emit(number, &mut room).unwrap();
-                    prop_assert!(written <= octets.len());
+                    prop_assert!(written <= bytes.len());
                     sum += written;
                 }
-                // Every octet of the payload is in one of them.
-                prop_assert!(sum >= length.min(octets.len() - start));
+                // Every byte of the payload is in one of them.
+                prop_assert!(sum >= length.min(bytes.len() - start));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::protocol::checksum::Checksum;
 const HERE: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 const THERE: [u8; 6] = [0x02, 0, 0, 0, 0, 2];
 
-/// A frame from HERE to THERE with a packet of `length` octets behind a header that
+/// A frame from HERE to THERE with a packet of `length` bytes behind a header that
 /// `with` may change; the IPv4 checksum is computed afterwards.
 fn frame(ip: IpVersion, length: usize, with: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut frame = vec![0xa5; 14 + length];
@@ -44,7 +44,7 @@ fn frame(ip: IpVersion, length: usize, with: impl FnOnce(&mut [u8])) -> Vec<u8> 
     frame
 }
 
-/// fd00:: and a last octet.
+/// fd00:: and a last byte.
 fn address(last: u8) -> [u8; 16] {
     let mut address = [0; 16];
     (address[0], address[15]) = (0xfd, last);
@@ -53,17 +53,17 @@ fn address(last: u8) -> [u8; 16] {
 
 fn answer(frame: &[u8], mtu: u32) -> Option<Vec<u8>> {
     let answer = TooBig::to(frame, mtu)?;
-    let mut octets = vec![0xff; answer.buffer_len()];
-    answer.emit(&mut octets).unwrap();
-    Some(octets)
+    let mut bytes = vec![0xff; answer.buffer_len()];
+    answer.emit(&mut bytes).unwrap();
+    Some(bytes)
 }
 
 /// The checks of a host on an answer: exchanged addresses, both checksums, the MTU.
 /// Returns the MTU and the quoted packet.
-fn read(octets: &[u8]) -> (u32, &[u8]) {
-    let summary = Summary::of(octets, octets.len());
-    assert_eq!((&octets[..6], &octets[6..12]), (&HERE[..], &THERE[..]));
-    let packet = &octets[14..];
+fn read(bytes: &[u8]) -> (u32, &[u8]) {
+    let summary = Summary::of(bytes, bytes.len());
+    assert_eq!((&bytes[..6], &bytes[6..12]), (&HERE[..], &THERE[..]));
+    let packet = &bytes[14..];
     match summary.ip.unwrap() {
         IpVersion::V4 => {
             assert_eq!(summary.transport, Some(Transport::Other(1)));
@@ -105,8 +105,8 @@ fn read(octets: &[u8]) -> (u32, &[u8]) {
 fn an_answer_says_the_mtu_and_quotes_as_much_as_it_may() {
     for (ip, quoted) in [(IpVersion::V4, 548), (IpVersion::V6, 1232)] {
         let offending = frame(ip, 1500, |_| ());
-        let octets = answer(&offending, 1400).unwrap();
-        let (mtu, quote) = read(&octets);
+        let bytes = answer(&offending, 1400).unwrap();
+        let (mtu, quote) = read(&bytes);
         assert_eq!(mtu, 1400);
         assert_eq!(quote, &offending[14..14 + quoted]);
     }
@@ -119,9 +119,9 @@ fn a_tag_is_kept_and_padding_is_not_quoted() {
     tagged.extend([0x81, 0x00, 0x00, 0x07]);
     tagged.extend(&plain[12..]);
     tagged.extend([0xee; 30]);
-    let octets = answer(&tagged, 200).unwrap();
-    assert_eq!(octets[12..18], [0x81, 0x00, 0x00, 0x07, 0x08, 0x00]);
-    let untagged = [&octets[..12], &octets[16..]].concat();
+    let bytes = answer(&tagged, 200).unwrap();
+    assert_eq!(bytes[12..18], [0x81, 0x00, 0x00, 0x07, 0x08, 0x00]);
+    let untagged = [&bytes[..12], &bytes[16..]].concat();
     assert_eq!(read(&untagged), (200, &plain[14..]));
 }
 
@@ -223,19 +223,19 @@ fn echoes_and_first_fragments_are_answered() {
 
 proptest! {
     #[test]
-    fn any_octets_are_answered_or_not_and_no_answer_is_answered(
-        mut octets in prop::collection::vec(any::<u8>(), 0..2_000),
+    fn any_bytes_are_answered_or_not_and_no_answer_is_answered(
+        mut bytes in prop::collection::vec(any::<u8>(), 0..2_000),
         mtu in any::<u32>(),
         kind in prop::sample::select(vec![0x0800u16, 0x86dd, 0x8100, 0x88a8, 0x0806]),
         first in any::<u8>(),
     ) {
         // A valid type, because most random frames would be refused there.
-        if octets.len() > 20 {
-            octets[12..14].copy_from_slice(&kind.to_be_bytes());
-            octets[14] = first;
+        if bytes.len() > 20 {
+            bytes[12..14].copy_from_slice(&kind.to_be_bytes());
+            bytes[14] = first;
         }
         for mtu in [mtu, mtu % 2_000] {
-            if let Some(answer) = answer(&octets, mtu) {
+            if let Some(answer) = answer(&bytes, mtu) {
                 prop_assert!(answer.len() <= 18 + 1280);
                 for again in [68, 1280] {
                     prop_assert_eq!(TooBig::to(&answer, again), None);
@@ -255,10 +255,10 @@ proptest! {
         let offending = frame(ip, usize::from(length), |packet| packet[48..].fill(filler));
         let least = if six { 1280 } else { 0 };
         let due = (least..u32::from(length)).contains(&mtu);
-        let octets = answer(&offending, mtu);
-        prop_assert_eq!(octets.is_some(), due);
-        if let Some(octets) = octets {
-            let (advertised, quoted) = read(&octets);
+        let bytes = answer(&offending, mtu);
+        prop_assert_eq!(bytes.is_some(), due);
+        if let Some(bytes) = bytes {
+            let (advertised, quoted) = read(&bytes);
             prop_assert_eq!(advertised, mtu);
             prop_assert!(offending[14..].starts_with(quoted));
         }

@@ -19,12 +19,12 @@ pub(crate) fn capture<'a>(
         name: "jumbo0",
         most: 0,
     });
-    for (nanos, octets) in packets {
+    for (nanos, bytes) in packets {
         put(Block::Packet {
             interface: 0,
             nanos,
-            octets,
-            length: u32::try_from(octets.len()).unwrap(),
+            bytes,
+            length: u32::try_from(bytes.len()).unwrap(),
         });
     }
     file

@@ -4,8 +4,8 @@ use plan::{Assertion, Expected, Trial};
 use super::super::judged;
 use super::*;
 use crate::compare::compare;
-use crate::robustness::Answer;
-use crate::robustness::questions::{answers, questions};
+use crate::sensitivity::Answer;
+use crate::sensitivity::questions::{answers, questions};
 
 /// Three readings of a text, each with offloads off and on; throughput at MTU 9000 against
 /// 1000 Mbit/s at 1500.

@@ -6,11 +6,11 @@ use super::*;
 /// Segments at MTU 1500 over IPv4, from an MSS of 536 on.
 const SEGMENTS: [f64; 5] = [524.0, 700.0, 900.0, 1_150.0, 1_448.0];
 
-/// Packets of 1 us and octets of 0.2 ns: about 9 Gbit/s at MTU 1500.
+/// Packets of 1 us and bytes of 0.2 ns: about 9 Gbit/s at MTU 1500.
 const COST: Cost = Cost {
     per_transfer: 0.0,
     per_packet: 1e-6,
-    per_octet: 0.2e-9,
+    per_byte: 0.2e-9,
 };
 
 /// `repeats` trials at each segment, with this relative spread.
@@ -24,7 +24,7 @@ fn trials(random: &mut Normal, repeats: usize, spread: f64) -> Vec<Observation> 
             several: false,
             segment,
             size: 1e9,
-            seconds: COST.per_payload_octet(segment) * value,
+            seconds: COST.per_payload_byte(segment) * value,
         })
         .collect()
 }
@@ -36,16 +36,16 @@ fn of(random: &mut Normal, repeats: usize, spread: f64) -> CostFit {
 #[test]
 fn the_costs_that_made_the_trials_are_found_again() {
     let found = of(&mut Normal::new(1), 20, 0.02);
-    let [octet, packet, transfer] = found.errors();
+    let [byte, packet, transfer] = found.errors();
     assert!(
-        (found.cost.per_octet - 0.2e-9).abs() < 3.0 * octet,
+        (found.cost.per_byte - 0.2e-9).abs() < 3.0 * byte,
         "{found:?}"
     );
     assert!(
         (found.cost.per_packet - 1e-6).abs() < 3.0 * packet,
         "{found:?}"
     );
-    assert!(octet < 0.02e-9 && packet < 0.02e-6 && transfer == 0.0);
+    assert!(byte < 0.02e-9 && packet < 0.02e-6 && transfer == 0.0);
     assert!((found.spread - 0.02).abs() < 0.005);
     assert!(!found.is_negative() && found.extrapolates(8_948.0) && !found.extrapolates(1_448.0));
 }
@@ -59,7 +59,7 @@ fn intervals_hold_and_tests_reject_as_often_as_they_say() {
     let rounds = 2_000;
     for _ in 0..rounds {
         let found = of(&mut random, 4, 0.03);
-        let truth = COST.per_payload_octet(8_948.0);
+        let truth = COST.per_payload_byte(8_948.0);
         let mean = random.sample(3, truth, 0.03 * truth).iter().sum::<f64>() / 3.0;
         held += u32::from(found.interval(8_948.0, 1e9, 3).holds(mean));
         rejected += u32::from(found.lack_of_fit.unwrap().is_significant());
@@ -124,7 +124,7 @@ fn a_cost_of_transfers_is_told_from_sizes() {
             several: false,
             segment,
             size,
-            seconds: COST.per_payload_octet(segment) + 1e-4 / size,
+            seconds: COST.per_payload_byte(segment) + 1e-4 / size,
         })
         .collect();
     let found = fit(&observations, None, Spread::Measured).unwrap();
@@ -186,12 +186,12 @@ proptest! {
 /// Packets of several segments reach the sizes of larger MTUs; their own cost is not that
 /// of packets of one segment.
 #[test]
-fn packets_of_several_segments_tell_octets_and_their_own_cost() {
+fn packets_of_several_segments_tell_bytes_and_their_own_cost() {
     let mut random = Normal::new(3);
     let mut all = trials(&mut random, 6, 0.01);
     for segments in [2.0, 4.0, 7.0] {
         let segment = 1_448.0 * segments;
-        let seconds = COST.per_payload_octet(segment) + 0.2e-6 / segment;
+        let seconds = COST.per_payload_byte(segment) + 0.2e-6 / segment;
         all.extend(
             random
                 .sample(6, 1.0, 0.01)
@@ -209,7 +209,7 @@ fn packets_of_several_segments_tell_octets_and_their_own_cost() {
         (found.per_joined_packet - 0.2e-6).abs() < 0.05e-6,
         "{found:?}"
     );
-    let truth = COST.per_payload_octet(8_948.0);
+    let truth = COST.per_payload_byte(8_948.0);
     let interval = found.interval(8_948.0, 1e9, 1);
     assert!(
         interval.holds(truth) && interval.half() < 0.05 * truth,

@@ -28,7 +28,7 @@ fn asked(mtus: &[u64]) -> Asked {
 }
 
 fn has(found: &Predicted, kind: &str) -> bool {
-    found.doubts.iter().any(|doubt| doubt.kind == kind)
+    found.warnings.iter().any(|warning| warning.kind == kind)
 }
 
 /// Fitted at MTU 1500 alone [Praptodiyono2019 Table 4].
@@ -48,7 +48,7 @@ fn linux_of_the_study_is_predicted_and_windows_is_flagged() {
     let found = predict(&windows, &[], &asked(&[4000, 9000])).unwrap();
     assert!((found.figures[0].value - 843.7).abs() < 0.05);
     assert!((found.figures[1].value - 924.6).abs() < 0.05);
-    assert!(has(&found, "refuted"), "{:?}", found.doubts);
+    assert!(has(&found, "refuted"), "{:?}", found.warnings);
     // All three figures fitted: not of the form.
     let all = Asked {
         fitted_up_to: None,
@@ -103,7 +103,7 @@ fn runs_that_were_not_fitted_are_counted_inside_and_outside() {
 }
 
 #[test]
-fn offloads_and_quantities_that_cannot_be_fitted_are_doubts() {
+fn offloads_and_quantities_that_cannot_be_fitted_are_warnings() {
     let mut bundled = series(&[(1500, 750.94)]);
     bundled.offloads = Offloads::On;
     bundled.points[0].values.push((QUANTITIES[1], 3.0, 4e7));
@@ -134,8 +134,8 @@ fn without_a_link_one_segment_size_is_refused() {
 }
 
 #[test]
-fn disturbed_trials_and_costs_below_zero_are_doubts() {
-    // Throughput falls with the segment: no octet costs less than nothing.
+fn disturbed_trials_and_costs_below_zero_are_warnings() {
+    // Throughput falls with the segment: no byte costs less than nothing.
     let mut odd = series(&[
         (1300, 100.0),
         (1300, 101.0),

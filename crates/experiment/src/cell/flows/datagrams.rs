@@ -5,7 +5,7 @@ use keyfile::quantity::{number, size_or, switch};
 use keyfile::{Node, refusal};
 use meter::departures::Law;
 use plan::setting::{Network, Sends};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use units::Bytes;
 
 use super::super::traffic::MESSAGE_HEADER;
@@ -20,10 +20,10 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     flow: &str,
     network: &Network,
-    world: World,
+    backend: Backend,
 ) -> Result<Sends> {
     let laws = laws::read(reader, flow, network)?;
-    match world.profile().hosts {
+    match backend.profile().hosts {
         Hosts::Kernels => {
             let header = match network.graph {
                 Some(_) => NUMBERED,
@@ -33,14 +33,14 @@ pub(super) fn read(
         }
         Hosts::Simulated => {}
     }
-    let (packets, octets) = limits(reader, flow)?;
+    let (packets, bytes) = limits(reader, flow)?;
     let key = format!("flows.{flow}.dont_fragment");
     Ok(Sends::Datagrams {
         gaps: laws.gaps,
         payloads: laws.payloads,
         bursts: laws.bursts,
         packets,
-        octets,
+        bytes,
         dont_fragment: reader.read(&key, switch)?.value,
     })
 }
@@ -55,28 +55,28 @@ pub(super) fn read_messages(
 ) -> Result<Sends> {
     let laws = laws::read_unpaced(reader, flow, network)?;
     hold_a_header(reader, flow, &laws.payloads, MESSAGE_HEADER)?;
-    let (packets, octets) = limits(reader, flow)?;
+    let (packets, bytes) = limits(reader, flow)?;
     Ok(Sends::Messages {
         gaps: laws.gaps,
         payloads: laws.payloads,
         bursts: laws.bursts,
         packets,
-        octets,
+        bytes,
         window,
     })
 }
 
-/// The numbers of messages and octets after which it ends.
+/// The numbers of messages and bytes after which it ends.
 fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<Bytes>)> {
     let key = |key: &str| format!("flows.{flow}.{key}");
     let packets = reader.optional(&key("packets"), number(1, i64::MAX))?;
-    let octets = reader.optional(&key("octets"), size_or("none"))?;
-    if let Some(none) = (octets.as_ref()).filter(|size| size.value == Some(Bytes::ZERO)) {
+    let bytes = reader.optional(&key("bytes"), size_or("none"))?;
+    if let Some(none) = (bytes.as_ref()).filter(|size| size.value == Some(Bytes::ZERO)) {
         return Err(none.refuse("a flow of nothing; leave it out"));
     }
     Ok((
         packets.map(|packets| packets.value.unsigned_abs()),
-        octets.and_then(|octets| octets.value),
+        bytes.and_then(|bytes| bytes.value),
     ))
 }
 
@@ -94,7 +94,7 @@ fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law, header: By
         let path = format!("flows.{flow}.{key}");
         if let Some(Node { value, origin }) = reader.find(&path)? {
             let why =
-                format!("between kernels a message has at least the {header} octets of our header");
+                format!("between kernels a message has at least the {header} bytes of our header");
             return Err(refusal(origin, &path, value, why));
         }
     }

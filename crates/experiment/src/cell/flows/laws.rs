@@ -44,7 +44,7 @@ const SHAPES: [&str; 7] = [
 pub(super) struct Laws {
     /// Picoseconds from one datagram to the next.
     pub(super) gaps: Law,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub(super) payloads: Law,
     /// The on and off periods, if there are any.
     pub(super) bursts: Option<Bursts>,
@@ -79,7 +79,7 @@ pub(super) fn read_unpaced(reader: &mut Reader<'_>, flow: &str, network: &Networ
 /// The law of the payloads.
 struct Payloads {
     law: Law,
-    /// Their mean in whole octets; `None` without a mean.
+    /// Their mean in whole bytes; `None` without a mean.
     mean: Option<Bytes>,
 }
 
@@ -87,19 +87,19 @@ fn payloads(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Pa
     let key = |key: &str| format!("flows.{flow}.{key}");
     let most = model::largest_message(network.ip);
     let range = |size: Bytes| size > Bytes::ZERO && size <= most;
-    let between = format!("a datagram has 1 to {} octets", most.get());
+    let between = format!("a datagram has 1 to {} bytes", most.get());
     if let Some(seen) = reader.optional(&key("message_seen"), several(size))? {
         refuse_beside(reader, flow, &OF_MESSAGES, "message_seen")?;
         if !seen.value.iter().all(|&size| range(size)) {
             return Err(seen.refuse(between));
         }
-        let values: Vec<f64> = seen.value.into_iter().map(octets).collect();
+        let values: Vec<f64> = seen.value.into_iter().map(bytes).collect();
         return Ok(Payloads::of(Law::Empirical(values.into()), most));
     }
     if let Some(found) = whole_law(reader, &key("message"), Measure::Sizes)? {
         refuse_beside(reader, flow, &["message_law"], "message")?;
         let (least, largest) = found.value.range();
-        let bounded = largest.is_finite() && !(least >= 1.0 && largest <= octets(most));
+        let bounded = largest.is_finite() && !(least >= 1.0 && largest <= bytes(most));
         if bounded || found.value.mean() <= 0.0 {
             return Err(found.refuse(between));
         }
@@ -107,11 +107,11 @@ fn payloads(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Pa
     }
     let written = reader.read(&key("message"), written)?;
     let smallest = network.links.iter().map(|link| link.mtu).min();
-    let (message, comes_to) = written.value.octets(smallest);
+    let (message, comes_to) = written.value.bytes(smallest);
     if !range(message) {
         return Err(written.refuse(format!("{comes_to}{between}")));
     }
-    let of_mean = shaped(octets(message), Measure::Sizes);
+    let of_mean = shaped(bytes(message), Measure::Sizes);
     let law = reader.read(&key("message_law"), of_mean)?.value;
     let mean = Some(message);
     Ok(Payloads { law, mean })
@@ -125,7 +125,7 @@ impl Payloads {
             clippy::cast_sign_loss,
             reason = "not below zero, and no more than a datagram has"
         )]
-        let mean = mean.map(|mean| Bytes::new(mean.min(octets(most)).ceil() as u64));
+        let mean = mean.map(|mean| Bytes::new(mean.min(bytes(most)).ceil() as u64));
         Self { law, mean }
     }
 }
@@ -328,7 +328,7 @@ fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloa
         .iter()
         .filter_map(|link| Some((link, link.rate?)))
         .min_by_key(|(_, rate)| *rate);
-    let wire = |link: &Link, message| octets_on_wire(link, network, message);
+    let wire = |link: &Link, message| bytes_on_wire(link, network, message);
     match (gap, of_rate, load) {
         (Some(gap), None, None) if gap.value > Span::ZERO => Ok(picos(gap.value)),
         (Some(gap), None, None) => Err(gap.refuse("datagrams need some time between them")),
@@ -358,7 +358,7 @@ fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloa
     }
 }
 
-fn octets_on_wire(link: &Link, network: &Network, message: Bytes) -> Bytes {
+fn bytes_on_wire(link: &Link, network: &Network, message: Bytes) -> Bytes {
     model::message_wire_size(message, link.mtu, network.ip, link.framing)
 }
 
@@ -366,6 +366,6 @@ fn picos(span: Span) -> f64 {
     span.as_picos() as f64
 }
 
-fn octets(size: Bytes) -> f64 {
+fn bytes(size: Bytes) -> f64 {
     size.get() as f64
 }

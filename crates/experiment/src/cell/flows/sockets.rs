@@ -3,14 +3,14 @@
 use anyhow::Result;
 use keyfile::quantity::{switch, word};
 use plan::setting::{Instrument, Sockets};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 
 use super::super::traffic::socket_buffer;
 use crate::reader::Reader;
 
 /// The socket settings of all flows; `None` for simulated ones.
-pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Sockets>> {
-    match world.profile().hosts {
+pub(super) fn read(reader: &mut Reader<'_>, backend: Backend) -> Result<Option<Sockets>> {
+    match backend.profile().hosts {
         Hosts::Kernels => {}
         Hosts::Simulated => {
             reader.refuse_unsupported("traffic")?;

@@ -9,7 +9,7 @@ use keyfile::quantity::{name, span};
 use keyfile::{Node, Parsed, Table, Value, refusal};
 use plan::metric::LONGEST_WINDOW;
 use plan::setting::{Counted, Network, Traffic, Window};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use units::Span;
 
 use crate::reader::{Reader, Spanned};
@@ -30,17 +30,17 @@ pub(in crate::cell) fn read(
     tree: &Table,
     network: &mut Network,
     traffic: &Traffic,
-    world: World,
+    backend: Backend,
 ) -> Result<()> {
     let links: Vec<String> = network.links.iter().map(|link| link.name.clone()).collect();
-    let duration = match (traffic, world.profile().hosts) {
+    let duration = match (traffic, backend.profile().hosts) {
         (Traffic::Flows(flows), Hosts::Simulated) => flows.duration,
         (Traffic::Flows(flows), Hosts::Kernels) if network.graph.is_some() => flows.duration,
-        (Traffic::Transfer(of), _) if transfer::is_followed(network, of, world) => {
+        (Traffic::Transfer(of), _) if transfer::is_followed(network, of, backend) => {
             return transfer::read(reader, tree, network);
         }
         _ => {
-            return refuse(reader, &links, traffic, world);
+            return refuse(reader, &links, traffic, backend);
         }
     };
     let mut taken: Vec<String> = Vec::new();
@@ -81,17 +81,17 @@ fn refuse(
     reader: &mut Reader<'_>,
     links: &[String],
     traffic: &Traffic,
-    world: World,
+    backend: Backend,
 ) -> Result<()> {
     for link in links {
         for table in TABLES {
             let path = format!("links.{link}.{table}");
             if let Some(Node { value, origin }) = reader.find(&path)? {
-                let why = match (traffic, world.profile().hosts) {
+                let why = match (traffic, backend.profile().hosts) {
                     (Traffic::Transfer(_), Hosts::Kernels) if table == "windows" => {
                         "only a transfer over TCP and link = \"emulated\" is counted"
                     }
-                    (_, Hosts::Kernels) => "only links of the world `sim` are counted: --on sim",
+                    (_, Hosts::Kernels) => "only links of the backend `sim` are counted: --on sim",
                     (Traffic::Transfer(_), Hosts::Simulated) => {
                         "only a transfer over TCP is counted"
                     }

@@ -121,13 +121,13 @@ pub(super) fn read(
         word(DIRECTIONS),
     )?;
     let (gaps, heading) = (gaps.value, direction.value);
-    let octets = size;
+    let bytes = size;
     let mtu = link.mtu.bytes();
-    let packet = octets.value.unwrap_or(mtu);
+    let packet = bytes.value.unwrap_or(mtu);
     let least = ip.header() + Transport::Udp.header();
     if !(least..=mtu).contains(&packet) {
-        return Err(octets.refuse(format!(
-            "an IP packet with a datagram in it has {} to {} octets on this link",
+        return Err(bytes.refuse(format!(
+            "an IP packet with a datagram in it has {} to {} bytes on this link",
             least.get(),
             mtu.get()
         )));

@@ -7,7 +7,7 @@ use anyhow::Result;
 use keyfile::quantity::{either, probability, rate, share, size_or, span, word};
 use keyfile::{Origin, Parsed, Value};
 use link::written::discipline;
-use plan::World;
+use plan::Backend;
 use plan::setting::{Counted, Impairments, JitterLaw, Link, LinkKind, Narrow, Watched};
 use queue::Choice;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
@@ -37,7 +37,7 @@ const JITTER_LAWS: &[(&str, JitterLaw)] = &[
 const ANSWERS: &[(&str, bool)] = &[("drop", false), ("answer", true)];
 
 /// The depth of a link's token bucket if `burst` is `auto`: the larger of two
-/// frames and what the rate carries in 1 ms, in whole octets. A smaller bucket
+/// frames and what the rate carries in 1 ms, in whole bytes. A smaller bucket
 /// than a frame passes nothing. A slightly larger one starves the link whenever
 /// the kernel wakes it late, which in a virtual machine is up to a millisecond.
 /// A much larger one would have to be drained before counting.
@@ -83,7 +83,7 @@ impl Keys {
         table: &str,
         ip: IpVersion,
         defaults: Option<&Self>,
-        world: World,
+        backend: Backend,
     ) -> Result<Self> {
         let mtu = |value: &Value| mtu(value, ip);
         let wire_mtu = |value: &Value| either(value, "mtu", mtu);
@@ -108,7 +108,7 @@ impl Keys {
         };
         let rate = preset(|medium, _| medium.rate().into());
         // No rate is the default where the network is as it is.
-        let is_given = !world.profile().builds_network && defaults.is_none();
+        let is_given = !backend.profile().builds_network && defaults.is_none();
         let rate = rate.or_else(|| is_given.then(|| ("none".into(), Origin::Default)));
         let delay = preset(|medium, metres| Value::Text(medium.delay(metres).to_string()));
         let bit_error_rate = preset(|medium, _| Value::Float(medium.bit_error_rate()));
@@ -146,7 +146,7 @@ impl Keys {
         &self,
         name: String,
         kind: LinkKind,
-        world: World,
+        backend: Backend,
         all: &Self,
     ) -> Result<Link> {
         let mtu = self.mtu.value;
@@ -164,7 +164,7 @@ impl Keys {
             let many = if frames == 1 { "a frame" } else { "two frames" };
             (!bounds.contains(&size)).then(|| {
                 format!(
-                    "{many} of MTU {} with framing are {} octets: write from {} to {}",
+                    "{many} of MTU {} with framing are {} bytes: write from {} to {}",
                     mtu.get(),
                     least.get(),
                     least.get(),
@@ -177,7 +177,7 @@ impl Keys {
         }
         let packets = self.buffer.value.packets();
         let buffer = match self.buffer.value {
-            Buffer::Octets(octets) => octets,
+            Buffer::Bytes(bytes) => bytes,
             Buffer::Packets(packets) => frame * u64::from(packets),
         };
         if let (None, Some(why)) = (packets, check(buffer, 2)) {
@@ -198,7 +198,7 @@ impl Keys {
             buffer,
             impairments: Impairments {
                 queue: self.planned_queue(all)?,
-                notices: self.notices(all, world)?,
+                notices: self.notices(all, backend)?,
                 packets,
                 delay: self.delay.value,
                 jitter: self.jitter.value,
@@ -244,7 +244,7 @@ impl Keys {
             return Err(self.queue.refuse(why("queue")));
         }
         if self.buffer.value.packets().is_some() {
-            return Err(self.buffer.refuse("a buffer in packets needs link = \"emulated\": write octets, for instance \"500kB\""));
+            return Err(self.buffer.refuse("a buffer in packets needs link = \"emulated\": write bytes, for instance \"500kB\""));
         }
         if self.wire_mtu.value.is_some() {
             return Err(self.wire_mtu.refuse(why("wire_mtu")));
@@ -310,18 +310,18 @@ fn made_of(
 }
 
 fn mtu(value: &Value, ip: IpVersion) -> Parsed<IpMtu> {
-    let octets = match value {
-        Value::Integer(octets) => u64::try_from(*octets).unwrap_or(0),
+    let bytes = match value {
+        Value::Integer(bytes) => u64::try_from(*bytes).unwrap_or(0),
         // An MTU as a size, such as "9kB".
         Value::Text(text) => match text.parse().map(Bytes::get) {
-            Ok(octets) if IpMtu::new(octets, ip).is_ok() => {
-                return Err(format!("write {octets}"));
+            Ok(bytes) if IpMtu::new(bytes, ip).is_ok() => {
+                return Err(format!("write {bytes}"));
             }
             _ => 0,
         },
         _ => 0,
     };
-    let mtu = IpMtu::new(octets, ip).map_err(|error| error.to_string())?;
+    let mtu = IpMtu::new(bytes, ip).map_err(|error| error.to_string())?;
     Ok((mtu, i64::from(mtu.get()).into()))
 }
 

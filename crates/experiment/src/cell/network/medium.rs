@@ -50,7 +50,7 @@ impl Medium {
     }
 
     /// The maximum bit error rate: 1e-10 [IEEE802.3 s40.1], 1e-12 [IEEE802.3
-    /// s38.1]; over the air the rate at which one frame of 1000 octets in ten
+    /// s38.1]; over the air the rate at which one frame of 1000 bytes in ten
     /// is lost at the weakest signal that a receiver must support [IEEE802.11
     /// s17.3.10], 1 - 0.9^(1/8000).
     pub(super) const fn bit_error_rate(self) -> f64 {

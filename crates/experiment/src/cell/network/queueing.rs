@@ -6,7 +6,7 @@ use keyfile::quantity::size;
 use keyfile::{Parsed, Value};
 use link::written::{self, BadQueue, Planned, checked, visit};
 use plan::setting::Queue;
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use queue::{Choice, DISCIPLINES, Limit, Reaction, Spec};
 use tcp::React;
 use units::text::packets;
@@ -22,21 +22,21 @@ const MOST_PACKETS: u32 = 10_000_000;
 /// The capacity of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Buffer {
-    Octets(Bytes),
+    Bytes(Bytes),
     Packets(u32),
 }
 
 impl Buffer {
     pub(super) const fn packets(self) -> Option<u32> {
         match self {
-            Self::Octets(_) => None,
+            Self::Bytes(_) => None,
             Self::Packets(packets) => Some(packets),
         }
     }
 
     const fn limit(self) -> Limit {
         match self {
-            Self::Octets(octets) => Limit::Bytes(octets),
+            Self::Bytes(bytes) => Limit::Bytes(bytes),
             Self::Packets(packets) => Limit::Packets(packets),
         }
     }
@@ -49,8 +49,8 @@ pub(super) fn buffer(value: &Value) -> Parsed<Buffer> {
         _ => None,
     };
     let Some(number) = number else {
-        let (octets, canonical) = size(value).map_err(|why| format!("{why}, or \"35 packets\""))?;
-        return Ok((Buffer::Octets(octets), canonical));
+        let (bytes, canonical) = size(value).map_err(|why| format!("{why}, or \"35 packets\""))?;
+        return Ok((Buffer::Bytes(bytes), canonical));
     };
     match number.parse() {
         Ok(packets @ 1..=MOST_PACKETS) => Ok((
@@ -114,17 +114,17 @@ impl Keys {
     }
 
     /// The reaction of sources to drop notifications of this link's queue, if
-    /// it sends any; only in the world `sim`.
-    pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
+    /// it sends any; only in the backend `sim`.
+    pub(super) fn notices(&self, all: &Self, backend: Backend) -> Result<Option<React>> {
         let notices = self.planned(all).notices.map(react);
-        match world.profile().hosts {
+        match backend.profile().hosts {
             Hosts::Kernels if notices.is_some() => {}
             Hosts::Kernels | Hosts::Simulated => return Ok(notices),
         }
         let bad = BadQueue {
             key: "mred.notify".into(),
             why:
-                "only the sources of the world `sim` understand it: --on sim, or write notify = off"
+                "only the sources of the backend `sim` understand it: --on sim, or write notify = off"
                     .into(),
         };
         Err(self.at_fault(all, &bad))

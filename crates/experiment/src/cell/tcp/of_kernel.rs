@@ -4,7 +4,7 @@ use anyhow::Result;
 use keyfile::quantity::{span, switch, word};
 use keyfile::{Node, refusal};
 use plan::setting::{KernelTcp, Network};
-use plan::{Hosts, World};
+use plan::{Backend, Hosts};
 use tcp::Recovery;
 use units::Span;
 
@@ -21,9 +21,9 @@ const LONGEST_TIMEOUT: Span = Span::from_secs(120);
 pub(in crate::cell) fn read(
     reader: &mut Reader<'_>,
     network: &Network,
-    world: World,
+    backend: Backend,
 ) -> Result<KernelTcp> {
-    match world.profile().hosts {
+    match backend.profile().hosts {
         Hosts::Kernels => {}
         Hosts::Simulated => return Ok(KernelTcp::default()),
     }

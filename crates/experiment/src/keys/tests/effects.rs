@@ -16,7 +16,7 @@ const VALUES: [&str; 7] = [FREE, "interface", "off", "64", "true", "192.0.2.7", 
 /// A key whose text reports print, and no more.
 const PRINTED: &str = "fitted_to";
 
-/// Hosts of the world `hosts`.
+/// Hosts of the backend `hosts`.
 const HOSTS: &str = "
 [hosts.sender]
 ssh = \"a\"
@@ -40,10 +40,10 @@ sender = \"true\"
 read.loss = \"/loss\"
 ";
 
-fn side_effects(experiment: &Experiment, world: World, set: &str) -> BTreeSet<SideEffect> {
+fn side_effects(experiment: &Experiment, backend: Backend, set: &str) -> BTreeSet<SideEffect> {
     let mut experiment = experiment.clone();
     let plan = match experiment.set(set) {
-        Ok(()) => experiment.clone().plan(world, |_| Ok(())),
+        Ok(()) => experiment.clone().plan(backend, |_| Ok(())),
         Err(error) => Err(error),
     };
     let named = experiment.named_hosts(&[]);
@@ -59,22 +59,22 @@ fn every_key_with_an_effect_is_listed_with_its_value() {
     std::fs::write(&file, "600\n").unwrap();
     let file = format!("file:{}", file.display());
     let experiments = [
-        (HOSTS, World::Hosts),
-        (FLOWS, World::Sim),
-        (COMMAND, World::Netns),
+        (HOSTS, Backend::Hosts),
+        (FLOWS, Backend::Sim),
+        (COMMAND, Backend::Netns),
     ];
-    let experiments = experiments.map(|(text, world)| {
+    let experiments = experiments.map(|(text, backend)| {
         let text = format!("{BARE}{text}");
-        (Experiment::parse(&text, "x.toml").unwrap(), world)
+        (Experiment::parse(&text, "x.toml").unwrap(), backend)
     });
     let all = sections().flat_map(|section| section.keys.iter().map(move |key| (section, key)));
     let mut listed = 0;
     for (section, key) in all.filter(|(_, key)| key.effect != Effect::None) {
-        let is_listed = |experiment: &Experiment, world, path: &str| {
+        let is_listed = |experiment: &Experiment, backend, path: &str| {
             let path = path.replace("ROLE", "sender");
             let mut values = VALUES.iter().copied().chain([&*file]);
             values.any(|value| {
-                let found = side_effects(experiment, world, &format!("{path}={value}"));
+                let found = side_effects(experiment, backend, &format!("{path}={value}"));
                 let is_it = |effect: &SideEffect| effect.key == path && effect.value == value;
                 found.iter().any(is_it)
             })
@@ -84,7 +84,7 @@ fn every_key_with_an_effect_is_listed_with_its_value() {
                 let path = joined(section.tables[0], key.name);
                 experiments
                     .iter()
-                    .any(|(experiment, world)| is_listed(experiment, *world, &path))
+                    .any(|(experiment, backend)| is_listed(experiment, *backend, &path))
             }
             false => somewhere(&experiments, section, key, is_listed),
         };
@@ -98,11 +98,11 @@ fn every_key_with_an_effect_is_listed_with_its_value() {
 fn a_key_without_an_effect_takes_no_text_as_it_is() {
     let mut experiments = experiments();
     // Those of queues behind have keys of numbers and words alone.
-    experiments.retain(|(_, world)| *world != World::Model);
+    experiments.retain(|(_, backend)| *backend != Backend::Model);
     experiments.truncate(OTHERS.len());
     let silent = of_cells().filter(|(_, key)| key.effect == Effect::None);
     for (section, key) in silent.filter(|(_, key)| key.name != PRINTED) {
-        let takes = |experiment: &Experiment, world, path: &str| {
+        let takes = |experiment: &Experiment, backend, path: &str| {
             let mut tree = experiment.tree.only(|key| cell_roots().contains(&key));
             let free = Node {
                 value: FREE.into(),
@@ -111,7 +111,7 @@ fn a_key_without_an_effect_takes_no_text_as_it_is() {
             let path = KeyPath::parse(path).unwrap();
             tree.put(&path.0, free).is_ok_and(|()| {
                 let files = LawFiles::default();
-                let cell = cell::read(&tree, &experiment.place, world, |_| Ok(()), &files);
+                let cell = cell::read(&tree, &experiment.place, backend, |_| Ok(()), &files);
                 cell.is_ok_and(|cell| format!("{:?}", cell.setting).contains(FREE))
             })
         };
@@ -128,9 +128,9 @@ fn a_key_without_an_effect_takes_no_text_as_it_is() {
 
 #[test]
 fn files_inside_the_folder_and_values_that_change_nothing_have_no_effect() {
-    let world = World::Hosts;
+    let backend = Backend::Hosts;
     let (experiment, _) = &experiments()[1];
-    let found = |set: &str| side_effects(experiment, world, set);
+    let found = |set: &str| side_effects(experiment, backend, set);
     let keys = |set: &str| {
         found(set)
             .into_iter()

@@ -1,4 +1,4 @@
-//! Experiments of any content are planned or refused in one line, in every world, and what
+//! Experiments of any content are planned or refused in one line, in every backend, and what
 //! is planned comes back from its own text.
 
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Experiments of all kinds; their worlds are forgotten.
+/// Experiments of all kinds; their backends are forgotten.
 static BASES: LazyLock<Vec<Experiment>> = LazyLock::new(|| {
     experiments()
         .into_iter()
@@ -143,7 +143,7 @@ proptest! {
     #[test]
     fn an_experiment_is_planned_or_refused(
         base in any::<prop::sample::Index>(),
-        world in prop::sample::select(World::ALL.to_vec()),
+        backend in prop::sample::select(Backend::ALL.to_vec()),
         changes in prop::collection::vec(change(), 1..5),
     ) {
         let mut experiment = BASES[base.index(BASES.len())].clone();
@@ -163,11 +163,11 @@ proptest! {
                 prop_assert!(one_line(&error), "{error:#}");
             }
         }
-        match experiment.plan(world, |_| Ok(())) {
+        match experiment.plan(backend, |_| Ok(())) {
             Err(error) => prop_assert!(one_line(&error), "{error:#}"),
             Ok(plan) => {
                 let again = Experiment::parse(&plan.text, "plan.toml")
-                    .and_then(|experiment| experiment.plan(world, |_| Ok(())));
+                    .and_then(|experiment| experiment.plan(backend, |_| Ok(())));
                 let again = again.map_err(|error| format!("{error:#}\n{}", plan.text)).unwrap();
                 prop_assert_eq!(&again.text, &plan.text);
                 prop_assert_eq!(again.hash, plan.hash);

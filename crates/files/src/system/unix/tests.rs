@@ -16,19 +16,19 @@ fn the_file_of_a_secret_is_its_owners_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     let mut file = crate::create_private(&path).unwrap();
-    io::Write::write_all(&mut file, b"octets").unwrap();
-    assert_eq!(*read_secret(&path, 6).unwrap(), b"octets");
-    assert!(may_be_secret(&path, "octets"));
+    io::Write::write_all(&mut file, b"bytes").unwrap();
+    assert_eq!(*read_secret(&path, 5).unwrap(), b"bytes");
+    assert!(may_be_secret(&path, "bytes"));
     assert!(!may_be_secret(&path, "one\ntwo\nthree"));
-    let large = read_secret(&path, 5).unwrap_err().to_string();
-    assert_eq!(large, "it is larger than 5 octets, the limit");
+    let large = read_secret(&path, 4).unwrap_err().to_string();
+    assert_eq!(large, "it is larger than 4 bytes, the limit");
     assert!(crate::create_private(&path).is_err());
     for mode in [0o604, 0o620, 0o602, 0o640, 0o610] {
         file.set_permissions(fs::Permissions::from_mode(mode))
             .unwrap();
-        let error = read_secret(&path, 6).unwrap_err().to_string();
+        let error = read_secret(&path, 5).unwrap_err().to_string();
         assert!(error.contains("type: chmod 600"), "{error}");
-        assert!(!may_be_secret(&path, "octets"));
+        assert!(!may_be_secret(&path, "bytes"));
     }
 }
 
@@ -94,7 +94,7 @@ fn a_pipe_is_written_to_if_it_has_a_reader_and_makes_nobody_wait() {
     writer.write_all(b"line").unwrap();
     let flags = fcntl(&writer, FcntlArg::F_GETFL).unwrap();
     assert!(!OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK));
-    let mut octets = [0; 4];
-    reader.read_exact(&mut octets).unwrap();
-    assert_eq!(&octets, b"line");
+    let mut bytes = [0; 4];
+    reader.read_exact(&mut bytes).unwrap();
+    assert_eq!(&bytes, b"line");
 }

@@ -14,7 +14,7 @@ type Keyed = Hmac<Sha256>;
 
 /// Separates these keys from all others that are made of the secret.
 const SALT: &[u8] = b"jumbolab gateway 1";
-/// Uses of derived octets.
+/// Uses of derived bytes.
 const GREETINGS: &[u8] = b"greetings";
 const BUNDLES: &[u8] = b"bundles";
 
@@ -27,7 +27,7 @@ fn hash(key: &[u8], pieces: &[&[u8]]) -> [u8; 32] {
     keyed.finalize().into_bytes().into()
 }
 
-/// Two blocks of octets for a use [RFC5869 s2.3].
+/// Two blocks of bytes for a use [RFC5869 s2.3].
 fn expand(key: &[u8; 32], info: &[&[u8]]) -> [[u8; 32]; 2] {
     let first = hash(key, &[info, &[&[1][..]]].concat());
     let second = hash(key, &[&[&first[..]], info, &[&[2][..]]].concat());
@@ -50,7 +50,7 @@ pub(in crate::machine) struct Key {
 impl Keys {
     pub(super) fn new(secret: &Secret) -> Self {
         // [RFC5869 s2.2].
-        let root = Zeroizing::new(hash(SALT, &[secret.octets()]));
+        let root = Zeroizing::new(hash(SALT, &[secret.bytes()]));
         let [greetings, _] = expand(&root, &[GREETINGS]);
         Self {
             root,
@@ -107,7 +107,7 @@ impl Key {
     ) -> Option<[u8; TAG_LEN]> {
         let tag =
             self.cipher
-                .encrypt_in_place_detached(&nonce(header.number), &header.octets(), bundle);
+                .encrypt_in_place_detached(&nonce(header.number), &header.bytes(), bundle);
         Some(tag.ok()?.into())
     }
 
@@ -116,7 +116,7 @@ impl Key {
         let (nonce, tag) = (nonce(header.number), Tag::from(tag));
         let opened = self
             .cipher
-            .decrypt_in_place_detached(&nonce, &header.octets(), bundle, &tag);
+            .decrypt_in_place_detached(&nonce, &header.bytes(), bundle, &tag);
         opened.is_ok()
     }
 }
@@ -179,12 +179,12 @@ mod tests {
         let keys = Keys::new(&Secret::new(b"secret".to_vec()));
         let (one, other) = ([1; 16], [2; 16]);
         let header = SealedHeader { key: 7, number: 3 };
-        let mut octets = *b"a bundle";
-        let tag = keys.key(&one, &other).seal(header, &mut octets).unwrap();
-        assert_ne!(&octets, b"a bundle");
+        let mut bytes = *b"a bundle";
+        let tag = keys.key(&one, &other).seal(header, &mut bytes).unwrap();
+        assert_ne!(&bytes, b"a bundle");
         let opens = |key: Key, header, tag| {
-            let mut octets = octets;
-            key.open(header, &mut octets, tag) && &octets == b"a bundle"
+            let mut bytes = bytes;
+            key.open(header, &mut bytes, tag) && &bytes == b"a bundle"
         };
         assert!(opens(keys.key(&one, &other), header, tag));
         assert!(!opens(keys.key(&other, &one), header, tag));

@@ -29,19 +29,19 @@ fn greet(ends: &mut [Seal; 2], now: Time, lost: &mut impl FnMut() -> bool) {
 
 /// Whether a bundle from `from` is opened at the other end.
 fn crosses(ends: &mut [Seal; 2], from: usize, now: Time) -> bool {
-    let mut octets = b"bundle".to_vec();
+    let mut bytes = b"bundle".to_vec();
     let Some((header, key)) = ends[from].next(now) else {
         return false;
     };
-    let tag = key.seal(header, &mut octets).unwrap();
-    octets.extend(tag);
-    let opened = ends[1 - from].open(now, header, &mut octets);
+    let tag = key.seal(header, &mut bytes).unwrap();
+    bytes.extend(tag);
+    let opened = ends[1 - from].open(now, header, &mut bytes);
     assert!(
         ends[1 - from]
-            .open(now, header, &mut octets.clone())
+            .open(now, header, &mut bytes.clone())
             .is_err()
     );
-    opened == Ok(6) && octets[..6] == *b"bundle"
+    opened == Ok(6) && bytes[..6] == *b"bundle"
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn gateways_with_different_secrets_do_not() {
 }
 
 #[test]
-fn a_gateway_that_starts_again_is_heard_at_once_and_its_old_octets_are_refused() {
+fn a_gateway_that_starts_again_is_heard_at_once_and_its_old_bytes_are_refused() {
     let mut ends = [seal(1), seal(2)];
     let now = Time::ZERO + SECOND;
     greet(&mut ends, now, &mut || false);

@@ -17,9 +17,9 @@ fn cross(gateways: &mut [Gateway; 2], arrivals: &[(Time, Vec<u8>)]) -> [Vec<(Tim
         let timeouts = gateways.iter_mut().map(|gateway| gateway.next_timeout(now));
         let timeout = timeouts.flatten().min();
         match arrivals.next_if(|(at, _)| timeout.is_none_or(|timeout| *at <= timeout)) {
-            Some((at, octets)) => {
+            Some((at, bytes)) => {
                 now = *at;
-                gateways[0].receive_inside(now, octets);
+                gateways[0].receive_inside(now, bytes);
             }
             None => match timeout {
                 Some(timeout) => {
@@ -33,15 +33,15 @@ fn cross(gateways: &mut [Gateway; 2], arrivals: &[(Time, Vec<u8>)]) -> [Vec<(Tim
         }
         for number in [0, 1] {
             let (out, core) = polled(&mut gateways[number], now);
-            inside[number].extend(out.into_iter().map(|octets| (now, octets)));
-            for octets in core {
-                gateways[1 - number].receive_core(now, &octets);
+            inside[number].extend(out.into_iter().map(|bytes| (now, bytes)));
+            for bytes in core {
+                gateways[1 - number].receive_core(now, &bytes);
                 conserved(&gateways[1 - number]);
             }
             conserved(&gateways[number]);
         }
         let (out, _) = polled(&mut gateways[1], now);
-        inside[1].extend(out.into_iter().map(|octets| (now, octets)));
+        inside[1].extend(out.into_iter().map(|bytes| (now, bytes)));
     }
 }
 
@@ -72,9 +72,9 @@ fn samples() -> impl Strategy<Value = Vec<(u64, Sample)>> {
 
 proptest! {
     #[test]
-    fn what_fits_crosses_octet_for_octet_in_order_and_the_rest_is_counted(
+    fn what_fits_crosses_byte_for_byte_in_order_and_the_rest_is_counted(
         samples in samples(),
-        octets in 1_500u64..9_000,
+        bytes in 1_500u64..9_000,
         timer in 1u64..3_000,
         shaping: bool,
         plain: bool,
@@ -82,7 +82,7 @@ proptest! {
         let mut gateways = pair(|settings| Settings {
             alone: if plain { Alone::Plain } else { Alone::Bundled },
             shaping,
-            peers: vec![peer(settings.peers[0].carriage, octets)],
+            peers: vec![peer(settings.peers[0].carriage, bytes)],
             gather: settings.gather.map(|gather| Gathering {
                 trigger: Trigger::Timer(Span::from_micros(timer)),
                 ..gather
@@ -96,7 +96,7 @@ proptest! {
         for (number, (gap, sample)) in samples.into_iter().enumerate() {
             now += gap;
             let sample = Sample { number: u32::try_from(number).unwrap(), ..sample };
-            let whole = sample.octets();
+            let whole = sample.bytes();
             if whole.len() as u64 <= room {
                 fits.push(one_hop_on(whole.clone()));
             }
@@ -115,8 +115,8 @@ proptest! {
         if !plain {
             let whole: Vec<Vec<u8>> = out
                 .iter()
-                .map(|(_, octets)| octets.clone())
-                .filter(|octets| IpPacket::parse(octets).unwrap().fragment.is_none())
+                .map(|(_, bytes)| bytes.clone())
+                .filter(|bytes| IpPacket::parse(bytes).unwrap().fragment.is_none())
                 .collect();
             prop_assert_eq!(whole, fits);
         }
@@ -124,14 +124,14 @@ proptest! {
 }
 
 #[test]
-fn a_bundle_has_the_headers_of_its_carriage_and_as_many_octets_as_counted() {
+fn a_bundle_has_the_headers_of_its_carriage_and_as_many_bytes_as_counted() {
     let [mut one, _] = pair(|settings| settings);
     for number in 0..3 {
         let sample = Sample {
             number,
             ..Sample::SMALL
         };
-        one.receive_inside(at(0), &sample.octets());
+        one.receive_inside(at(0), &sample.bytes());
     }
     let (_, core) = polled(&mut one, at(999));
     assert!(core.is_empty());
@@ -146,7 +146,7 @@ fn a_bundle_has_the_headers_of_its_carriage_and_as_many_octets_as_counted() {
     assert_eq!((carried.header().count, carried.header().average), (3, 128));
     let outward = one.counts().total().outward;
     assert_eq!((outward.bundles, outward.bundled), (1, 3));
-    assert_eq!(outward.sent_octets, core[0].len() as u64);
+    assert_eq!(outward.sent_bytes, core[0].len() as u64);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn labels_are_written_even_where_a_socket_adds_all_other_headers() {
         output: Output::Payloads,
         ..settings(carriage)
     });
-    one.receive_inside(at(0), &Sample::SMALL.octets());
+    one.receive_inside(at(0), &Sample::SMALL.bytes());
     one.flush(at(0));
     let (_, core) = polled(&mut one, at(0));
     let arrival = wire::bundle::Arrival::parse_labelled(&core[0]).unwrap();

@@ -11,7 +11,7 @@ use super::super::*;
 use super::sealed::sealed_pair_with;
 use super::support::*;
 
-/// Octets of the headers of IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 const OUTSIDE: usize = 28;
 
 /// Gateways that share a secret, or not, and probe their path.
@@ -41,9 +41,9 @@ fn exchanged(gateways: &mut [Gateway; 2], now: Time) -> Vec<Sent> {
         let before = all.len();
         for from in [0, 1] {
             gateways[from].handle_timeout(now);
-            for octets in polled(&mut gateways[from], now).1 {
-                gateways[1 - from].receive_core(now, &octets);
-                all.push((1 - from, octets));
+            for bytes in polled(&mut gateways[from], now).1 {
+                gateways[1 - from].receive_core(now, &bytes);
+                all.push((1 - from, bytes));
             }
         }
         if all.len() == before {
@@ -65,7 +65,7 @@ static VALID: LazyLock<[Vec<Sent>; 2]> = LazyLock::new(|| {
                     length: 4 + 90 * sample,
                     ..Sample::SMALL
                 };
-                gateways[0].receive_inside(at(50_000 * u64::from(number)), &sample.octets());
+                gateways[0].receive_inside(at(50_000 * u64::from(number)), &sample.bytes());
             }
             let now = at(50_000 * u64::from(number));
             gateways[0].flush(now);
@@ -78,7 +78,7 @@ static VALID: LazyLock<[Vec<Sent>; 2]> = LazyLock::new(|| {
 /// A change to a packet.
 #[derive(Clone, Debug)]
 enum Change {
-    Octet(Index, u8),
+    Byte(Index, u8),
     Number(Index, u16),
     Cut(Index),
     Longer(u8),
@@ -89,7 +89,7 @@ enum Change {
 fn changes() -> impl Strategy<Value = Vec<Change>> {
     let limits = prop::sample::select(vec![0, 1, 4_095, 4_096, 0x2fff, 0x8000, 0xffff]);
     let change = prop_oneof![
-        4 => (any::<Index>(), any::<u8>()).prop_map(|(place, octet)| Change::Octet(place, octet)),
+        4 => (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Change::Byte(place, byte)),
         3 => (any::<Index>(), limits).prop_map(|(place, number)| Change::Number(place, number)),
         1 => any::<Index>().prop_map(Change::Cut),
         1 => any::<u8>().prop_map(Change::Longer),
@@ -98,9 +98,9 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec(change, 0..4)
 }
 
-/// Alters the payload of a packet; half of the places are in its first octets.
-fn altered(octets: &[u8], changes: &[Change], all: &[Sent]) -> Vec<u8> {
-    let mut payload = octets[OUTSIDE..].to_vec();
+/// Alters the payload of a packet; half of the places are in its first bytes.
+fn altered(bytes: &[u8], changes: &[Change], all: &[Sent]) -> Vec<u8> {
+    let mut payload = bytes[OUTSIDE..].to_vec();
     for change in changes {
         let place = |place: &Index, length: usize| {
             let place = place.index(2 * length.max(1));
@@ -110,12 +110,9 @@ fn altered(octets: &[u8], changes: &[Change], all: &[Sent]) -> Vec<u8> {
             }
         };
         match change {
-            Change::Octet(at, octet) => {
+            Change::Byte(at, byte) => {
                 let at = place(at, payload.len());
-                payload
-                    .get_mut(at)
-                    .into_iter()
-                    .for_each(|own| *own = *octet);
+                payload.get_mut(at).into_iter().for_each(|own| *own = *byte);
             }
             Change::Number(at, number) => {
                 let at = place(at, payload.len()) & !1;
@@ -124,7 +121,7 @@ fn altered(octets: &[u8], changes: &[Change], all: &[Sent]) -> Vec<u8> {
                 }
             }
             Change::Cut(at) => payload.truncate(place(at, payload.len())),
-            Change::Longer(more) => payload.extend((0..*more).map(|octet| octet ^ 0x45)),
+            Change::Longer(more) => payload.extend((0..*more).map(|byte| byte ^ 0x45)),
             Change::Other(other, at) => {
                 let other = &all[other.index(all.len())].1[OUTSIDE..];
                 let at = place(at, payload.len().min(other.len()));
@@ -135,20 +132,20 @@ fn altered(octets: &[u8], changes: &[Change], all: &[Sent]) -> Vec<u8> {
     }
     payload.truncate(1_900);
     // The sender of a forged packet writes right lengths, and no checksum of UDP [RFC768].
-    let mut octets = octets[..OUTSIDE].to_vec();
-    octets.extend(payload);
-    let length = u16::try_from(octets.len()).unwrap();
-    octets[2..4].copy_from_slice(&length.to_be_bytes());
-    octets[24..26].copy_from_slice(&(length - 20).to_be_bytes());
-    octets[26..28].fill(0);
-    octets[10..12].fill(0);
-    let words = octets[..20].chunks(2);
+    let mut bytes = bytes[..OUTSIDE].to_vec();
+    bytes.extend(payload);
+    let length = u16::try_from(bytes.len()).unwrap();
+    bytes[2..4].copy_from_slice(&length.to_be_bytes());
+    bytes[24..26].copy_from_slice(&(length - 20).to_be_bytes());
+    bytes[26..28].fill(0);
+    bytes[10..12].fill(0);
+    let words = bytes[..20].chunks(2);
     let sum: u32 = words
         .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
         .sum();
     let sum = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
-    octets[10..12].copy_from_slice(&(!sum).to_be_bytes());
-    octets
+    bytes[10..12].copy_from_slice(&(!sum).to_be_bytes());
+    bytes
 }
 
 proptest! {
@@ -162,9 +159,9 @@ proptest! {
         exchanged(&mut gateways, at(0));
         let mut now = at(1);
         for (which, changes, gap) in arrivals {
-            let (to, octets) = &all[which.index(all.len())];
+            let (to, bytes) = &all[which.index(all.len())];
             now += Span::from_micros(gap);
-            gateways[*to].receive_core(now, &altered(octets, &changes, all));
+            gateways[*to].receive_core(now, &altered(bytes, &changes, all));
             for gateway in &mut gateways {
                 gateway.handle_timeout(now);
                 conserved(gateway);
@@ -176,12 +173,12 @@ proptest! {
                 prop_assert!(gateway.waiting().bundles <= 32);
                 let (most, _) = gateway.path_mtu(0).unwrap();
                 prop_assert!((1_300..=2_000).contains(&most.get()), "{most:?}");
-                for octets in inside {
-                    let packet = IpPacket::parse_whole(&octets).unwrap();
+                for bytes in inside {
+                    let packet = IpPacket::parse_whole(&bytes).unwrap();
                     prop_assert!(!is_martian(packet.addresses) && packet.hop_limit > 0);
                     // A secret admits what its holders sent.
                     let ends = packet.addresses.ends();
-                    prop_assert!(!sealed || ends == IpPacket::parse_whole(&Sample::SMALL.octets()).unwrap().addresses.ends());
+                    prop_assert!(!sealed || ends == IpPacket::parse_whole(&Sample::SMALL.bytes()).unwrap().addresses.ends());
                 }
             }
         }

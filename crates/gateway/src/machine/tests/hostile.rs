@@ -1,4 +1,4 @@
-//! Octets of strangers, and damaged ones of peers.
+//! Bytes of unknown senders, and damaged ones of peers.
 
 use proptest::prelude::*;
 use queue::{MredSettings, Spec};
@@ -22,24 +22,24 @@ impl Chance {
         usize::try_from(self.next() % bound.max(1) as u64).unwrap()
     }
 
-    /// Damages `octets` in one to three ways.
-    fn damage(&mut self, octets: &mut Vec<u8>) {
+    /// Damages `bytes` in one to three ways.
+    fn damage(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(3) {
-            let headers = octets.len().min(80);
+            let headers = bytes.len().min(80);
             match self.below(7) {
-                0 => octets.truncate(self.below(octets.len() + 1)),
-                1 => octets.extend(std::iter::repeat_n(7, self.below(60))),
+                0 => bytes.truncate(self.below(bytes.len() + 1)),
+                1 => bytes.extend(std::iter::repeat_n(7, self.below(60))),
                 2 if headers > 0 => {
                     let place = self.below(headers);
-                    octets[place] = 0;
+                    bytes[place] = 0;
                 }
                 3 | 4 if headers > 0 => {
                     let place = self.below(headers);
-                    octets[place] = self.next().to_le_bytes()[0];
+                    bytes[place] = self.next().to_le_bytes()[0];
                 }
-                _ if !octets.is_empty() => {
-                    let place = self.below(octets.len());
-                    octets[place] ^= 1 << self.below(8);
+                _ if !bytes.is_empty() => {
+                    let place = self.below(bytes.len());
+                    bytes[place] ^= 1 << self.below(8);
                 }
                 _ => {}
             }
@@ -70,7 +70,7 @@ fn bundles(gateway: &mut Gateway, chance: &mut Chance, now: Time) -> Vec<Vec<u8>
                 number,
                 ..Sample::SMALL
             };
-            gateway.receive_inside(now, &sample.octets());
+            gateway.receive_inside(now, &sample.bytes());
         }
         gateway.flush(now);
         all.extend(polled(gateway, now).1);
@@ -84,19 +84,19 @@ fn damaged_bundles_do_no_harm_and_every_packet_of_them_is_counted() {
     let mut now = Time::ZERO;
     let [mut one, mut other] = pair(|settings| settings);
     let valid = bundles(&mut one, &mut chance, now);
-    let (mut octets, mut out) = (Vec::new(), 0u64);
+    let (mut bytes, mut out) = (Vec::new(), 0u64);
     for case in 0..cases(30_000) {
-        octets.clear();
-        octets.extend_from_slice(&valid[chance.below(valid.len())]);
-        chance.damage(&mut octets);
+        bytes.clear();
+        bytes.extend_from_slice(&valid[chance.below(valid.len())]);
+        chance.damage(&mut bytes);
         if chance.below(4) > 0 {
             // As an attacker would, with the checksum switched off.
-            if let Some(checksum) = octets.get_mut(26..28) {
+            if let Some(checksum) = bytes.get_mut(26..28) {
                 checksum.fill(0);
             }
         }
         now += Span::from_micros(50);
-        other.receive_core(now, &octets);
+        other.receive_core(now, &bytes);
         if case % 64 == 0 {
             other.handle_timeout(now);
         }
@@ -127,23 +127,23 @@ fn nothing_of_damaged_sealed_bundles_is_forwarded() {
     let mut gateways = sealed_pair();
     exchange(&mut gateways, now);
     let valid = bundles(&mut gateways[0], &mut chance, now);
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     for case in 0..cases(3_000) {
         let original = &valid[chance.below(valid.len())];
-        octets.clear();
-        octets.extend_from_slice(original);
-        chance.damage(&mut octets);
-        if let Some(checksum) = octets.get_mut(26..28) {
+        bytes.clear();
+        bytes.extend_from_slice(original);
+        chance.damage(&mut bytes);
+        if let Some(checksum) = bytes.get_mut(26..28) {
             checksum.fill(0);
         }
         // Damage to the headers outside may leave what is sealed as it was.
-        if octets.get(28..) == original.get(28..)
-            || octets.get(28..original.len()) == original.get(28..)
+        if bytes.get(28..) == original.get(28..)
+            || bytes.get(28..original.len()) == original.get(28..)
         {
             continue;
         }
         now += Span::from_micros(50);
-        gateways[1].receive_core(now, &octets);
+        gateways[1].receive_core(now, &bytes);
         if case % 64 == 0 {
             gateways[1].handle_timeout(now);
         }
@@ -164,20 +164,20 @@ fn nothing_of_damaged_sealed_bundles_is_forwarded() {
 }
 
 #[test]
-fn a_stranger_is_counted_and_gets_no_answer() {
+fn an_unknown_sender_is_counted_and_gets_no_answer() {
     let [_, mut other] = pair(|settings| settings);
-    let stranger = udp([203, 0, 113, 5].into(), THERE_V4);
-    let mut stranger = gateway(settings(stranger));
-    stranger.receive_inside(at(0), &Sample::SMALL.octets());
-    stranger.flush(at(0));
-    let (_, core) = polled(&mut stranger, at(0));
+    let unknown_sender = udp([203, 0, 113, 5].into(), THERE_V4);
+    let mut unknown_sender = gateway(settings(unknown_sender));
+    unknown_sender.receive_inside(at(0), &Sample::SMALL.bytes());
+    unknown_sender.flush(at(0));
+    let (_, core) = polled(&mut unknown_sender, at(0));
     for _ in 0..1_000 {
         other.receive_core(at(0), &core[0]);
     }
     assert!(other.poll_transmit(at(0)).is_none());
     let refusals = other.counts().other.inward.refusals;
     assert_eq!(
-        (refusals.of(Refusal::Stranger), refusals.total()),
+        (refusals.of(Refusal::UnknownSender), refusals.total()),
         (1_000, 1_000)
     );
 }
@@ -186,7 +186,7 @@ fn a_stranger_is_counted_and_gets_no_answer() {
 #[derive(Clone, Debug)]
 enum Call {
     Inside(Sample),
-    Octets(Vec<u8>),
+    Bytes(Vec<u8>),
     Core(Vec<u8>),
     Deliver,
     Twice,
@@ -198,7 +198,7 @@ enum Call {
 }
 
 fn calls() -> impl Strategy<Value = Vec<(u64, Call)>> {
-    let octets = || prop::collection::vec(any::<u8>(), 0..120);
+    let bytes = || prop::collection::vec(any::<u8>(), 0..120);
     let sample = (
         any::<bool>(),
         any::<u8>(),
@@ -214,8 +214,8 @@ fn calls() -> impl Strategy<Value = Vec<(u64, Call)>> {
     });
     let call = prop_oneof![
         8 => sample.prop_map(Call::Inside),
-        1 => octets().prop_map(Call::Octets),
-        1 => octets().prop_map(Call::Core),
+        1 => bytes().prop_map(Call::Bytes),
+        1 => bytes().prop_map(Call::Core),
         4 => Just(Call::Deliver),
         1 => Just(Call::Twice),
         1 => Just(Call::Lose),
@@ -255,25 +255,25 @@ proptest! {
             now += Span::from_micros(gap);
             let [one, other] = &mut gateways;
             match call {
-                Call::Inside(sample) => one.receive_inside(now, &sample.octets()),
-                Call::Octets(octets) => one.receive_inside(now, &octets),
-                Call::Core(octets) => other.receive_core(now, &octets),
-                Call::Deliver => way.drain(..).for_each(|octets| other.receive_core(now, &octets)),
-                Call::Twice => way.iter().for_each(|octets| other.receive_core(now, octets)),
+                Call::Inside(sample) => one.receive_inside(now, &sample.bytes()),
+                Call::Bytes(bytes) => one.receive_inside(now, &bytes),
+                Call::Core(bytes) => other.receive_core(now, &bytes),
+                Call::Deliver => way.drain(..).for_each(|bytes| other.receive_core(now, &bytes)),
+                Call::Twice => way.iter().for_each(|bytes| other.receive_core(now, bytes)),
                 Call::Lose => way.clear(),
                 Call::Timeout => {
                     one.handle_timeout(now);
                     other.handle_timeout(now);
                 }
                 Call::Flush => one.flush(now),
-                Call::Mtu(octets) => one.set_path_mtu(now, 0, mtu(octets)),
+                Call::Mtu(bytes) => one.set_path_mtu(now, 0, mtu(bytes)),
                 Call::Table(any) => one.set_table(Table::new(&routes()[..if any { 2 } else { 0 }])),
             }
             conserved(one);
             way.extend(polled(one, now).1);
             conserved(one);
-            for octets in polled(other, now).1 {
-                one.receive_core(now, &octets);
+            for bytes in polled(other, now).1 {
+                one.receive_core(now, &bytes);
             }
             conserved(other);
         }

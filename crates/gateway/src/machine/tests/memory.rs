@@ -4,7 +4,7 @@ use super::sealed::exchange;
 use super::support::*;
 
 /// Packets of mixed sizes both ways for so many milliseconds, of which each ten are alike.
-/// The octets that the pools then keep.
+/// The bytes that the pools then keep.
 fn kept_after(millis: u64) -> [usize; 2] {
     let mut gateways = pair(|settings| settings);
     gateways[1].set_table(super::super::Table::new(&routes()));
@@ -15,7 +15,7 @@ fn kept_after(millis: u64) -> [usize; 2] {
                 ..Sample::SMALL
             };
             for gateway in &mut gateways {
-                gateway.receive_inside(at(1_000 * milli), &sample.octets());
+                gateway.receive_inside(at(1_000 * milli), &sample.bytes());
             }
         }
         exchange(&mut gateways, at(1_000 * milli));
@@ -26,12 +26,12 @@ fn kept_after(millis: u64) -> [usize; 2] {
         sent.bundles >= millis && sent.drops.total() == 0,
         "{sent:?}"
     );
-    gateways.map(|gateway| gateway.pool.octets())
+    gateways.map(|gateway| gateway.pool.bytes())
 }
 
 #[test]
 fn the_pool_does_not_grow_with_time() {
     let (short, long) = (kept_after(50), kept_after(500));
     assert_eq!(short, long);
-    assert!(long.iter().all(|octets| *octets < 200_000), "{long:?}");
+    assert!(long.iter().all(|bytes| *bytes < 200_000), "{long:?}");
 }

@@ -13,7 +13,7 @@ struct Way {
     gateways: [Gateway; 2],
     now: Time,
     mtu: usize,
-    /// Octets of the packets that crossed.
+    /// Bytes of the packets that crossed.
     crossed: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Way {
                         length: 1_000,
                         ..Sample::SMALL
                     };
-                    self.gateways[0].receive_inside(self.now, &sample.octets());
+                    self.gateways[0].receive_inside(self.now, &sample.bytes());
                 }
             }
             self.exchange();
@@ -68,10 +68,10 @@ impl Way {
             for from in [0, 1] {
                 self.gateways[from].handle_timeout(self.now);
                 let (_, core) = polled(&mut self.gateways[from], self.now);
-                for octets in core.iter().filter(|octets| octets.len() <= self.mtu) {
+                for bytes in core.iter().filter(|bytes| bytes.len() <= self.mtu) {
                     any = true;
-                    self.crossed.push(octets.len());
-                    self.gateways[1 - from].receive_core(self.now, octets);
+                    self.crossed.push(bytes.len());
+                    self.gateways[1 - from].receive_core(self.now, bytes);
                 }
                 conserved(&self.gateways[from]);
             }
@@ -91,7 +91,7 @@ impl Way {
 const SECOND: Span = Span::from_secs(1);
 
 #[test]
-fn a_limit_that_nobody_reports_is_found_to_the_octet() {
+fn a_limit_that_nobody_reports_is_found_to_the_byte() {
     for sealed in [false, true] {
         for limit in [9_000, 8_999, 4_000, 1_500, 1_401] {
             let mut way = Way::new(sealed, SECOND * 60, limit);
@@ -132,9 +132,9 @@ fn too_big(quoted: &[u8], mtu: u32) -> Vec<u8> {
     let router = [203, 0, 113, 7].into();
     let cause = ErrorCause::TooBig { mtu };
     let error = IcmpError::about(quoted, cause, router).unwrap();
-    let mut octets = vec![0; error.buffer_len()];
-    error.emit(&mut octets).unwrap();
-    octets
+    let mut bytes = vec![0; error.buffer_len()];
+    error.emit(&mut bytes).unwrap();
+    bytes
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_forged_report_of_a_router_changes_nothing_and_a_true_one_is_followed_within
         let mut way = Way::new(sealed, SECOND * 60, 8_000);
         way.run(SECOND * 20, 0);
         assert_eq!(way.found(), [8_000; 2], "sealed: {sealed}");
-        way.gateways[0].receive_inside(way.now, &Sample::SMALL.octets());
+        way.gateways[0].receive_inside(way.now, &Sample::SMALL.bytes());
         way.gateways[0].flush(way.now);
         let (_, core) = polled(&mut way.gateways[0], way.now);
         let quoted = core.concat();
@@ -188,7 +188,7 @@ fn answers_are_no_larger_than_probes_and_limited() {
     for _ in 0..100 {
         other.receive_payload(at(0), ends, 0, &probe(44, PATH_MESSAGE_LEN));
         let (_, core) = polled(&mut other, at(0));
-        assert!(core.iter().all(|octets| octets.len() == 44));
+        assert!(core.iter().all(|bytes| bytes.len() == 44));
         answers += core.len();
     }
     assert_eq!(answers, 10);

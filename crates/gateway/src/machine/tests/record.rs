@@ -41,7 +41,7 @@ fn recorded(settings: Settings, steps: &[(u64, u8, u16, u8)]) -> Vec<Event> {
             ..Sample::SMALL
         };
         match what {
-            0..=6 => gateway.receive_inside(now, &sample.octets()),
+            0..=6 => gateway.receive_inside(now, &sample.bytes()),
             7 => gateway.handle_timeout(now),
             8 => gateway.flush(now),
             _ => gateway.set_path_mtu(now, 0, mtu(1_400 + u64::from(*length))),

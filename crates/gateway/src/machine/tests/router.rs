@@ -8,11 +8,11 @@ use super::super::*;
 use super::support::*;
 
 /// The error that a packet from inside is answered with.
-fn answer(gateway: &mut Gateway, now: Time, octets: &[u8]) -> Option<ErrorCause> {
-    gateway.receive_inside(now, octets);
+fn answer(gateway: &mut Gateway, now: Time, bytes: &[u8]) -> Option<ErrorCause> {
+    gateway.receive_inside(now, bytes);
     let (inside, _) = polled(gateway, now);
     conserved(gateway);
-    inside.first().and_then(|octets| cause(octets))
+    inside.first().and_then(|bytes| cause(bytes))
 }
 
 fn both() -> [Sample; 2] {
@@ -26,10 +26,10 @@ fn both() -> [Sample; 2] {
 fn a_packet_whose_hop_limit_is_used_up_is_answered() {
     let [mut one, _] = pair(|settings| settings);
     for sample in both() {
-        let mut octets = sample.octets();
-        set_hop_limit(&mut octets, 1).unwrap();
+        let mut bytes = sample.bytes();
+        set_hop_limit(&mut bytes, 1).unwrap();
         assert_eq!(
-            answer(&mut one, at(0), &octets),
+            answer(&mut one, at(0), &bytes),
             Some(ErrorCause::HopLimitExceeded)
         );
     }
@@ -40,9 +40,9 @@ fn a_packet_whose_hop_limit_is_used_up_is_answered() {
         counts_hops: false,
         ..settings
     });
-    let mut octets = Sample::SMALL.octets();
-    set_hop_limit(&mut octets, 1).unwrap();
-    assert_eq!(answer(&mut one, at(0), &octets), None);
+    let mut bytes = Sample::SMALL.bytes();
+    set_hop_limit(&mut bytes, 1).unwrap();
+    assert_eq!(answer(&mut one, at(0), &bytes), None);
     assert_eq!(one.waiting().outward, 1);
 }
 
@@ -52,7 +52,7 @@ fn a_packet_without_a_route_is_answered() {
     for sample in both() {
         let unreachable = ErrorCause::Unreachable { code: 0 };
         assert_eq!(
-            answer(&mut other, at(0), &sample.octets()),
+            answer(&mut other, at(0), &sample.bytes()),
             Some(unreachable)
         );
     }
@@ -65,9 +65,9 @@ fn a_packet_that_is_too_big_is_answered_with_what_fits_and_that_fits() {
     // 9000 - 28 - 6 - 4.
     let told = ErrorCause::TooBig { mtu: 8_962 };
     for sample in both() {
-        let header = sample.octets().len() - usize::from(sample.length);
+        let header = sample.bytes().len() - usize::from(sample.length);
         let fits = 8_962 - u16::try_from(header).unwrap();
-        let of = |length| Sample { length, ..sample }.octets();
+        let of = |length| Sample { length, ..sample }.bytes();
         assert_eq!(answer(&mut one, at(0), &of(fits + 1)), Some(told));
         assert_eq!(answer(&mut one, at(0), &of(fits)), None);
     }
@@ -87,19 +87,19 @@ fn ipv4_that_may_be_fragmented_is_and_its_payload_arrives_whole() {
         dont_fragment: false,
         ..Sample::SMALL
     };
-    let whole = sample.octets();
+    let whole = sample.bytes();
     one.receive_inside(at(0), &whole);
     one.flush(at(0));
     let (inside, core) = polled(&mut one, at(0));
     assert!(inside.is_empty());
-    assert!(core.iter().all(|octets| octets.len() <= 1_500));
-    for octets in core {
-        other.receive_core(at(0), &octets);
+    assert!(core.iter().all(|bytes| bytes.len() <= 1_500));
+    for bytes in core {
+        other.receive_core(at(0), &bytes);
     }
     let (out, _) = polled(&mut other, at(9_000));
     let mut payload = Vec::new();
-    for octets in &out {
-        let fragment = IpPacket::parse_whole(octets).unwrap();
+    for bytes in &out {
+        let fragment = IpPacket::parse_whole(bytes).unwrap();
         assert_eq!(
             usize::from(fragment.fragment.unwrap().offset),
             payload.len()
@@ -115,11 +115,11 @@ fn ipv4_that_may_be_fragmented_is_and_its_payload_arrives_whole() {
 #[test]
 fn no_errors_are_sent_about_errors_and_a_flood_gets_few() {
     let [mut one, _] = pair(|settings| settings);
-    let mut octets = Sample::SMALL.octets();
-    set_hop_limit(&mut octets, 1).unwrap();
+    let mut bytes = Sample::SMALL.bytes();
+    set_hop_limit(&mut bytes, 1).unwrap();
     let mut answers = 0;
     for step in 0..1_000 {
-        answers += u64::from(answer(&mut one, at(step), &octets).is_some());
+        answers += u64::from(answer(&mut one, at(step), &bytes).is_some());
     }
     // A burst of 10 and 100 a second.
     assert_eq!(answers, 10);
@@ -127,16 +127,16 @@ fn no_errors_are_sent_about_errors_and_a_flood_gets_few() {
     assert_eq!((counts.errors, counts.errors_withheld), (10, 990));
     // An error of a router, on its way back through the gateway.
     let error = wire::icmp_error::IcmpError::about(
-        &octets,
+        &bytes,
         ErrorCause::HopLimitExceeded,
         [192, 0, 2, 9].into(),
     );
     let error = error.unwrap();
-    let mut octets = vec![0; error.buffer_len()];
-    error.emit(&mut octets).unwrap();
-    set_hop_limit(&mut octets, 1).unwrap();
+    let mut bytes = vec![0; error.buffer_len()];
+    error.emit(&mut bytes).unwrap();
+    set_hop_limit(&mut bytes, 1).unwrap();
     let later = at(60_000_000);
-    assert_eq!(answer(&mut one, later, &octets), None);
+    assert_eq!(answer(&mut one, later, &bytes), None);
     assert_eq!(one.counts().errors, 10);
 }
 
@@ -148,9 +148,9 @@ fn a_sender_behind_the_core_is_told_what_the_link_to_a_host_takes() {
         length: 2_700,
         ..Sample::SMALL
     };
-    let octets = sample.octets();
-    let mut back = octets.clone();
-    let (source, destination) = (octets[12..16].to_vec(), octets[16..20].to_vec());
+    let bytes = sample.bytes();
+    let mut back = bytes.clone();
+    let (source, destination) = (bytes[12..16].to_vec(), bytes[16..20].to_vec());
     back[12..16].copy_from_slice(&destination);
     back[16..20].copy_from_slice(&source);
     let [from, _] = INSIDE.map(|address| address.unwrap());
@@ -179,18 +179,18 @@ fn a_path_mtu_that_shrinks_while_packets_wait_makes_smaller_bundles() {
             number,
             ..Sample::SMALL
         };
-        one.receive_inside(at(0), &sample.octets());
+        one.receive_inside(at(0), &sample.bytes());
     }
     let large = Sample {
         length: 3_000,
         ..Sample::SMALL
     };
-    one.receive_inside(at(1), &large.octets());
+    one.receive_inside(at(1), &large.bytes());
     one.set_path_mtu(at(500), 0, mtu(1_500));
     conserved(&one);
     one.handle_timeout(at(1_100));
     let (inside, core) = polled(&mut one, at(1_100));
-    assert!(core.iter().all(|octets| octets.len() <= 1_500), "{core:?}");
+    assert!(core.iter().all(|bytes| bytes.len() <= 1_500), "{core:?}");
     let outward = one.counts().total().outward;
     assert_eq!(
         (outward.bundled + outward.alone, one.waiting().outward),
@@ -213,16 +213,16 @@ fn a_path_mtu_that_shrinks_while_packets_wait_makes_smaller_bundles() {
 #[test]
 fn a_router_that_says_that_a_bundle_is_too_big_is_believed_if_it_quotes_one() {
     let [mut one, mut other] = pair(|settings| settings);
-    one.receive_inside(at(0), &Sample::SMALL.octets());
+    one.receive_inside(at(0), &Sample::SMALL.bytes());
     one.flush(at(0));
     let (_, core) = polled(&mut one, at(0));
-    let about = |octets: &[u8]| {
+    let about = |bytes: &[u8]| {
         let router = [203, 0, 113, 1].into();
         let told = ErrorCause::TooBig { mtu: 1_400 };
-        let error = wire::icmp_error::IcmpError::about(octets, told, router).unwrap();
-        let mut octets = vec![0; error.buffer_len()];
-        error.emit(&mut octets).unwrap();
-        octets
+        let error = wire::icmp_error::IcmpError::about(bytes, told, router).unwrap();
+        let mut bytes = vec![0; error.buffer_len()];
+        error.emit(&mut bytes).unwrap();
+        bytes
     };
     // It quotes a packet that is no bundle; it goes to another gateway.
     let mut foreign = core[0].clone();
@@ -240,7 +240,7 @@ fn a_router_that_says_that_a_bundle_is_too_big_is_believed_if_it_quotes_one() {
 
 #[test]
 fn marks_outside_reach_every_packet_and_none_is_marked_that_cannot_be() {
-    // The service octets inside, what the outside then has, and the marks with CE there.
+    // The service bytes inside, what the outside then has, and the marks with CE there.
     for (inside, outside, marked) in [
         ([0b10, 0b10], 0b10, Some([0b11, 0b11])),
         ([0b01, 0b01], 0b01, Some([0b11, 0b11])),
@@ -258,7 +258,7 @@ fn marks_outside_reach_every_packet_and_none_is_marked_that_cannot_be() {
                 service,
                 ..Sample::SMALL
             };
-            one.receive_inside(at(0), &sample.octets());
+            one.receive_inside(at(0), &sample.bytes());
         }
         one.flush(at(0));
         let mut bundle = polled(&mut one, at(0)).1.remove(0);
@@ -268,12 +268,12 @@ fn marks_outside_reach_every_packet_and_none_is_marked_that_cannot_be() {
         let (out, _) = polled(&mut other, at(9_000));
         let services: Vec<u8> = out
             .iter()
-            .map(|octets| frame::service_of(octets).unwrap())
+            .map(|bytes| frame::service_of(bytes).unwrap())
             .collect();
         assert_eq!(services, marked.unwrap_or(inside));
-        for octets in out {
+        for bytes in out {
             assert!(
-                IpPacket::parse_whole(&octets).is_ok(),
+                IpPacket::parse_whole(&bytes).is_ok(),
                 "the checksum is right"
             );
         }
@@ -283,7 +283,7 @@ fn marks_outside_reach_every_packet_and_none_is_marked_that_cannot_be() {
 #[test]
 fn a_packet_that_cannot_be_marked_is_dropped_where_its_bundle_was() {
     let [mut one, mut other] = pair(|settings| settings);
-    one.receive_inside(at(0), &Sample::SMALL.octets());
+    one.receive_inside(at(0), &Sample::SMALL.bytes());
     one.flush(at(0));
     let mut bundle = polled(&mut one, at(0)).1.remove(0);
     // A broken router marks what is not capable.
@@ -301,46 +301,46 @@ fn a_packet_that_cannot_be_marked_is_dropped_where_its_bundle_was() {
 fn a_packet_that_no_router_forwards_is_dropped_and_counted_on_both_ways() {
     // From this network, from a group, with a hop limit of 0: with a right checksum.
     let altered = |change: fn(&mut [u8])| {
-        let mut octets = Sample::SMALL.octets();
-        change(&mut octets);
-        octets[10..12].fill(0);
-        let words = octets[..20].chunks(2);
+        let mut bytes = Sample::SMALL.bytes();
+        change(&mut bytes);
+        bytes[10..12].fill(0);
+        let words = bytes[..20].chunks(2);
         let sum: u32 = words
             .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
             .sum();
         let sum = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
-        octets[10..12].copy_from_slice(&(!sum).to_be_bytes());
-        octets
+        bytes[10..12].copy_from_slice(&(!sum).to_be_bytes());
+        bytes
     };
     let martians = [
-        altered(|octets| octets[12..16].copy_from_slice(&[127, 3, 2, 1])),
-        altered(|octets| octets[12..16].copy_from_slice(&[239, 1, 2, 3])),
-        altered(|octets| octets[12] = 0),
+        altered(|bytes| bytes[12..16].copy_from_slice(&[127, 3, 2, 1])),
+        altered(|bytes| bytes[12..16].copy_from_slice(&[239, 1, 2, 3])),
+        altered(|bytes| bytes[12] = 0),
     ];
     let [mut one, mut other] = pair(|settings| settings);
-    for octets in &martians {
-        one.receive_inside(at(0), octets);
+    for bytes in &martians {
+        one.receive_inside(at(0), bytes);
     }
     let outward = one.counts().total().outward;
     assert_eq!(outward.drops.of(Cause::Martian), 3);
     assert_eq!(outward.drops.total(), 3);
     conserved(&one);
     // Whoever forges the address of a peer writes them into a bundle.
-    one.receive_inside(at(1), &Sample::SMALL.octets());
+    one.receive_inside(at(1), &Sample::SMALL.bytes());
     one.flush(at(1));
     let (_, core) = polled(&mut one, at(1));
-    let inner = core[0].len() - Sample::SMALL.octets().len();
+    let inner = core[0].len() - Sample::SMALL.bytes().len();
     let mut forged = |number: u16, packet: &[u8]| {
-        let mut octets = core[0].clone();
+        let mut bytes = core[0].clone();
         // No checksum of UDP [RFC768], and the next number.
-        octets[26..28].fill(0);
-        octets[inner..].copy_from_slice(packet);
+        bytes[26..28].fill(0);
+        bytes[inner..].copy_from_slice(packet);
         let header = inner - 10;
-        let sequence = u16::from_be_bytes([octets[header + 4], octets[header + 5]]) + number;
-        octets[header + 4..header + 6].copy_from_slice(&sequence.to_be_bytes());
-        other.receive_core(at(2 + u64::from(number)), &octets);
+        let sequence = u16::from_be_bytes([bytes[header + 4], bytes[header + 5]]) + number;
+        bytes[header + 4..header + 6].copy_from_slice(&sequence.to_be_bytes());
+        other.receive_core(at(2 + u64::from(number)), &bytes);
     };
-    let used_up = altered(|octets| octets[8] = 0);
+    let used_up = altered(|bytes| bytes[8] = 0);
     for (number, packet) in (0..).zip(martians.iter().chain([&used_up])) {
         forged(number, packet);
     }

@@ -37,9 +37,9 @@ pub(super) fn exchange(gateways: &mut [Gateway; 2], now: Time) -> [Vec<Vec<u8>>;
             gateways[from].handle_timeout(now);
             let (out, core) = polled(&mut gateways[from], now);
             inside[from].extend(out);
-            for octets in core {
+            for bytes in core {
                 any = true;
-                gateways[1 - from].receive_core(now, &octets);
+                gateways[1 - from].receive_core(now, &bytes);
             }
             conserved(&gateways[from]);
         }
@@ -52,7 +52,7 @@ pub(super) fn exchange(gateways: &mut [Gateway; 2], now: Time) -> [Vec<Vec<u8>>;
 #[test]
 fn packets_cross_sealed_after_the_greetings_and_are_counted_before_them() {
     let mut gateways = sealed_pair();
-    let packet = Sample::SMALL.octets();
+    let packet = Sample::SMALL.bytes();
     gateways[0].receive_inside(at(0), &packet);
     // The bundle is due before the other gateway has answered.
     gateways[0].flush(at(0));
@@ -69,7 +69,7 @@ fn packets_cross_sealed_after_the_greetings_and_are_counted_before_them() {
                 number,
                 ..Sample::SMALL
             };
-            gateways[0].receive_inside(at(1_000 * round + 2), &sample.octets());
+            gateways[0].receive_inside(at(1_000 * round + 2), &sample.bytes());
         }
         let [_, out] = exchange(&mut gateways, at(1_000 * round + 1_002));
         assert_eq!(out.len(), 5);
@@ -87,14 +87,14 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
     let mut gateways = sealed_pair();
     exchange(&mut gateways, at(0));
     for _ in 0..3 {
-        gateways[0].receive_inside(at(10), &Sample::SMALL.octets());
+        gateways[0].receive_inside(at(10), &Sample::SMALL.bytes());
     }
     gateways[0].handle_timeout(at(1_010));
     let (_, core) = polled(&mut gateways[0], at(1_010));
     let [bundle] = &core[..] else { panic!() };
     // 28 of IPv4 and UDP, 16 in front, 6 and 3 times 4 + 128 of the bundle, 16 behind.
     assert_eq!(bundle.len(), 28 + 16 + 6 + 3 * (4 + 128) + 16);
-    let inner = one_hop_on(Sample::SMALL.octets());
+    let inner = one_hop_on(Sample::SMALL.bytes());
     assert!(bundle.windows(20).all(|window| window != &inner[..20]));
     let refusals = |gateway: &Gateway| gateway.counts().total().inward.refusals;
     for place in 28..bundle.len() {
@@ -112,7 +112,7 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
     assert_eq!(gateways[1].counts().total().inward.unpacked, 3);
     // A plain bundle from the same addresses.
     let [mut plain, _] = pair(|settings| settings);
-    plain.receive_inside(at(0), &Sample::SMALL.octets());
+    plain.receive_inside(at(0), &Sample::SMALL.bytes());
     plain.flush(at(0));
     let (_, core) = polled(&mut plain, at(0));
     gateways[1].receive_core(at(1_013), &core[0]);
@@ -130,7 +130,7 @@ fn a_gateway_that_starts_again_is_heard_within_seconds() {
     let mut out = 0;
     for step in 0..30u64 {
         let now = at(1_000_000 + 100_000 * step);
-        gateways[0].receive_inside(now, &Sample::SMALL.octets());
+        gateways[0].receive_inside(now, &Sample::SMALL.bytes());
         gateways[0].flush(now);
         out += exchange(&mut gateways, now)[1].len();
     }
@@ -150,7 +150,7 @@ fn keys_go_on_with_new_settings_unless_the_secret_is_another_one() {
     exchange(&mut gateways, at(0));
     replaced(&mut gateways, settings());
     assert_eq!(gateways[0].has_key(0), Some(true));
-    gateways[0].receive_inside(at(1), &Sample::SMALL.octets());
+    gateways[0].receive_inside(at(1), &Sample::SMALL.bytes());
     gateways[0].flush(at(1));
     assert_eq!(exchange(&mut gateways, at(1))[1].len(), 1);
     let mut other = settings();

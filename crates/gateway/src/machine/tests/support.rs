@@ -26,8 +26,8 @@ pub(super) const fn at(micros: u64) -> Time {
     Time::from_nanos(1_000 * micros)
 }
 
-pub(super) fn mtu(octets: u64) -> IpMtu {
-    IpMtu::new(octets, IpVersion::V4).unwrap()
+pub(super) fn mtu(bytes: u64) -> IpMtu {
+    IpMtu::new(bytes, IpVersion::V4).unwrap()
 }
 
 /// The carriage of the gateway `here` to `there`.
@@ -38,10 +38,10 @@ pub(super) fn udp(here: Ipv4Addr, there: Ipv4Addr) -> Carriage {
     }
 }
 
-pub(super) fn peer(carriage: Carriage, octets: u64) -> Peer {
+pub(super) fn peer(carriage: Carriage, bytes: u64) -> Peer {
     Peer {
         carriage,
-        mtu: mtu(octets),
+        mtu: mtu(bytes),
         dscp: None,
         sealing: None,
     }
@@ -85,7 +85,7 @@ pub(super) struct Sample {
     pub(super) version: IpVersion,
     pub(super) port: u16,
     pub(super) service: u8,
-    /// Octets of UDP's payload.
+    /// Bytes of UDP's payload.
     pub(super) length: u16,
     pub(super) dont_fragment: bool,
     /// The start of its payload.
@@ -102,8 +102,8 @@ impl Sample {
         number: 0,
     };
 
-    /// The octets of the IP packet, with the hop limit 64.
-    pub(super) fn octets(self) -> Vec<u8> {
+    /// The bytes of the IP packet, with the hop limit 64.
+    pub(super) fn bytes(self) -> Vec<u8> {
         let addresses = match self.version {
             IpVersion::V4 => Addresses::V4([[10, 0, 0, 1].into(), [192, 0, 2, 1].into()]),
             IpVersion::V6 => Addresses::V6([
@@ -123,31 +123,29 @@ impl Sample {
             length,
             dont_fragment: self.dont_fragment,
         };
-        let mut octets = vec![0; datagram.packet_len()];
-        datagram.emit(&mut octets).unwrap();
+        let mut bytes = vec![0; datagram.packet_len()];
+        datagram.emit(&mut bytes).unwrap();
         if self.length >= 4 {
-            let end = octets.len() - usize::from(self.length);
-            octets[end..end + 4].copy_from_slice(&self.number.to_be_bytes());
+            let end = bytes.len() - usize::from(self.length);
+            bytes[end..end + 4].copy_from_slice(&self.number.to_be_bytes());
         }
-        octets
+        bytes
     }
 }
 
 /// The same packet after one hop.
-pub(super) fn one_hop_on(mut octets: Vec<u8>) -> Vec<u8> {
-    set_hop_limit(&mut octets, 63).unwrap();
-    octets
+pub(super) fn one_hop_on(mut bytes: Vec<u8>) -> Vec<u8> {
+    set_hop_limit(&mut bytes, 63).unwrap();
+    bytes
 }
 
-/// The output of a gateway now: octets for the inside, and for the core.
+/// The output of a gateway now: bytes for the inside, and for the core.
 pub(super) fn polled(gateway: &mut Gateway, now: Time) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut inside, mut core) = (Vec::new(), Vec::new());
     while let Some(transmit) = gateway.poll_transmit(now) {
         match transmit {
-            Transmit::Inside { octets } | Transmit::Error { octets } => {
-                inside.push(octets.to_vec())
-            }
-            Transmit::Core { octets, .. } => core.push(octets.to_vec()),
+            Transmit::Inside { bytes } | Transmit::Error { bytes } => inside.push(bytes.to_vec()),
+            Transmit::Core { bytes, .. } => core.push(bytes.to_vec()),
         }
     }
     (inside, core)

@@ -1,4 +1,4 @@
-//! The question to the user. Worlds that need no Linux do nothing outside.
+//! The question to the user. Backends that need no Linux do nothing outside.
 
 use std::env;
 use std::fs::Metadata;
@@ -54,17 +54,17 @@ pub(in crate::command) fn ask(
     if !is_by_others || allowed {
         return Ok(());
     }
-    let doubt = "the experiment file belongs to another user, or everybody can write it";
+    let warning = "the experiment file belongs to another user, or everybody can write it";
     let is_cut = |effect: &SideEffect| effect.to_string().chars().count() > LONGEST;
     if all.len() > MOST_SHOWN || all.iter().any(is_cut) {
         bail!(
-            "{doubt}, and the list above is not whole; read it with --dry-run, and add --allow-commands to start it"
+            "{warning}, and the list above is not whole; read it with --dry-run, and add --allow-commands to start it"
         );
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        bail!("{doubt}; read the list above, and add --allow-commands to start it");
+        bail!("{warning}; read the list above, and add --allow-commands to start it");
     }
-    output::say(&format!("{doubt}."));
+    output::say(&format!("{warning}."));
     match is_consent()? {
         true => Ok(()),
         false => bail!("nothing was started, as you wished"),

@@ -8,11 +8,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use backends::recording::Recording;
 use emulator::Report;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use link::{Arrival, Event, Reseed};
 use units::Span;
-use worlds::recording::Recording;
 
 use super::text;
 use crate::output;
@@ -30,9 +30,9 @@ const PLAIN_TICKS: u64 = 10;
 pub(super) struct Tick {
     /// The time since the start.
     pub(super) elapsed: Span,
-    /// Counts since the start; lateness since the previous tick.
+    /// Counts since the start; timing error since the previous tick.
     pub(super) report: Report,
-    /// With the last tick: the lateness over the whole run.
+    /// With the last tick: the timing error over the whole run.
     pub(super) whole: Option<[Span; 3]>,
 }
 

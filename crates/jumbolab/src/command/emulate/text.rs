@@ -42,7 +42,7 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
             "{:width$} {:>9.0} {:>9.3} {:>12} {:>8} {:>8} {:>8} {:>8}",
             name(ends, number),
             per_second(out(direction), seconds),
-            per_second(direction.counters.octets * 8, seconds) / 1e6,
+            per_second(direction.counters.bytes * 8, seconds) / 1e6,
             direction.backlog.bytes.get(),
             of(Fate::Dropped),
             of(Fate::Lost) + of(Fate::Damaged),
@@ -75,7 +75,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("Mbit/s forwarded", &|direction| {
         format!(
             "{:.3}",
-            per_second(direction.counters.octets * 8, seconds) / 1e6
+            per_second(direction.counters.bytes * 8, seconds) / 1e6
         )
     });
     row("dropped in the queue", &count(Fate::Dropped));
@@ -112,7 +112,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     text
 }
 
-/// One JSON object: counts since the start, lateness since the previous object.
+/// One JSON object: counts since the start, timing error since the previous object.
 pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
     let directions = &tick.report.links[0];
     let direction = |number: usize| {
@@ -130,9 +130,9 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
             "damaged": of(Fate::Damaged),
             "too_big": of(Fate::TooBig),
             "answered": direction.counters.answered,
-            "octets": direction.counters.octets,
+            "bytes": direction.counters.bytes,
             "waiting_frames": direction.backlog.packets,
-            "waiting_octets": direction.backlog.bytes.get(),
+            "waiting_bytes": direction.backlog.bytes.get(),
             "super_packets": direction.refused.super_packets,
             "overrun": direction.refused.overrun,
             "unstamped": direction.refused.unstamped,
@@ -173,7 +173,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 
 fn late(late: &[Span; 3]) -> String {
     let [median, p99, max] = late.map(micros);
-    format!("lateness: {median:.1} us median, {p99:.1} us p99, {max:.1} us maximum")
+    format!("timing error: {median:.1} us median, {p99:.1} us p99, {max:.1} us maximum")
 }
 
 fn micros(span: Span) -> f64 {

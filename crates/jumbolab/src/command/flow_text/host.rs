@@ -16,7 +16,7 @@ const SUPER_PACKET: u64 = 1 << 16;
 /// Drivers of interfaces that pass super-packets on without cutting them.
 const VIRTUAL: [&str; 3] = ["veth", "tun", "virtio_net"];
 
-/// Octets of UDP's header [RFC768], and of that of an ICMP echo [RFC792].
+/// Bytes of UDP's header [RFC768], and of that of an ICMP echo [RFC792].
 const HEADER: u64 = 8;
 
 /// This host as it was before the flows.
@@ -70,7 +70,7 @@ impl Host {
             |flow: &Flow| flow.transport != Some(Transport::Tcp) && flow.reverse.is_none();
         let large = |(flow, result): (&Flow, &FlowOutcome)| {
             let sent = result.sent.as_ref().filter(|_| of_datagrams(flow))?;
-            let mean = sent.octets.get().checked_div(sent.messages)?;
+            let mean = sent.bytes.get().checked_div(sent.messages)?;
             let largest = flow.largest.map_or(mean, Bytes::get);
             (largest > room).then_some(sent.messages)
         };

@@ -229,8 +229,8 @@ impl Column {
         } = figures;
         let delays = measured.map(|one| one.delays).filter(|one| one.count > 0);
         match self {
-            Self::Sent => Some(amount(sent.as_ref()?.octets)),
-            Self::SentRate => rate(sent.as_ref()?.octets, *seconds),
+            Self::Sent => Some(amount(sent.as_ref()?.bytes)),
+            Self::SentRate => rate(sent.as_ref()?.bytes, *seconds),
             Self::Retransmitted => Some(sent.as_ref()?.tcp?.retransmitted.to_string()),
             Self::Window => {
                 let window = sent.as_ref()?.tcp?.window;
@@ -240,10 +240,10 @@ impl Column {
                 let round_trip = sent.as_ref()?.tcp?.round_trip;
                 (round_trip > Span::ZERO).then(|| short(round_trip))
             }
-            Self::Received => Some(amount(received.as_ref()?.octets)),
+            Self::Received => Some(amount(received.as_ref()?.bytes)),
             Self::ReceivedRate => {
                 let received = received.as_ref()?;
-                rate(received.octets, received.lasted.as_secs_f64())
+                rate(received.bytes, received.lasted.as_secs_f64())
             }
             Self::Lost => {
                 let lost = (*lost)?;
@@ -278,7 +278,7 @@ impl Figures {
         let sent = flows.iter().filter_map(|flow| flow.sent);
         let sent = sent.reduce(|one, other| SentInterval {
             messages: one.messages + other.messages,
-            octets: one.octets + other.octets,
+            bytes: one.bytes + other.bytes,
             unsent: one.unsent + other.unsent,
             tcp: one.tcp.map(|tcp| traffic::driver::sessions::TcpInterval {
                 retransmitted: tcp.retransmitted + other.tcp.map_or(0, |other| other.retransmitted),
@@ -289,7 +289,7 @@ impl Figures {
         let add = |one: ReceivedInterval, other: ReceivedInterval| ReceivedInterval {
             lasted: one.lasted.max(other.lasted),
             messages: one.messages.saturating_add(other.messages),
-            octets: Bytes::new(one.octets.get().saturating_add(other.octets.get())),
+            bytes: Bytes::new(one.bytes.get().saturating_add(other.bytes.get())),
             lost: one.lost.saturating_add(other.lost),
             ..ReceivedInterval::default()
         };
@@ -348,13 +348,13 @@ pub(super) fn path_mtu(notice: &PathMtuNotice) -> String {
 }
 
 /// A number of bytes with three digits and a decimal prefix.
-pub(super) fn amount(octets: Bytes) -> String {
-    prefixed(octets.get() as f64, "B")
+pub(super) fn amount(bytes: Bytes) -> String {
+    prefixed(bytes.get() as f64, "B")
 }
 
 /// Bits per second with a decimal prefix.
-fn rate(octets: Bytes, seconds: f64) -> Option<String> {
-    (seconds > 0.0).then(|| prefixed(octets.get() as f64 * 8.0 / seconds, "bit/s"))
+fn rate(bytes: Bytes, seconds: f64) -> Option<String> {
+    (seconds > 0.0).then(|| prefixed(bytes.get() as f64 * 8.0 / seconds, "bit/s"))
 }
 
 /// A time with three digits.

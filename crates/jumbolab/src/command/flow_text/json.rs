@@ -58,7 +58,7 @@ struct Session {
 struct Departures {
     offered: u64,
     sent: u64,
-    sent_octets: Bytes,
+    sent_bytes: Bytes,
     #[serde(serialize_with = "seconds::serialize")]
     sent_seconds: Span,
     sent_per_second: f64,
@@ -68,7 +68,7 @@ struct Departures {
     too_large: u64,
     missed: u64,
     path_mtu: Option<PathMtuNotice>,
-    lateness_us: Option<DelayDistribution>,
+    timing_error_us: Option<DelayDistribution>,
     send_buffer: u64,
 }
 
@@ -86,7 +86,7 @@ struct RoundTrips {
 #[derive(Serialize)]
 struct Arrivals {
     received: u64,
-    received_octets: u64,
+    received_bytes: u64,
     duplicates: u64,
     reordered: u64,
     overflowed: u64,
@@ -132,7 +132,7 @@ struct IntervalLine<'a> {
 #[derive(Serialize)]
 struct ReceivedIn {
     received: u64,
-    received_octets: Bytes,
+    received_bytes: Bytes,
     #[serde(serialize_with = "seconds::serialize")]
     received_seconds: Span,
     received_mbit: Option<f64>,
@@ -217,7 +217,7 @@ pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
             from_s: interval.from,
             to_s: interval.to,
             sent: flow.sent,
-            sent_mbit: flow.sent.and_then(|sent| mbit(sent.octets, seconds)),
+            sent_mbit: flow.sent.and_then(|sent| mbit(sent.bytes, seconds)),
             received: flow
                 .received
                 .as_ref()
@@ -263,11 +263,11 @@ impl<'a> ResultLine<'a> {
 }
 
 fn departures(sent: &Sent) -> Departures {
-    let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
+    let [each, bits] = per_second(sent.messages, sent.bytes, sent.lasted);
     Departures {
         offered: sent.offered,
         sent: sent.messages,
-        sent_octets: sent.octets,
+        sent_bytes: sent.bytes,
         sent_seconds: sent.lasted,
         sent_per_second: each,
         sent_mbit: bits / 1e6,
@@ -276,7 +276,7 @@ fn departures(sent: &Sent) -> Departures {
         too_large: sent.too_large,
         missed: sent.missed(),
         path_mtu: sent.path_mtu,
-        lateness_us: sent.lateness,
+        timing_error_us: sent.timing_error,
         send_buffer: sent.send_buffer,
     }
 }
@@ -295,7 +295,7 @@ fn round_trips(sent: &Sent) -> RoundTrips {
 fn arrivals(report: &Report, meter: Meter) -> Arrivals {
     Arrivals {
         received: report.messages,
-        received_octets: report.octets,
+        received_bytes: report.bytes,
         duplicates: report.duplicates,
         reordered: report.reordered,
         overflowed: report.overflowed,
@@ -306,7 +306,7 @@ fn arrivals(report: &Report, meter: Meter) -> Arrivals {
 
 fn one_way(report: &Report) -> OneWay {
     let lasted = Span::from_nanos(report.lasted);
-    let [each, bits] = per_second(report.messages, Bytes::new(report.octets), lasted);
+    let [each, bits] = per_second(report.messages, Bytes::new(report.bytes), lasted);
     OneWay {
         received_seconds: lasted,
         received_per_second: each,
@@ -321,9 +321,9 @@ fn one_way(report: &Report) -> OneWay {
 fn received_in(received: &ReceivedInterval, one_way: bool) -> ReceivedIn {
     ReceivedIn {
         received: received.messages,
-        received_octets: received.octets,
+        received_bytes: received.bytes,
         received_seconds: received.lasted,
-        received_mbit: mbit(received.octets, received.lasted.as_secs_f64()),
+        received_mbit: mbit(received.bytes, received.lasted.as_secs_f64()),
         lost: received.known_lost(),
         one_way: one_way.then(|| OneWayIn {
             delay_us: known(received.delays),
@@ -340,8 +340,8 @@ fn echoes_in(echoes: &ReceivedInterval) -> EchoesIn {
     }
 }
 
-fn mbit(octets: Bytes, seconds: f64) -> Option<f64> {
-    (seconds > 0.0).then(|| octets.get() as f64 * 8.0 / seconds / 1e6)
+fn mbit(bytes: Bytes, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| bytes.get() as f64 * 8.0 / seconds / 1e6)
 }
 
 fn known(delays: Quantiles) -> Option<Quantiles> {

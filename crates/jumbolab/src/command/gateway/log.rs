@@ -84,7 +84,7 @@ impl Log {
                 let facts = [
                     ("peer", Value::from(name.clone())),
                     ("before", earlier.path_mtu.into()),
-                    ("octets", peer.path_mtu.into()),
+                    ("bytes", peer.path_mtu.into()),
                 ];
                 self.event("path-mtu", &facts)?;
             }

@@ -23,7 +23,7 @@ macro_rules! metrics {
 
 const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
     out_packets: Counter, "Packets from inside.", Peer(|traffic, _| traffic.outward.came);
-    out_octets: Counter, "Their octets.", Peer(|traffic, _| traffic.outward.came_octets);
+    out_bytes: Counter, "Their bytes.", Peer(|traffic, _| traffic.outward.came_bytes);
     out_fragments: Counter, "Packets that fragmentation added.",
         Peer(|traffic, _| traffic.outward.fragments);
     out_bundles: Counter, "Bundles sent.", Peer(|traffic, _| traffic.outward.bundles);
@@ -31,8 +31,8 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Peer(|traffic, _| traffic.outward.bundled);
     out_alone_packets: Counter, "Packets sent without a bundle.",
         Peer(|traffic, _| traffic.outward.alone);
-    out_core_octets: Counter, "Octets of IP sent to the core.",
-        Peer(|traffic, _| traffic.outward.sent_octets);
+    out_core_bytes: Counter, "Bytes of IP sent to the core.",
+        Peer(|traffic, _| traffic.outward.sent_bytes);
     out_marked_packets: Counter, "Packets sent with a congestion mark of this gateway's queue.",
         Peer(|traffic, _| traffic.outward.marked);
     out_taken_out_packets: Counter, "Packets that this gateway's queue took out of bundles.",
@@ -45,12 +45,12 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Peer(|traffic, _| traffic.outward.probes);
     in_probes: Counter, "Those that came and were heeded.",
         Peer(|traffic, _| traffic.inward.probes);
-    path_mtu_octets: Gauge, "Largest IP packet toward the peer.", Peer(|_, driver| driver.path_mtu);
+    path_mtu_bytes: Gauge, "Largest IP packet toward the peer.", Peer(|_, driver| driver.path_mtu);
     sealed: Gauge, "1 if bundles to the peer are sealed under a key that it knows, otherwise 0.",
         Peer(|_, driver| u64::from(driver.has_key == Some(true)));
     in_arrivals: Counter, "Datagrams and packets from the core.",
         Peer(|traffic, _| traffic.inward.arrived);
-    in_core_octets: Counter, "Their octets.", Peer(|traffic, _| traffic.inward.arrived_octets);
+    in_core_bytes: Counter, "Their bytes.", Peer(|traffic, _| traffic.inward.arrived_bytes);
     in_bundles: Counter, "Bundles unpacked.", Peer(|traffic, _| traffic.inward.bundles);
     in_bundled_packets: Counter, "Packets found in them.",
         Peer(|traffic, _| traffic.inward.unpacked);
@@ -60,7 +60,7 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Peer(|traffic, _| traffic.inward.plain);
     in_released_packets: Counter, "Packets let out to the inside.",
         Peer(|traffic, _| traffic.inward.released);
-    in_released_octets: Counter, "Their octets.", Peer(|traffic, _| traffic.inward.released_octets);
+    in_released_bytes: Counter, "Their bytes.", Peer(|traffic, _| traffic.inward.released_bytes);
     in_marked_packets: Counter, "Packets with a congestion mark that their bundle had met.",
         Peer(|traffic, _| traffic.inward.marked);
     inside_received_packets: Counter, "Packets received from the inside.",

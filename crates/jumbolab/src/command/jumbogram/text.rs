@@ -30,7 +30,7 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
         }));
     }
     let mut text = format!(
-        "{} of {} arrived complete {}: {}, {} octets of payload each, {} packets received\n",
+        "{} of {} arrived complete {}: {}, {} bytes of payload each, {} packets received\n",
         whole,
         carried.sent,
         place(over),
@@ -55,14 +55,14 @@ pub(super) fn measured(
     by: Method,
     as_json: bool,
 ) -> String {
-    let gigabytes = octets(found.octets) / 1e9;
+    let gigabytes = bytes(found.bytes) / 1e9;
     let seconds = found.elapsed.as_secs_f64();
-    let rate = 8e-6 * octets(found.octets) / seconds.max(1e-9);
+    let rate = 8e-6 * bytes(found.bytes) / seconds.max(1e-9);
     let [middle, high] = [50, 99].map(|share| percentile(&found.delays, share));
     let sum: f64 = found.delays.iter().map(|delay| delay.as_millis_f64()).sum();
-    let mean = sum / octets(found.delays.len() as u64).max(1.0);
+    let mean = sum / bytes(found.delays.len() as u64).max(1.0);
     let per_gigabyte = |span: Span| span.as_secs_f64() / gigabytes.max(1e-12);
-    let each = octets(found.octets) / octets(found.packets).max(1.0);
+    let each = bytes(found.bytes) / bytes(found.packets).max(1.0);
     let how = match by {
         Method::Packet => "packet",
         Method::Socket => "socket",
@@ -83,18 +83,18 @@ pub(super) fn measured(
             "throughput_mbit": rate,
             "size_over_delay_mbit": 8e-3 * f64::from(size) / mean.max(1e-9),
             "messages": found.messages,
-            "octets": found.octets,
+            "bytes": found.bytes,
             "seconds": seconds,
             "cpu_s_per_gb": per_gigabyte(found.programs),
             "cpu_machine_s_per_gb": per_gigabyte(found.machine),
             "packets": found.packets,
-            "octets_per_packet": each,
+            "bytes_per_packet": each,
             "window": found.window,
             "lost": found.lost,
         }));
     }
     let what = match by {
-        Method::Tcp => format!("TCP, messages of {size} octets"),
+        Method::Tcp => format!("TCP, messages of {size} bytes"),
         Method::Packet | Method::Socket => what(found.jumbogram, found.packet),
     };
     format!(
@@ -123,7 +123,7 @@ pub(super) fn sent(sent: &Sent, size: u32, to: SocketAddr, as_json: bool) -> Str
             "sent": sent.messages,
         })),
         false => format!(
-            "{} sent to {to}: {}, {size} octets of payload each\n",
+            "{} sent to {to}: {}, {size} bytes of payload each\n",
             sent.messages,
             what(sent.jumbogram, sent.packet)
         ),
@@ -144,8 +144,8 @@ pub(super) fn arrived(one: &Arrived, from: SocketAddr, as_json: bool) -> String 
 fn of_arrived(one: &Arrived) -> Value {
     json!({
         "number": one.number,
-        "octets": one.octets,
-        "delay_us": octets(one.delay_nanos) / 1e3,
+        "bytes": one.bytes,
+        "delay_us": bytes(one.delay_nanos) / 1e3,
         "digest": hexadecimal(one.digest),
         "whole": one.whole,
     })
@@ -158,18 +158,18 @@ fn of_one(one: &Arrived) -> String {
         None => "not hashed",
     };
     format!(
-        "  number {}: {} octets, {whole} ({}..), delay {:.1} us\n",
+        "  number {}: {} bytes, {whole} ({}..), delay {:.1} us\n",
         one.number,
-        one.octets,
+        one.bytes,
         hexadecimal(one.digest),
-        octets(one.delay_nanos) / 1e3
+        bytes(one.delay_nanos) / 1e3
     )
 }
 
 fn what(jumbogram: bool, packet: u64) -> String {
     match jumbogram {
-        true => format!("jumbograms of {packet} octets"),
-        false => format!("ordinary packets of {packet} octets"),
+        true => format!("jumbograms of {packet} bytes"),
+        false => format!("ordinary packets of {packet} bytes"),
     }
 }
 
@@ -195,12 +195,12 @@ fn percentile(delays: &[Span], share: usize) -> f64 {
     delays.get(rank).map_or(0.0, |delay| delay.as_millis_f64())
 }
 
-fn octets(count: u64) -> f64 {
+fn bytes(count: u64) -> f64 {
     count as f64
 }
 
-fn hexadecimal(octets: [u8; 8]) -> String {
-    format!("{:016x}", u64::from_be_bytes(octets))
+fn hexadecimal(bytes: [u8; 8]) -> String {
+    format!("{:016x}", u64::from_be_bytes(bytes))
 }
 
 fn line(value: &Value) -> String {

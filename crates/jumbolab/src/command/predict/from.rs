@@ -100,7 +100,7 @@ fn asked(args: &Predict) -> Result<Asked> {
         let mtu: Bytes = quantity("--mtu", text)?;
         ensure!(
             mtu > Bytes::ZERO && mtu.get() <= 65_535,
-            "--mtu {text}: write octets of a packet, 1 to 65535"
+            "--mtu {text}: write bytes of a packet, 1 to 65535"
         );
         Ok(mtu.get())
     });

@@ -6,14 +6,14 @@ use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use model::Message;
 use units::Bytes;
 
-/// The most octets and lines of a file with a mix.
+/// The most bytes and lines of a file with a mix.
 const LARGEST_FILE: u64 = 64 * 1024;
 const MOST_LINES: usize = 256;
 
 /// RTP with 20 ms of G.711, 64 kbit/s [RFC3551 s4.5.14] [RFC3550 s5.1].
 const VOIP: [(u64, f64); 1] = [(160 + 12, 1.0)];
 
-/// A block of NFS [Mulahuwaish s2] with a header of 128 octets, which is our choice, and
+/// A block of NFS [Mulahuwaish s2] with a header of 128 bytes, which is our choice, and
 /// a request of as much.
 const NFS: [(u64, f64); 2] = [(128, 1.0), (8192 + 128, 1.0)];
 
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn a_file_has_sizes_with_weights() {
         let found = read("# a mix\n46 7\n576 4 # and\n\n1.5kB\n").unwrap();
-        let octets: Vec<_> = found
+        let bytes: Vec<_> = found
             .iter()
             .map(|(size, weight)| (size.get(), *weight))
             .collect();
-        assert_eq!(octets, [(46, 7.0), (576, 4.0), (1_500, 1.0)]);
+        assert_eq!(bytes, [(46, 7.0), (576, 4.0), (1_500, 1.0)]);
     }
 
     #[test]

@@ -66,17 +66,17 @@ fn of(table: &CsvRows, name: &str, stack: &Stack) -> Result<Vec<Series>> {
                 )
             })
         };
-        let octets: Bytes = row[mtu]
+        let bytes: Bytes = row[mtu]
             .parse()
             .map_err(|why| anyhow::anyhow!("{name}:{line}: mtu: {why}"))?;
         let computed = || -> Result<f64> {
-            let sizes = stack.largest(octets);
+            let sizes = stack.largest(bytes);
             let sizes = sizes
-                .map_err(|why| anyhow::anyhow!("{name}:{line}: mtu: {} {why}", octets.get()))?;
+                .map_err(|why| anyhow::anyhow!("{name}:{line}: mtu: {} {why}", bytes.get()))?;
             Ok(sizes.carried().get() as f64)
         };
         let segment = match segment {
-            Some(place) => number(place, "number of octets")?,
+            Some(place) => number(place, "number of bytes")?,
             None => computed()?,
         };
         let size = match size {
@@ -100,7 +100,7 @@ fn of(table: &CsvRows, name: &str, stack: &Stack) -> Result<Vec<Series>> {
             .map(|(place, column)| ((*column).clone(), Level::Text(row[*place].clone())));
         let own = Factors(own.collect());
         let point = Point {
-            mtu: octets.get(),
+            mtu: bytes.get(),
             segment,
             segments: 1,
             values,

@@ -18,21 +18,21 @@ struct Metric {
 
 const METRICS: [Metric; 9] = [
     Metric {
-        name: "path_mtu_octets",
+        name: "path_mtu_bytes",
         kind: Kind::Gauge,
         help: "Largest packet that passed.",
         values: |path| {
             let known = directions(path)
                 .into_iter()
-                .filter_map(|(direction, found)| Some((direction.name(), octets(found.mtu?))));
+                .filter_map(|(direction, found)| Some((direction.name(), bytes(found.mtu?))));
             known.collect()
         },
     },
     Metric {
-        name: "asked_octets",
+        name: "asked_bytes",
         kind: Kind::Gauge,
         help: "Size that the path should carry.",
-        values: |path| vec![("", octets(path.latest.report.asked))],
+        values: |path| vec![("", bytes(path.latest.report.asked))],
     },
     Metric {
         name: "clean",
@@ -125,6 +125,6 @@ fn seconds(report: &PathReport) -> Vec<(&'static str, f64)> {
     round_trip.map(|span| ("", span.as_secs_f64())).collect()
 }
 
-fn octets(size: Bytes) -> f64 {
+fn bytes(size: Bytes) -> f64 {
     size.get() as f64
 }

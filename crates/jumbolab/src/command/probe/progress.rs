@@ -67,9 +67,8 @@ pub(super) fn words(far_end: IpAddr, state: &State) -> String {
         Phase::Done => "done",
     };
     let confirmed = state.confirmed;
-    let confirmed = confirmed.map_or_else(String::new, |size| {
-        format!(", {} octets passed", size.get())
-    });
+    let confirmed =
+        confirmed.map_or_else(String::new, |size| format!(", {} bytes passed", size.get()));
     format!(
         "probing {far_end}: {doing}{confirmed}, {} probes",
         state.probes

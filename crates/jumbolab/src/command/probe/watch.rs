@@ -3,6 +3,7 @@
 mod path;
 
 use anyhow::{Result, anyhow, ensure};
+use backends::run::rfc3339;
 use os::clock::{self, Epoch};
 use os::interrupt;
 use os::kernel_clock;
@@ -11,7 +12,6 @@ use probe::driver::{Investigated, Task, investigate};
 use probe::machine::{PathReport, Verdict};
 use probe::text::{Probed, path_change_json, path_change_sentence};
 use units::Span;
-use worlds::run::rfc3339;
 
 use super::{Progress, metrics, progress};
 use crate::args::Probe;

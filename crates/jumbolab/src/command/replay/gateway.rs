@@ -5,13 +5,13 @@ mod outcome;
 use std::path::Path;
 
 use anyhow::Result;
+use backends::recording::Input;
 use gateway::recording::{Described, Recording};
 use gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use report::Places;
 use serde_json::{Value, json};
 use units::Span;
-use worlds::recording::Input;
 
 use super::super::printed;
 use super::write_page;

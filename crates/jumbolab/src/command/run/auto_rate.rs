@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use analysis::completion::complete;
 use anyhow::{Result, bail};
+use backends::auto_rate;
 use experiment::{AUTO_RATES, Experiment};
-use plan::{AutoRate, Plan, World};
+use plan::{AutoRate, Backend, Plan};
 use results::folder::Folder;
-use worlds::auto_rate;
 
 /// The folder of all results, and the one that a run names instead.
 type Places<'a> = (&'a Path, Option<&'a Path>);
@@ -36,16 +36,16 @@ pub(crate) fn chosen(
     if settings.is_empty() {
         return Ok(None);
     }
-    if plan.world.profile().depends_on_machine {
+    if plan.backend.profile().depends_on_machine {
         let begun = match place {
             Some(_) => begun_in(plan, (base, place))?.into_iter().collect(),
-            None => at_all_rates(experiment, plan.world, base)?,
+            None => at_all_rates(experiment, plan.backend, base)?,
         };
         if let Some(chosen) = continued(begun, place.is_some() || resumes)? {
             return Ok(Some(chosen));
         }
     }
-    auto_rate::choose(plan.world, &settings).map(Some)
+    auto_rate::choose(plan.backend, &settings).map(Some)
 }
 
 /// The experiment with the chosen rate.
@@ -74,7 +74,7 @@ pub(super) fn candidates(experiment: &Experiment, plan: &Plan) -> Vec<String> {
     if auto_rate::settings(experiment, plan).is_empty() {
         return Vec::new();
     }
-    let count = match plan.world.profile().depends_on_machine {
+    let count = match plan.backend.profile().depends_on_machine {
         true => AUTO_RATES.len(),
         false => 1,
     };
@@ -95,12 +95,12 @@ fn begun_in(plan: &Plan, (base, place): Places<'_>) -> Result<Option<Earlier>> {
 }
 
 /// The runs of the experiment at each rate in the folders of their usual names.
-fn at_all_rates(experiment: &Experiment, world: World, base: &Path) -> Result<Vec<Earlier>> {
+fn at_all_rates(experiment: &Experiment, backend: Backend, base: &Path) -> Result<Vec<Earlier>> {
     let mut found = Vec::new();
     for rate in AUTO_RATES {
         // A plan that cannot be run at a rate has no results either.
         let at_rate = experiment.clone().with_auto_rate(rate);
-        if let Ok(plan) = worlds::world::plan(at_rate, world) {
+        if let Ok(plan) = backends::backend::plan(at_rate, backend) {
             found.extend(begun_in(&plan, (base, None))?);
         }
     }

@@ -11,7 +11,7 @@ use crate::output;
 /// The text in front of the folder.
 const FIT: &str = "fit:";
 
-/// The tables that may be fitted: of all worlds whose hosts have costs, and of one.
+/// The tables that may be fitted: of all backends whose hosts have costs, and of one.
 const TABLES: [&str; 3] = ["host", "on.sim.host", "on.model.host"];
 
 /// The arguments of `--set` for which `assignment` stands: itself, or the costs that a
@@ -37,19 +37,19 @@ pub(super) fn assignments(assignment: &str) -> Result<Vec<String>> {
     let run = ReadRun::read(Path::new(folder)).with_context(of)?;
     let costs = Costs::of(&series_of(run.plan(), run.trials())).with_context(of)?;
     output::say(&format!(
-        "{table}: {} a packet and {} an octet, fitted to {} trials of {folder}",
-        costs.per_packet, costs.per_octet, costs.trials
+        "{table}: {} a packet and {} a byte, fitted to {} trials of {folder}",
+        costs.per_packet, costs.per_byte, costs.trials
     ));
     Ok(vec![
         format!("{table}.send_per_packet={}", costs.per_packet),
-        format!("{table}.send_per_octet={}", costs.per_octet),
+        format!("{table}.send_per_byte={}", costs.per_byte),
     ])
 }
 
 /// The processing times of a host that sends, in words of an experiment.
 struct Costs {
     per_packet: String,
-    per_octet: String,
+    per_byte: String,
     trials: usize,
 }
 
@@ -77,35 +77,35 @@ impl Costs {
             ),
         };
         let found = fitted(series)?;
-        // The fit is by octets of payload, a host works on those of IP packets.
+        // The fit is by bytes of payload, a host works on those of IP packets.
         let headers = series
             .points
             .first()
             .map_or(0.0, |point| point.mtu as f64 - point.segment);
-        let per_packet = found.cost.per_packet - headers * found.cost.per_octet;
+        let per_packet = found.cost.per_packet - headers * found.cost.per_byte;
         ensure!(
-            per_packet >= 0.0 && found.cost.per_octet >= 0.0,
-            "the trials show no cost of packets beside that of octets: {:.3} us a packet with its headers, {:.3} ns an octet",
+            per_packet >= 0.0 && found.cost.per_byte >= 0.0,
+            "the trials show no cost of packets beside that of bytes: {:.3} us a packet with its headers, {:.3} ns a byte",
             found.cost.per_packet * 1e6,
-            found.cost.per_octet * 1e9
+            found.cost.per_byte * 1e9
         );
         let nanos = |seconds: f64| format!("{:.3}ns", seconds * 1e9);
         Ok(Self {
             per_packet: nanos(per_packet),
-            per_octet: nanos(found.cost.per_octet),
+            per_byte: nanos(found.cost.per_byte),
             trials: found.trials,
         })
     }
 }
 
 /// The fit of the goodput of a series. Trials of one MTU tell the cost of a packet
-/// beside a link that takes its time for each octet.
+/// beside a link that takes its time for each byte.
 fn fitted(series: &Series) -> Result<CostFit> {
     let observations = series.observations(THROUGHPUT, |_| true);
     match (fit(&observations, None, Spread::Measured), series.rate) {
         (Err(CannotFit::OneSegment(_)), Some(rate)) => {
-            let octet = 8.0 / rate.bits_per_second() as f64;
-            Ok(fit(&observations, Some(octet), Spread::Measured)?)
+            let byte = 8.0 / rate.bits_per_second() as f64;
+            Ok(fit(&observations, Some(byte), Spread::Measured)?)
         }
         (found, _) => Ok(found?),
     }

@@ -19,13 +19,13 @@ const MESSAGES: usize = 300;
 /// The sizes of datagrams with Jumbolab's header.
 const SIZES: std::ops::RangeInclusive<u64> = 28..=65_527;
 
-/// A received message: its octets, and its departure in nanoseconds.
+/// A received message: its bytes, and its departure in nanoseconds.
 type Arrived = (u64, u64);
 
 #[test]
 fn every_law_is_delivered_as_it_is_drawn() {
     let dir = Dir::new();
-    dir.write("seen.txt", "# octets\n100\n200\n300\n");
+    dir.write("seen.txt", "# bytes\n100\n200\n300\n");
     dir.write("gaps.txt", "2ms\n4ms\n");
     let [seen, gaps] =
         ["seen.txt", "gaps.txt"].map(|name| format!("file:{}", dir.path().join(name).display()));
@@ -106,7 +106,7 @@ fn every_law_is_delivered_as_it_is_drawn() {
     }
 }
 
-/// Asserts that sizes and departures are as drawn, apart from lateness.
+/// Asserts that sizes and departures are as drawn, apart from timing error.
 fn follows(name: &str, arrived: &[Arrived], drawn: &[Arrived]) {
     let sizes = |of: &[Arrived]| of.iter().map(|(size, _)| *size).collect::<Vec<_>>();
     assert_eq!(sizes(arrived), sizes(drawn), "{name}");
@@ -120,12 +120,12 @@ fn follows(name: &str, arrived: &[Arrived], drawn: &[Arrived]) {
 }
 
 /// The records of each flow in a log, in the order of sequence numbers.
-fn arrived(octets: &[u8]) -> BTreeMap<usize, Vec<Arrived>> {
-    open(octets).unwrap();
+fn arrived(bytes: &[u8]) -> BTreeMap<usize, Vec<Arrived>> {
+    open(bytes).unwrap();
     let mut found: BTreeMap<usize, Vec<(u64, Arrived)>> = BTreeMap::new();
     let mut batch = Batch::default();
     let mut at = MAGIC.len();
-    while let Next::Block(block, length) = next(&octets[at..]).unwrap() {
+    while let Next::Block(block, length) = next(&bytes[at..]).unwrap() {
         if let Block::Records(records) = block {
             records.read(&mut batch).unwrap();
             for record in batch.records() {

@@ -44,15 +44,15 @@ fn a_flow_of_so_many_packets_ends_where_next_to_nothing_is_taken() {
 }
 
 /// The outcome and the duration in seconds of `jumbolab send` if the receiver
-/// reads `octets` of its stream ten times a second.
-fn send_to_one_who_reads(octets: usize, line: &str) -> (Outcome, u64) {
+/// reads `bytes` of its stream ten times a second.
+fn send_to_one_who_reads(bytes: usize, line: &str) -> (Outcome, u64) {
     let dir = Dir::new();
     let begun = Instant::now();
     let (sender, control) = Control::start(&dir, line);
     let flow = Dripping {
         listener: None,
         flow: None,
-        octets,
+        bytes,
     };
     flow.serve(control);
     let outcome = Outcome::of(sender.wait_with_output().unwrap());
@@ -63,15 +63,15 @@ fn send_to_one_who_reads(octets: usize, line: &str) -> (Outcome, u64) {
 struct Dripping {
     listener: Option<TcpListener>,
     flow: Option<TcpStream>,
-    octets: usize,
+    bytes: usize,
 }
 
 impl Dripping {
     /// Serves the sender until it exits.
     fn serve(mut self, mut control: Control) {
-        while let Some(octets) = control.read() {
-            control.answer(&octets, |server, request| self.answer(server, request));
-            if octets.is_empty() {
+        while let Some(bytes) = control.read() {
+            control.answer(&bytes, |server, request| self.answer(server, request));
+            if bytes.is_empty() {
                 self.drip();
             }
         }
@@ -105,7 +105,7 @@ impl Dripping {
         }
         if let Some(flow) = &mut self.flow {
             flow.set_nonblocking(true).unwrap();
-            let mut room = vec![0; self.octets];
+            let mut room = vec![0; self.bytes];
             // Nothing may have come.
             let _ = flow.read(&mut room);
         }

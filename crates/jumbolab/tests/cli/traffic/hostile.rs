@@ -1,7 +1,7 @@
 //! Malicious or broken peers: the receiver continues to serve.
 #![expect(
     clippy::disallowed_methods,
-    reason = "strangers open sockets of their own"
+    reason = "unknown senders open sockets of their own"
 )]
 
 use std::io::{ErrorKind, Read, Write};
@@ -21,7 +21,7 @@ fn hello() -> Vec<u8> {
     frame
 }
 
-fn stranger(receiver: &Receiver) -> TcpStream {
+fn unknown_sender(receiver: &Receiver) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", receiver.port)).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
@@ -31,16 +31,16 @@ fn stranger(receiver: &Receiver) -> TcpStream {
 
 /// Reads until the receiver closes.
 fn answer(mut stream: TcpStream) -> Vec<u8> {
-    let mut octets = Vec::new();
-    match stream.read_to_end(&mut octets) {
-        Ok(_) => octets,
-        Err(error) if error.kind() == ErrorKind::ConnectionReset => octets,
+    let mut bytes = Vec::new();
+    match stream.read_to_end(&mut bytes) {
+        Ok(_) => bytes,
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => bytes,
         Err(error) => panic!("it was not closed: {error}"),
     }
 }
 
 #[test]
-fn garbage_is_refused_in_a_frame_of_four_octets_and_service_goes_on() {
+fn garbage_is_refused_in_a_frame_of_four_bytes_and_service_goes_on() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
     let mut proof = hello();
@@ -53,18 +53,18 @@ fn garbage_is_refused_in_a_frame_of_four_octets_and_service_goes_on() {
         // A valid message, but not the first.
         [&[0, 9, 6][..], &[0; 8]].concat(),
     ] {
-        let mut stream = stranger(&receiver);
+        let mut stream = unknown_sender(&receiver);
         // The receiver may close before everything is written.
         let _ = stream.write_all(&garbage);
-        let octets = answer(stream);
-        assert!(octets.len() <= 4, "{octets:?}");
+        let bytes = answer(stream);
+        assert!(bytes.len() <= 4, "{bytes:?}");
     }
     receiver.says("refused");
-    let mut stream = stranger(&receiver);
+    let mut stream = unknown_sender(&receiver);
     stream.write_all(&proof).unwrap();
-    let octets = answer(stream);
-    assert_eq!(octets[..3], [0, 32, 2], "it had said hello");
-    assert_eq!(octets[34..], [0, 2, 5, 5], "refused as nonsense");
+    let bytes = answer(stream);
+    assert_eq!(bytes[..3], [0, 32, 2], "it had said hello");
+    assert_eq!(bytes[34..], [0, 2, 5, 5], "refused as nonsense");
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
 }
 
@@ -72,33 +72,33 @@ fn garbage_is_refused_in_a_frame_of_four_octets_and_service_goes_on() {
 fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--max-sessions 1");
-    let silent = stranger(&receiver);
-    let mut slow = stranger(&receiver);
+    let silent = unknown_sender(&receiver);
+    let mut slow = unknown_sender(&receiver);
     slow.write_all(&hello()[..10]).unwrap();
-    drop(stranger(&receiver));
+    drop(unknown_sender(&receiver));
     receiver.says("it closed the connection");
     // An unauthenticated connection has no slot.
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
     // A handshake has a time limit.
     for stream in [silent, slow] {
-        let octets = answer(stream);
-        assert_eq!(octets, [0, 2, 5, 6], "refused for being late");
+        let bytes = answer(stream);
+        assert_eq!(bytes, [0, 2, 5, 6], "refused for being late");
     }
     receiver.says("it took too long");
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
 }
 
 #[test]
-fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
+fn unknown_senders_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     let dir = Dir::new();
     dir.write_private("key", "correct horse battery\n");
     let mut receiver = Receiver::start(&dir, "--sessions 1 --secret key");
     let quick = "--secret key --packets 5 --gap 1ms";
-    let mut strangers: Vec<TcpStream> = (0..80).map(|_| stranger(&receiver)).collect();
+    let mut unknown_senders: Vec<TcpStream> = (0..80).map(|_| unknown_sender(&receiver)).collect();
     // From another address, and from that of the unauthenticated peers.
     receiver.send(&dir, &format!("::1 {quick}")).fine();
     receiver.send(&dir, &format!("127.0.0.1 {quick}")).fine();
-    for first in strangers.drain(..16) {
+    for first in unknown_senders.drain(..16) {
         assert_eq!(answer(first), [0, 2, 5, 3], "others came");
     }
     receiver.says("it had proved nothing yet");
@@ -109,7 +109,7 @@ fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     receiver
         .send(&dir, &format!("::1 {quick}"))
         .refused(&["its maximum number of senders"]);
-    strangers.extend((0..64).map(|_| stranger(&receiver)));
+    unknown_senders.extend((0..64).map(|_| unknown_sender(&receiver)));
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap());
     assert_eq!(flow.stopped().json().len(), 1);
@@ -188,7 +188,7 @@ fn a_receiver_whose_stderr_nobody_reads_serves_on_and_ends() {
         while stderr.write(&vec![b'\n'; piece]).is_ok() {}
     }
     for _ in 0..300 {
-        let mut stream = stranger(&receiver);
+        let mut stream = unknown_sender(&receiver);
         // The receiver may close before everything is written.
         let _ = stream.write_all(b"GET / HTTP/1.1\r\n\r\n");
         assert!(answer(stream).len() <= 4);
@@ -202,11 +202,11 @@ fn a_receiver_whose_stderr_nobody_reads_serves_on_and_ends() {
 }
 
 #[test]
-fn strangers_are_counted_and_told_of_once_a_second_at_most() {
+fn unknown_senders_are_counted_and_told_of_once_a_second_at_most() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
     for _ in 0..100 {
-        drop(stranger(&receiver));
+        drop(unknown_sender(&receiver));
     }
     let mut refused = 0;
     let mut lines = 0;
@@ -228,7 +228,7 @@ fn strangers_are_counted_and_told_of_once_a_second_at_most() {
 /// thousand datagrams.
 #[expect(clippy::print_stdout, reason = "figures of long runs")]
 #[test]
-fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing() {
+fn unknown_senders_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing() {
     let dir = Dir::new();
     dir.write_private("key", "correct horse battery\n");
     let mut receiver = Receiver::start(&dir, "--secret key");
@@ -244,7 +244,7 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
     let (mut then, mut accepted) = (0, 0);
     let mut room = [0; 100];
     for number in 0..cases {
-        // A message that requests an echo, with some octets changed.
+        // A message that requests an echo, with some bytes changed.
         let mut message = b"JLAB\x01\x01\0\0\0\0\0\x1c".to_vec();
         message.extend([0; 16]);
         let noise = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -261,7 +261,7 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
             frame[at] ^= noise.to_be_bytes()[1];
             // A wait for more ends with nonsense.
             frame.extend([0xff; 300]);
-            let mut stream = stranger(&receiver);
+            let mut stream = unknown_sender(&receiver);
             let _ = stream.write_all(&frame);
             assert!(answer(stream).len() <= 38, "a challenge and a refusal");
         }

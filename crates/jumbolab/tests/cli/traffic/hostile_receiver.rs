@@ -53,7 +53,7 @@ const NOTHING: SentReport = SentReport {
     flow: 0,
     offered: 0,
     messages: 0,
-    octets: 0,
+    bytes: 0,
     refused: 0,
     unsent: 0,
     too_large: 0,
@@ -85,14 +85,14 @@ fn send_to(dir: &Dir, conduct: Conduct, line: &str) -> (Child, JoinHandle<()>) {
 
 /// Serves a sender until it exits.
 fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
-    while let Some(octets) = control.read() {
-        if !octets.is_empty() {
+    while let Some(bytes) = control.read() {
+        if !bytes.is_empty() {
             let _ = begun.send(());
         }
         if !conduct.answers {
             continue;
         }
-        control.answer(&octets, |server, request| match request {
+        control.answer(&bytes, |server, request| match request {
             Request::Begin => server.sent(conduct.sent),
             Request::Open(flow) | Request::Reverse(Reverse { flow, .. }) => {
                 let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -113,7 +113,7 @@ fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
                         number,
                         lasted: u64::MAX,
                         messages: u64::MAX,
-                        octets: u64::MAX,
+                        bytes: u64::MAX,
                         lost: u64::MAX,
                         delayed: u64::MAX,
                         median: u64::MAX,
@@ -254,7 +254,7 @@ fn a_report_of_more_than_was_sent_is_a_fault() {
         report: |flow| Report {
             flow,
             messages: u64::MAX,
-            octets: u64::MAX,
+            bytes: u64::MAX,
             duplicates: u64::MAX,
             reordered: u64::MAX,
             delayed: u64::MAX,
@@ -324,7 +324,7 @@ fn forged_echoes_shorten_no_round_trip() {
 
 #[test]
 fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
-    // Ten messages of 100 octets that arrive.
+    // Ten messages of 100 bytes that arrive.
     let datagrams = |socket: &UdpSocket, from: SocketAddr| {
         let mut room = [0; 100];
         for sequence in 0..10 {
@@ -343,7 +343,7 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
     let sent = |messages: u64| SentReport {
         offered: messages,
         messages,
-        octets: messages.saturating_mul(100),
+        bytes: messages.saturating_mul(100),
         ..NOTHING
     };
     let wraps = SentReport {

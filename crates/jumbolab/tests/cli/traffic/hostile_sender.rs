@@ -108,7 +108,7 @@ impl Drop for Repeating {
     }
 }
 
-/// Sends an octet of garbage every 20 ms, the timeout of a read.
+/// Sends a byte of garbage every 20 ms, the timeout of a read.
 fn drip_datagrams(socket: UdpSocket) -> Repeating {
     socket
         .set_read_timeout(Some(Duration::from_millis(20)))
@@ -121,7 +121,7 @@ fn drip_datagrams(socket: UdpSocket) -> Repeating {
     })
 }
 
-/// Sends a message of 16 MiB octet by octet, one every 20 ms.
+/// Sends a message of 16 MiB byte by byte, one every 20 ms.
 fn drip_stream(mut stream: TcpStream) -> Repeating {
     stream
         .set_read_timeout(Some(Duration::from_millis(20)))

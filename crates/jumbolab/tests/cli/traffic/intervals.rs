@@ -171,7 +171,7 @@ fn a_summary_has_sizes_as_intervals_have_them() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     for (options, size) in [
-        ("--protocol tcp --message 125kB --octets 7MB", "7.00 MB"),
+        ("--protocol tcp --message 125kB --bytes 7MB", "7.00 MB"),
         ("--message 29 --packets 10", "290 B"),
     ] {
         let line = format!("::1 --gap 100us --interval 0 {options}");

@@ -21,12 +21,12 @@ fn both_ends_keep_packet_logs_of_their_own_and_write_over_none() {
     assert_eq!(names.len(), 1);
     let received = names[0].as_ref().unwrap().path();
     for path in [received, dir.path().join("sent.jlog")] {
-        let octets = std::fs::read(&path).unwrap();
-        assert!(octets.starts_with(b"JLOG"), "{path:?}");
+        let bytes = std::fs::read(&path).unwrap();
+        assert!(bytes.starts_with(b"JLOG"), "{path:?}");
         assert!(
-            octets.len() < 5_000 * 8,
-            "{path:?} has {} octets",
-            octets.len()
+            bytes.len() < 5_000 * 8,
+            "{path:?} has {} bytes",
+            bytes.len()
         );
     }
     let again = Receiver::start(&dir, "");
@@ -44,17 +44,17 @@ fn a_receiver_that_is_killed_leaves_a_log_of_all_that_was_whole() {
     receiver.kill();
     sender.kill().unwrap();
     sender.wait().unwrap();
-    let octets = std::fs::read(&log).unwrap();
-    let whole = whole(&octets);
+    let bytes = std::fs::read(&log).unwrap();
+    let whole = whole(&bytes);
     assert!(whole.records > 4096, "{whole:?}");
     // Cut at an arbitrary position, and then at the end of a block.
-    let mut torn = octets.clone();
+    let mut torn = bytes.clone();
     torn.truncate(whole.last_block + 10);
-    for (octets, records) in [
-        (&octets, whole.records),
+    for (bytes, records) in [
+        (&bytes, whole.records),
         (&torn, whole.records - whole.in_last_block),
     ] {
-        std::fs::write(dir.path().join("torn.jlog"), octets).unwrap();
+        std::fs::write(dir.path().join("torn.jlog"), bytes).unwrap();
         let outcome = dir.run("decode torn.jlog --json").fine();
         assert_eq!(outcome.json()[0]["received"], records);
         assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
@@ -66,7 +66,7 @@ fn a_receiver_that_is_killed_leaves_a_log_of_all_that_was_whole() {
         assert!(words.iter().any(says), "{}", outcome.stderr);
     }
     let outcome = dir.run("decode torn.jlog").fine();
-    let left = format!("after {} octets", whole.last_block);
+    let left = format!("after {} bytes", whole.last_block);
     assert!(outcome.stderr.contains(&left), "{}", outcome.stderr);
     assert!(
         outcome.stderr.contains("the last 10 are left out"),
@@ -113,8 +113,8 @@ fn a_log_of_round_trips_has_those_that_never_came_back() {
     assert_eq!(row.count("sent"), sent, "{row}");
     assert_eq!(row.count("received"), back, "{row}");
     assert_eq!(row.count("lost"), sent - back, "{row}");
-    let octets = std::fs::read(dir.path().join("sent.jlog")).unwrap();
-    let whole = whole(&octets);
+    let bytes = std::fs::read(dir.path().join("sent.jlog")).unwrap();
+    let whole = whole(&bytes);
     assert_eq!((whole.records, whole.unanswered), (sent, sent - back));
 }
 
@@ -128,8 +128,8 @@ fn a_receivers_log_has_what_arrived_of_round_trips() {
         let mut receiver = Receiver::start(&dir, "--once --log logs");
         let flow = receiver.send(&dir, line).fine().json().remove(0);
         receiver.end().fine();
-        let (path, octets) = only_log(&dir).unwrap();
-        assert_eq!(whole(&octets).records, flow.count("received"), "{flow}");
+        let (path, bytes) = only_log(&dir).unwrap();
+        assert_eq!(whole(&bytes).records, flow.count("received"), "{flow}");
         let name = path.file_name().unwrap().display();
         let row = dir.run(&format!("decode logs/{name} --json"));
         let row = row.fine().json().remove(0);
@@ -160,8 +160,8 @@ fn log_with(dir: &Dir, records: u64) -> PathBuf {
 fn only_log(dir: &Dir) -> Option<(PathBuf, Vec<u8>)> {
     let mut entries = std::fs::read_dir(dir.path().join("logs")).ok()?;
     let path = entries.next()?.unwrap().path();
-    let octets = std::fs::read(&path).unwrap();
-    Some((path, octets))
+    let bytes = std::fs::read(&path).unwrap();
+    Some((path, bytes))
 }
 
 /// The complete content of a log, up to its end or a cut.
@@ -174,14 +174,14 @@ struct Whole {
     last_block: usize,
 }
 
-fn whole(octets: &[u8]) -> Whole {
+fn whole(bytes: &[u8]) -> Whole {
     let mut found = Whole::default();
-    if open(octets).is_err() {
+    if open(bytes).is_err() {
         return found;
     }
     let mut batch = Batch::default();
     let mut at = MAGIC.len();
-    while let Next::Block(block, length) = next(&octets[at..]).unwrap() {
+    while let Next::Block(block, length) = next(&bytes[at..]).unwrap() {
         if let Block::Records(records) = block {
             records.read(&mut batch).unwrap();
             found.in_last_block = batch.records().count().try_into().unwrap();

@@ -30,7 +30,7 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
                 ("offered", 200),
                 ("sent", 200),
                 ("received", 200),
-                ("received_octets", 20_000),
+                ("received_bytes", 20_000),
                 ("lost", 0),
                 ("duplicates", 0),
                 ("clock_bound_ns", 0),
@@ -41,7 +41,7 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
                 flow["delay_us"].count("count") + flow.count("negative"),
                 200
             );
-            assert_eq!(flow["lateness_us"].count("count"), 200);
+            assert_eq!(flow["timing_error_us"].count("count"), 200);
         }
     }
     let outcome = receiver.stop().fine();
@@ -174,7 +174,7 @@ fn sizes_up_to_the_limit_of_the_protocol_arrive_whole() {
         let line =
             format!("{host} --protocol {protocol} --message {most} --gap 1ms --packets 5 --json");
         let flow = receiver.send(&dir, &line).fine().json().remove(0);
-        assert_eq!(flow.count("received_octets"), 5 * most, "{flow}");
+        assert_eq!(flow.count("received_bytes"), 5 * most, "{flow}");
     }
     let beyond = receiver.send(&dir, "::1 --message 65528");
     beyond.refused(&["--message 65528", "65527", "sizes are not truncated"]);

@@ -55,7 +55,7 @@ impl Control {
         (sender, control)
     }
 
-    /// The octets received from the sender since the last call, which may be none; `None`: the sender has closed.
+    /// The bytes received from the sender since the last call, which may be none; `None`: the sender has closed.
     pub(super) fn read(&mut self) -> Option<Vec<u8>> {
         let mut room = vec![0; 4096];
         match self.stream.read(&mut room) {
@@ -69,11 +69,11 @@ impl Control {
         }
     }
 
-    /// Answers the requests in `octets`. `respond` sees each after the server
+    /// Answers the requests in `bytes`. `respond` sees each after the server
     /// has admitted the sender.
-    pub(super) fn answer(&mut self, octets: &[u8], mut respond: impl FnMut(&mut Server, Request)) {
+    pub(super) fn answer(&mut self, bytes: &[u8], mut respond: impl FnMut(&mut Server, Request)) {
         let clock = u64::try_from(self.begun.elapsed().as_nanos()).unwrap();
-        for request in self.server.receive(clock, octets).unwrap() {
+        for request in self.server.receive(clock, bytes).unwrap() {
             match request {
                 Request::Admit => self.server.admit(Time::ZERO),
                 request => respond(&mut self.server, request),

@@ -13,11 +13,11 @@ to() { at a "$JUMBOLAB" send "$@" --port 7373 --interval 0 | tr '\n' ' '; echo; 
 to 10.0.1.2 --message 26000 --packets 20 --gap 1ms
 to fd00:1::2 --message uniform:100,9900 --packets 200 --gap 100us
 to 10.0.1.2 --message 8972 --packets 20 --gap 1ms
-to 10.0.1.2 --protocol tcp --mss 1000 --octets 20kB
+to 10.0.1.2 --protocol tcp --mss 1000 --bytes 20kB
 to 10.0.1.2 --message 90 --segmentation 7 --packets 70 --gap 0s
 ip -n a link set ar mtu 65535
 ip -n r link set ra mtu 65535
-to 10.0.1.2 --protocol tcp --octets 20kB
+to 10.0.1.2 --protocol tcp --bytes 20kB
 "#;
     let printed = see(&dir, script).fine().stdout;
     let lines: Vec<&str> = printed.lines().collect();

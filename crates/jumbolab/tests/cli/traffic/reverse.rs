@@ -43,14 +43,14 @@ fn the_receiver_sends_over_both_protocols_and_both_versions_of_ip() {
                         ("offered", 200),
                         ("sent", 200),
                         ("received", 200),
-                        ("received_octets", 20_000),
+                        ("received_bytes", 20_000),
                         ("lost", 0),
                     ] {
                         assert_eq!(flow.count(key), value, "{key}: {flow}");
                     }
                     let delays = flow["delay_us"].count("count");
                     assert_eq!(delays + flow.count("negative"), 200, "{flow}");
-                    assert_eq!(flow["lateness_us"].count("count"), 200);
+                    assert_eq!(flow["timing_error_us"].count("count"), 200);
                 }
             }
         }
@@ -191,7 +191,7 @@ fn flood(transport: Transport) -> Reverse {
             delay: 0,
             length: 0,
             packets: 0,
-            octets: 0,
+            bytes: 0,
             gaps: Law::Constant(0.0).to_wire().unwrap(),
             sizes: Law::Constant(1000.0).to_wire().unwrap(),
             paced: false,

@@ -27,7 +27,7 @@ fn a_secret_is_in_a_regular_file_within_limits_that_its_owner_alone_can_open() {
             ),
             ("pipe", &["--secret pipe", "not a regular file"]),
             (".", &["--secret .", "not a regular file"]),
-            ("long", &["long", "larger than 4096 octets"]),
+            ("long", &["long", "larger than 4096 bytes"]),
             ("short", &["short", "8 to 4096 bytes", "--new-secret"]),
             ("empty", &["empty", "8 to 4096 bytes"]),
             ("open", &["--secret open", "type: chmod 600 open"]),
@@ -64,7 +64,7 @@ fn a_file_that_may_be_a_secret_is_not_quoted() {
     }
 }
 
-/// A receiver on a disk where files have room for so many pieces of 512 octets.
+/// A receiver on a disk where files have room for so many pieces of 512 bytes.
 fn receiver_with_room(dir: &Dir, pieces: u32, options: &str) -> Receiver {
     let program = dir.command().get_program().to_owned();
     let mut command = Command::new("sh");

@@ -8,7 +8,7 @@ use crate::unprivileged::sandbox::{enter_user_namespace, forbid_unshare, prepare
 
 /// The checks of every machine, by group.
 const CHECKS: [(&str, &[&str]); 6] = [
-    ("Worlds", &["netns", "model", "sim", "hosts"]),
+    ("Backends", &["netns", "model", "sim", "hosts"]),
     (
         "Kernel",
         &[

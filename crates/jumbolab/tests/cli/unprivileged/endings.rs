@@ -48,7 +48,7 @@ fn a_sound_run_ends_with_0_and_its_object_names_its_files() {
     let lines = dir.run(&format!("{STUDY} --strict --json")).fine().json();
     let run = lines.last().unwrap();
     assert_eq!(run["run"], "os-comparison");
-    assert_eq!(run["certificate"]["state"], "passed");
+    assert_eq!(run["quality_check"]["state"], "passed");
     assert_eq!(run["counts"]["finished"], 4);
     for file in ["folder", "page", "table"] {
         let path = run["paths"][file].as_str().unwrap();
@@ -63,17 +63,20 @@ fn a_sound_run_ends_with_0_and_its_object_names_its_files() {
 }
 
 #[test]
-fn doubts_end_with_0_and_if_strict_with_1() {
+fn warnings_end_with_0_and_if_strict_with_1() {
     let dir = changed("1500", r#""flags":["disturbed"]"#, false);
     let (codes, run) = reported(&dir);
     assert_eq!(codes, [Some(0), Some(1)]);
-    let doubt =
+    let warning =
         "approximate results: other work disturbed 1 of 4 trials; repeat on an idle machine";
-    assert_eq!(run["state"], "passed with doubts");
-    assert_eq!(run["certificate"]["doubts"], json!([doubt]));
+    assert_eq!(run["state"], "passed with warnings");
+    assert_eq!(run["quality_check"]["warnings"], json!([warning]));
     let text = dir.run("report r").fine().stdout;
-    assert!(text.contains("certificate passed with doubts"), "{text}");
-    // Between two runs and between worlds the least sound one decides.
+    assert!(
+        text.contains("quality check passed with warnings"),
+        "{text}"
+    );
+    // Between two runs and between backends the least sound one decides.
     fs::create_dir(dir.path().join("sound")).unwrap();
     let other = STUDY.replace("-o r", "-o sound/r");
     dir.run(&other).fine();
@@ -86,19 +89,19 @@ fn doubts_end_with_0_and_if_strict_with_1() {
         .collect();
     assert_eq!(runs.len(), 2);
     assert_eq!(runs[0]["paths"]["folder"], "sound/r");
-    assert_eq!(runs[1]["state"], "passed with doubts");
+    assert_eq!(runs[1]["state"], "passed with warnings");
 }
 
 #[test]
-fn a_failed_certificate_and_a_cell_without_trials_end_with_1() {
+fn a_failed_quality_check_and_a_cell_without_trials_end_with_1() {
     let faulty = changed("1500", r#""flags":["mtu-differs"]"#, false);
     let (codes, run) = reported(&faulty);
     assert_eq!(codes, [Some(1), Some(1)]);
-    assert_eq!(run["certificate"]["state"], "failed");
+    assert_eq!(run["quality_check"]["state"], "failed");
     let missing = changed("9000", r#""failure":"timed out""#, true);
     let (codes, run) = reported(&missing);
     assert_eq!(codes, [Some(1), Some(1)]);
-    assert_eq!(run["certificate"]["state"], "passed");
+    assert_eq!(run["quality_check"]["state"], "passed");
     assert_eq!(run["state"], "failed");
     assert_eq!(run["unmeasured"][0]["mtu"], 9000);
 }

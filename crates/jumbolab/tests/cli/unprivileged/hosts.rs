@@ -139,10 +139,10 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
             .unwrap();
         Outcome::of(outcome)
     };
-    let stranger = between("", &[]);
-    assert_eq!(stranger.code, Some(2), "{}", stranger.stderr);
+    let other = between("", &[]);
+    assert_eq!(other.code, Some(2), "{}", other.stderr);
     let words = "it serves its own machine only; start it with --secret FILE";
-    assert!(stranger.stderr.contains(words), "{}", stranger.stderr);
+    assert!(other.stderr.contains(words), "{}", other.stderr);
     let key = key.to_str().unwrap();
     for (recv, send) in [("--open", &[][..]), (&secret, &["--secret", key])] {
         let flow = between(recv, send).fine().json().remove(0);

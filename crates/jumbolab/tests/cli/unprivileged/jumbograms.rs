@@ -30,7 +30,7 @@ fn datagrams_of_all_sizes_arrive_whole_and_as_one_packet_each() {
         for count in ["sent", "whole", "packets"] {
             assert_eq!(output[count], 2, "{count} of {output}");
         }
-        assert_eq!(output["messages"][1]["octets"], size);
+        assert_eq!(output["messages"][1]["bytes"], size);
         assert_eq!(
             output["messages"][0]["digest"],
             output["messages"][1]["digest"]
@@ -64,7 +64,7 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
     };
     assert_eq!(of("jumbograms-sent")["packet"], 190_056);
     let received = of("jumbogram-received");
-    assert_eq!(received["octets"], 190_000);
+    assert_eq!(received["bytes"], 190_000);
     assert_eq!(received["whole"], true);
     assert_eq!(received["from"], "::1");
 }
@@ -74,7 +74,7 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
     clippy::disallowed_methods,
     reason = "the test opens the sockets of an unknown sender itself"
 )]
-fn strangers_neither_end_a_receiver_of_jumbograms_nor_fill_its_output() {
+fn unknown_senders_neither_end_a_receiver_of_jumbograms_nor_fill_its_output() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "--jumbogram --open --once --json");
     let garbage = [b'x'; 100];
@@ -137,10 +137,10 @@ fn a_measurement_carries_each_message_in_a_packet_and_counts_what_is_lost() {
         // A lost message may or may not have been counted on the link.
         let packets = messages..=messages + number("lost");
         assert!(packets.contains(&number("packets")), "{output}");
-        assert_eq!(number("octets"), messages * number("size"));
+        assert_eq!(number("bytes"), messages * number("size"));
         assert!(number("delays") >= 20.0 && number("delay_p50_ms") > 0.0);
         assert!(number("delay_p50_ms") <= number("delay_p99_ms"));
-        let rate = 8e-6 * number("octets") / number("seconds");
+        let rate = 8e-6 * number("bytes") / number("seconds");
         assert!((number("throughput_mbit") / rate - 1.0).abs() < 1e-6);
         assert!(number("cpu_s_per_gb") > 0.0);
     }
@@ -152,7 +152,7 @@ fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
     let each = |size: u32| {
         let line = format!("send --jumbogram {size} --by tcp --for 200ms --json");
         let output = dir.run(&line).fine().json().remove(0);
-        output["octets_per_packet"].as_f64().unwrap()
+        output["bytes_per_packet"].as_f64().unwrap()
     };
     let (ordinary, big) = (each(65_536), each(500_000));
     assert!(ordinary < 65_536.0, "{ordinary}");
@@ -160,7 +160,7 @@ fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
 }
 
 #[test]
-fn what_no_world_carries_is_refused_in_one_line() {
+fn what_no_backend_carries_is_refused_in_one_line() {
     let dir = Dir::new();
     dir.write("there.pcapng", "");
     for (line, words) in [
@@ -209,9 +209,9 @@ fn a_capture_holds_the_headers_of_what_was_carried() {
     let dir = Dir::new();
     dir.run("send --jumbogram 190000 --packets 2 --capture c.pcapng")
         .fine();
-    let octets = std::fs::read(dir.path().join("c.pcapng")).unwrap();
-    // A hop-by-hop header, and in it the option with 190 016 octets.
+    let bytes = std::fs::read(dir.path().join("c.pcapng")).unwrap();
+    // A hop-by-hop header, and in it the option with 190 016 bytes.
     let needle = [17, 0, 0xc2, 4, 0, 2, 0xe6, 0x40];
-    let found = octets.windows(8).filter(|window| *window == needle).count();
+    let found = bytes.windows(8).filter(|window| *window == needle).count();
     assert!((2..=4).contains(&found), "{found}");
 }

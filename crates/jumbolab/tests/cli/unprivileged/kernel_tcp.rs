@@ -14,7 +14,7 @@ name = \"first-flight\"
 [network]
 shape = \"explicit\"
 link = \"emulated\"
-lateness = \"5s\"
+timing_error = \"5s\"
 rate = \"100mbit\"
 ip = 4
 [nodes.a]
@@ -46,20 +46,24 @@ repeat = 1
 
 #[test]
 fn the_first_flight_of_a_connection_has_as_many_segments_as_were_asked_for() {
-    for world in ["sim", "netns"] {
+    for backend in ["sim", "netns"] {
         let dir = Dir::new();
-        let text = match world {
-            "sim" => FIRST_FLIGHT.replace("link = \"emulated\"\nlateness = \"5s\"\n", ""),
+        let text = match backend {
+            "sim" => FIRST_FLIGHT.replace("link = \"emulated\"\ntiming_error = \"5s\"\n", ""),
             _ => FIRST_FLIGHT.to_owned(),
         };
         dir.write("first.toml", &text);
-        dir.run(&format!("run ./first.toml --on {world} -o r"));
+        dir.run(&format!("run ./first.toml --on {backend} -o r"));
         for trial in dir.trials("r", 4) {
             let asked = trial["factors"]["tcp.initial_window"].as_u64().unwrap();
             let flow = &trial["evidence"]["losses"]["flows"]["one"];
             // Of kernels the last packet of the handshake comes with them.
-            let handshake = u64::from(world == "netns");
-            assert_eq!(flow[0].as_u64(), Some(asked + handshake), "{world} {trial}");
+            let handshake = u64::from(backend == "netns");
+            assert_eq!(
+                flow[0].as_u64(),
+                Some(asked + handshake),
+                "{backend} {trial}"
+            );
         }
     }
 }
@@ -71,7 +75,7 @@ name = \"transfer\"
 [network]
 shape = \"pair\"
 link = \"emulated\"
-lateness = \"5s\"
+timing_error = \"5s\"
 rate = \"100mbit\"
 delay = \"50ms\"
 [links.sender-receiver]

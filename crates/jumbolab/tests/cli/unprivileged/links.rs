@@ -23,7 +23,7 @@ const KINDS: [&str; 4] = [
 #[test]
 fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
     for kind in KINDS {
-        let settings = format!("--set rate=20mbit --set network.lateness=auto {kind}");
+        let settings = format!("--set rate=20mbit --set network.timing_error=auto {kind}");
         until_undisturbed(kind, 10, || {
             let dir = Dir::new();
             let line =
@@ -93,7 +93,7 @@ fn within_its_rate() -> Result<(), Disturbed> {
 fn segments_that_arrived_out_of_order_before_the_window_are_not_counted() {
     let dir = Dir::new();
     let overflow = "--set shape=pair --set link=emulated --set rate=20mbit --set network.delay=20ms --set network.buffer=60kB";
-    let short = "--set size=600kB --set preroll=300kB --set cpu_size=0 --set traffic.echo=off --set network.lateness=1min";
+    let short = "--set size=600kB --set preroll=300kB --set cpu_size=0 --set traffic.echo=off --set network.timing_error=1min";
     let cell = "--set scenario=LU-LU --set offloads=off --set mtu=9000 --set congestion=bbr";
     let line = format!("run os-comparison --repeat 3 -o r {overflow} {short} {cell}");
     dir.run(&line).fine();
@@ -120,7 +120,7 @@ fn segments_that_arrived_out_of_order_before_the_window_are_not_counted() {
 fn segments_of_a_flow_that_arrived_out_of_order_before_its_rate_starts_are_not_counted() {
     let dir = Dir::new();
     let overflow = "--set link=emulated --set network.rate=20mbit --set network.delay=20ms --set network.buffer=60kB --set host.congestion=bbr";
-    let cell = "--set load=saturated --set size=1500 --set mtu=9000 --set duration=100ms --set network.lateness=1min";
+    let cell = "--set load=saturated --set size=1500 --set mtu=9000 --set duration=100ms --set network.timing_error=1min";
     let line = format!("run jumbogram-throughput --repeat 3 -o r {overflow} {cell}");
     dir.run(&line).ran();
     for trial in dir.trials("r", 3) {
@@ -149,7 +149,7 @@ fn a_rate_that_the_emulator_cannot_carry_is_found_before_the_first_trial() {
     for (command, folder) in [
         ("run os-comparison --repeat 1 -o r", "r"),
         (
-            "robustness os-comparison --on netns --budget runs=1 -o s",
+            "sensitivity os-comparison --on netns --budget runs=1 -o s",
             "s",
         ),
     ] {
@@ -361,9 +361,9 @@ fn copies_of_datagrams_stand_for_no_others() {
         trial.metric("throughput") < 1.01 * limit * (1.0 + late / 100.0),
         "{trial}"
     );
-    assert!(trial["evidence"]["counted_octets"].as_u64() <= Some(500_000));
-    let octets = trial["evidence"]["flow_series"]["transfer"].list("octets");
-    assert_eq!(octets.iter().sum::<f64>(), 500_000.0, "{trial}");
+    assert!(trial["evidence"]["counted_bytes"].as_u64() <= Some(500_000));
+    let bytes = trial["evidence"]["flow_series"]["transfer"].list("bytes");
+    assert_eq!(bytes.iter().sum::<f64>(), 500_000.0, "{trial}");
 }
 
 #[test]
@@ -382,7 +382,7 @@ fn whole_echoes_go_one_at_a_time_and_take_both_directions() {
             assert!(quantiles.is_sorted() && quantiles[0] > 0.0, "{protocol}");
         }
         let bulk = &trial["evidence"]["flow_series"]["transfer"];
-        assert!(bulk.list("octets").iter().sum::<f64>() >= 500_000.0);
+        assert!(bulk.list("bytes").iter().sum::<f64>() >= 500_000.0);
         assert_eq!(bulk["rtt_ms"].is_string(), protocol == "tcp", "{bulk}");
         // 500 kB there and back at 200 Mbit/s are 40 ms without any framing,
         // as if nothing of one message overlapped with the next.

@@ -21,7 +21,7 @@ const SENDER: &str = include_str!("../malformed.py");
 const PORT: u16 = 4_000;
 
 /// Variants that Linux treats otherwise than required: it assumes that a packet without a
-/// length fills the frame. Of 65 600 octets, modulo 2^16, it delivers 64.
+/// length fills the frame. Of 65 600 bytes, modulo 2^16, it delivers 64.
 const OTHERWISE: [&str; 2] = [
     "there is padding in the place of the option",
     "there is a router alert in the place of the option",
@@ -33,8 +33,8 @@ fn linux_treats_every_malformed_jumbogram_as_the_standards_ask_but_for_two() {
     let packets = dir.path().join("packets");
     fs::create_dir(&packets).unwrap();
     for (number, variant) in VARIANTS.iter().enumerate() {
-        let octets = variant.octets(Ipv6Addr::LOCALHOST, PORT);
-        fs::write(packets.join(format!("{number:02}")), octets).unwrap();
+        let bytes = variant.bytes(Ipv6Addr::LOCALHOST, PORT);
+        fs::write(packets.join(format!("{number:02}")), bytes).unwrap();
     }
     dir.write("malformed.py", SENDER);
     // An MTU that all variants fit.
@@ -65,8 +65,8 @@ fn linux_treats_every_malformed_jumbogram_as_the_standards_ask_but_for_two() {
         seen[place.unwrap()]["counters"].clone()
     };
     for (name, expected) in [
-        ("the option says 65 535 octets", json!(["Ip6InHdrErrors"])),
-        ("the option has 3 octets of data", json!(["Ip6InHdrErrors"])),
+        ("the option says 65 535 bytes", json!(["Ip6InHdrErrors"])),
+        ("the option has 3 bytes of data", json!(["Ip6InHdrErrors"])),
         (
             "the checksum is over a length modulo 2^16",
             json!(["Udp6InErrors", "Udp6InCsumErrors"]),
@@ -79,13 +79,13 @@ fn linux_treats_every_malformed_jumbogram_as_the_standards_ask_but_for_two() {
 #[test]
 fn the_parser_objects_to_every_malformed_jumbogram_as_the_standards_ask() {
     for variant in VARIANTS {
-        let octets = variant.octets(Ipv6Addr::LOCALHOST, PORT);
-        let whole = octets.len() as u64;
-        let found = Head::parse(&octets, whole).and_then(|head| head.udp(&octets));
+        let bytes = variant.bytes(Ipv6Addr::LOCALHOST, PORT);
+        let whole = bytes.len() as u64;
+        let found = Head::parse(&bytes, whole).and_then(|head| head.udp(&bytes));
         let answer = match found {
             Err(fault) => fault.answer(),
             Ok(udp) => {
-                let sum = Sum::default().with(&octets[udp.payload as usize..]);
+                let sum = Sum::default().with(&bytes[udp.payload as usize..]);
                 assert!(!udp.packet.holds(udp.header, sum), "{}", variant.name);
                 Answer::Discard
             }

@@ -44,7 +44,7 @@ ip -n b route add default via fd00:3::1
 /// Lets ordinary users send echo requests, which a new namespace does not.
 pub(super) const ALLOW_ECHO: &str = "at a sh -c 'echo 0 0 >/proc/sys/net/ipv4/ping_group_range'";
 
-/// Makes the link in the middle drop large packets: the kernel lets four octets more
+/// Makes the link in the middle drop large packets: the kernel lets four bytes more
 /// than the MTU into an interface, for a VLAN tag.
 pub(super) const SILENT: &str = "ip -n s link set sr mtu 1500";
 
@@ -265,8 +265,8 @@ fn a_capture_holds_the_packets_of_the_investigation() {
     );
     let outcome = see(&dir, &script).fine();
     let probes = outcome.json()[0]["probes"].as_u64().unwrap();
-    let octets = std::fs::read(dir.path().join("c.pcapng")).unwrap();
-    let (mut packets, mut rest) = (0, octets.as_slice());
+    let bytes = std::fs::read(dir.path().join("c.pcapng")).unwrap();
+    let (mut packets, mut rest) = (0, bytes.as_slice());
     while let Some((head, _)) = rest.split_first_chunk::<8>() {
         let number = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
         packets += u64::from(number(0) == 6);
@@ -280,7 +280,7 @@ fn a_capture_holds_the_packets_of_the_investigation() {
 
 #[test]
 fn a_reflector_tells_both_directions_apart() {
-    // Answers return over another link, whose near end receives no more than 1500 octets.
+    // Answers return over another link, whose near end receives no more than 1500 bytes.
     let back = "link r rb s sr2 4\nip -n r link set rb mtu 1500\n\
         ip -n s route replace 10.0.1.0/24 via 10.0.4.2\n\
         ip -n r address flush dev rb\nip -n s address flush dev sr2\n\
@@ -336,7 +336,7 @@ fn a_watch_prints_what_changes_and_serves_it() {
     for (name, mtu, clean) in [("before", 9000, 1), ("after", 1400, 0)] {
         let text = metrics(name);
         for line in [
-            format!("jumbolab_probe_path_mtu_octets{labels},direction=\"forward\"}} {mtu}\n"),
+            format!("jumbolab_probe_path_mtu_bytes{labels},direction=\"forward\"}} {mtu}\n"),
             format!("jumbolab_probe_clean{labels}}} {clean}\n"),
         ] {
             assert!(text.contains(&line), "{line} is not in {text}");
@@ -377,7 +377,7 @@ fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
         );
         assert_eq!(change["verdict"], "unclear");
         let after = std::fs::read_to_string(dir.path().join("after")).unwrap();
-        assert!(!after.contains("path_mtu_octets{"), "{after}");
+        assert!(!after.contains("path_mtu_bytes{"), "{after}");
     }
 }
 

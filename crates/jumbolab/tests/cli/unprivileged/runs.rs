@@ -13,8 +13,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     let dir = Dir::new();
     // The study's own size; with another size its published values would be
     // omitted.
-    let run =
-        "run os-comparison --repeat 2 --set cpu_size=1MB --set network.lateness=1min --full -o r";
+    let run = "run os-comparison --repeat 2 --set cpu_size=1MB --set network.timing_error=1min --full -o r";
     let outcome = dir.run(run).ran();
     for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {
         assert!(
@@ -50,7 +49,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
 #[test]
 fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
     let dir = Dir::new();
-    let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1% --set network.lateness=1min";
+    let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1% --set network.timing_error=1min";
     let run = format!("run jumbo-at-distance --repeat 1 --full -o r {short}");
     let outcome = dir.run(&run).ran();
     assert!(outcome.stdout.contains("model"), "{}", outcome.stdout);
@@ -96,7 +95,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
             1,
         ),
         (
-            "link=kernel network.lateness=auto shape=chain network.stages=3 mtu=3000 offloads=off",
+            "link=kernel network.timing_error=auto shape=chain network.stages=3 mtu=3000 offloads=off",
             1,
         ),
         (
@@ -151,7 +150,7 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
 }
 
 #[test]
-fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
+fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_quality_check() {
     let dir = Dir::new();
     let run = |folder: &str, fault: &str| {
         dir.run(&format!(
@@ -175,7 +174,7 @@ fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
         (trials.iter().filter(carries).count(), trials.len())
     };
     let outcome = run("faulty", "--set burst=1MB");
-    for words in ["certificate FAILED", "bucket-not-drained"] {
+    for words in ["quality check FAILED", "bucket-not-drained"] {
         assert!(outcome.stdout.contains(words), "{}", outcome.stdout);
     }
     assert_eq!(flagged("faulty"), (6, 6));
@@ -203,7 +202,7 @@ fn the_template_runs() {
     let dir = Dir::new();
     let template = dir.run("run --template").fine().stdout;
     dir.write("mine.toml", &template);
-    let settings = format!("{SHORT} --set network.lateness=auto");
+    let settings = format!("{SHORT} --set network.timing_error=auto");
     dir.run(&format!("run mine.toml --repeat 1 {settings}"))
         .ran();
 }
@@ -269,9 +268,9 @@ fn jumbo_frames_measures_each_case_and_answers_in_one_table() {
         ("\"20MB\"", "\"1MB\""),
         (
             "\"emulated\"",
-            "\"emulated\"\n\"network.lateness\" = \"1min\"",
+            "\"emulated\"\n\"network.timing_error\" = \"1min\"",
         ),
-        ("\"network.lateness\" = \"1s\"\n", ""),
+        ("\"network.timing_error\" = \"1s\"\n", ""),
         ("\"700ms\"", "\"100ms\""),
         ("\"300ms\"", "\"100ms\""),
     ];

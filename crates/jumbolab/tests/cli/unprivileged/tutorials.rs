@@ -51,8 +51,8 @@ fn is_simulated(command: &str, folder: &Path) -> bool {
         true => own.to_str().unwrap(),
         false => named,
     };
-    let world = Experiment::load(named).unwrap().world().unwrap();
-    command.contains("--on sim") || world.is_some_and(|world| world.to_string() == "sim")
+    let backend = Experiment::load(named).unwrap().backend().unwrap();
+    command.contains("--on sim") || backend.is_some_and(|backend| backend.to_string() == "sim")
 }
 
 /// Whether quoted lines are all of the output, where `...` stands for any lines.

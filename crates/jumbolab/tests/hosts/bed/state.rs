@@ -80,7 +80,7 @@ impl Bed {
         let words = |id: u32| {
             let text = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
             let words = text
-                .split(|octet| *octet == 0)
+                .split(|byte| *byte == 0)
                 .filter(|word| !word.is_empty());
             let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
             (id, words.collect())

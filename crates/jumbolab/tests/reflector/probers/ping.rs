@@ -6,7 +6,7 @@ use units::Bytes;
 
 use super::{Answer, Limit};
 
-/// Octets of the header of an echo request [RFC792].
+/// Bytes of the header of an echo request [RFC792].
 const ECHO_HEADER: Bytes = Bytes::new(8);
 
 /// The echoes of one size.
@@ -18,10 +18,10 @@ pub(super) struct Echoes {
     router: Option<IpAddr>,
 }
 
-/// The command line for three echoes with `octets` behind the IP header; the last one is
+/// The command line for three echoes with `bytes` behind the IP header; the last one is
 /// waited for one second.
-pub(super) fn line(version: &str, octets: Bytes) -> String {
-    let payload = octets.get().saturating_sub(ECHO_HEADER.get());
+pub(super) fn line(version: &str, bytes: Bytes) -> String {
+    let payload = bytes.get().saturating_sub(ECHO_HEADER.get());
     format!("ping {version} -n -M do -c 3 -i 0.2 -W 1 -s {payload} {{receiver}}")
 }
 

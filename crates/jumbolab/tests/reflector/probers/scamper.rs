@@ -2,7 +2,7 @@
 
 use units::Bytes;
 
-use super::{Answer, Limit, octets};
+use super::{Answer, Limit, bytes};
 
 /// The answer in the output of `scamper -c "trace -M"`, from an interface of MTU
 /// `interface`.
@@ -26,7 +26,7 @@ pub(super) fn answer(text: &str, interface: Bytes) -> Answer {
 fn hop(line: &str) -> Option<(usize, Bytes)> {
     let number = line.split_whitespace().next()?.parse().ok()?;
     let (_, after) = line.split_once("mtu: ")?;
-    Some((number, octets(after.split(']').next()?)?))
+    Some((number, bytes(after.split(']').next()?)?))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use units::Bytes;
 
-use super::{Answer, Limit, octets};
+use super::{Answer, Limit, bytes};
 
 /// The answer in the output of `tracepath -n`, from an interface of MTU `interface`.
 ///
@@ -17,7 +17,7 @@ pub(super) fn answer(text: &str, interface: Bytes) -> Answer {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         if let Some(place) = words.iter().position(|word| *word == "pmtu") {
-            mtu = words.get(place + 1).and_then(|word| octets(word)).or(mtu);
+            mtu = words.get(place + 1).and_then(|word| bytes(word)).or(mtu);
             let address = words.get(1).and_then(|word| word.parse::<IpAddr>().ok());
             router = address.or(router);
         }

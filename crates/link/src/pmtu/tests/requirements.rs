@@ -143,7 +143,7 @@ fn s4_6_2_less_than_was_confirmed_leads_to_the_base_three_times_at_most() {
     let mut used = Vec::new();
     let mut discovery = Discovery::new(quick(9000), Seed::new(1));
     discovery.connected(Time::ZERO);
-    // Everything up to 1500 octets passes; a router says 1400 about the rest.
+    // Everything up to 1500 bytes passes; a router says 1400 about the rest.
     for _ in 0..200 {
         let now = discovery.poll_timeout().unwrap();
         let Some(probe) = discovery.poll_probe(now) else {

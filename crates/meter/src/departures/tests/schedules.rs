@@ -26,16 +26,16 @@ fn instants(schedule: Schedule) -> Vec<u64> {
 }
 
 #[test]
-fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_octets() {
+fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_bytes() {
     assert_eq!(instants(every_ms().until(at(3_000))), [1_000, 2_000]);
     assert_eq!(instants(every_ms().until(at(3_001))), [1_000, 2_000, 3_000]);
     assert_eq!(every_ms().packets(5).count(), 5);
     assert_eq!(every_ms().packets(0).count(), 0);
     // The packet that reaches the limit is whole.
-    assert_eq!(every_ms().octets(300).count(), 3);
-    assert_eq!(every_ms().octets(301).count(), 4);
-    assert_eq!(every_ms().octets(0).count(), 0);
-    assert_eq!(every_ms().octets(1_000).packets(2).count(), 2);
+    assert_eq!(every_ms().bytes(300).count(), 3);
+    assert_eq!(every_ms().bytes(301).count(), 4);
+    assert_eq!(every_ms().bytes(0).count(), 0);
+    assert_eq!(every_ms().bytes(1_000).packets(2).count(), 2);
     // An ended schedule stays ended.
     let mut ended = every_ms().until(at(1));
     assert!((0..3).all(|_| ended.next().is_none()));
@@ -44,12 +44,12 @@ fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_octets() {
 #[test]
 fn sizes_that_cannot_be_sent_are_drawn_and_count_among_packets_alone() {
     let sizes = Law::Empirical(vec![10.0, 100.0, 1e6].into());
-    let drawn = |octets: Option<u64>| {
+    let drawn = |bytes: Option<u64>| {
         let schedule = Schedule::new(Time::ZERO, Law::Constant(1e9), sizes.clone(), SEED)
             .carried(Bytes::new(50)..=Bytes::new(200))
             .packets(1_000);
-        let schedule = match octets {
-            Some(octets) => schedule.octets(octets),
+        let schedule = match bytes {
+            Some(bytes) => schedule.bytes(bytes),
             None => schedule,
         };
         schedule.map(|(_, size)| size.get()).collect::<Vec<_>>()
@@ -145,12 +145,12 @@ proptest! {
     }
 
     #[test]
-    fn octets_are_reached_by_the_last_packet_alone(sizes in laws(), octets in 1u64..1_000_000) {
+    fn bytes_are_reached_by_the_last_packet_alone(sizes in laws(), bytes in 1u64..1_000_000) {
         let schedule = Schedule::new(Time::ZERO, Law::Constant(1.0), sizes, SEED);
-        let sent: Vec<_> = schedule.octets(octets).take(2_000).collect();
+        let sent: Vec<_> = schedule.bytes(bytes).take(2_000).collect();
         let before: u64 = sent.iter().rev().skip(1).map(|(_, size)| size.get()).sum();
-        prop_assert!(before < octets);
+        prop_assert!(before < bytes);
         let all = before + sent.last().unwrap().1.get();
-        prop_assert!(sent.len() == 2_000 || all >= octets);
+        prop_assert!(sent.len() == 2_000 || all >= bytes);
     }
 }

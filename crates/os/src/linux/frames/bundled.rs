@@ -1,5 +1,5 @@
 //! Frames with bundles inside, as queues see them: the counterpart of `queue::Bundle`
-//! on octets.
+//! on bytes.
 
 use queue::{Advertised, InnerDrop, Victims};
 use units::{Bytes, Framing};
@@ -8,12 +8,12 @@ use wire::frame::Ports;
 
 use super::{Body, Buffer, Frame, HEADER};
 
-/// The octets to send; the first piece includes the virtio header.
+/// The bytes to send; the first piece includes the virtio header.
 pub(super) fn pieces(bundle: &Carried<Buffer>) -> [&[u8]; 2] {
     let mut parts = bundle.parts();
     let first = parts.next().unwrap_or_default().len();
     [
-        &bundle.inside().octets[..HEADER + first],
+        &bundle.inside().bytes[..HEADER + first],
         parts.next().unwrap_or_default(),
     ]
 }
@@ -95,13 +95,13 @@ fn drop_one_by_one(
     marked
 }
 
-/// A packet dropped out of a bundle, without its octets.
+/// A packet dropped out of a bundle, without its bytes.
 fn dropped(inner: &Inner<'_>) -> Frame {
-    let size = Framing::MAC_HEADER + Bytes::new(inner.octets.len() as u64) + Framing::FCS;
+    let size = Framing::MAC_HEADER + Bytes::new(inner.bytes.len() as u64) + Framing::FCS;
     Frame {
         body: Body::Dropped(
             size.max(Framing::SMALLEST_FRAME),
-            Ports::of_packet(inner.octets),
+            Ports::of_packet(inner.bytes),
         ),
         flow: inner.flow(),
         service: inner.service().unwrap_or(0),
@@ -124,12 +124,12 @@ mod tests {
     use super::super::{Pool, virtio};
     use super::*;
 
-    /// A bundle of four packets of 50 octets in UDP over IPv6, in a frame.
-    fn octets() -> Vec<u8> {
+    /// A bundle of four packets of 50 bytes in UDP over IPv6, in a frame.
+    fn bytes() -> Vec<u8> {
         let packets: Vec<[u8; 50]> = (0..4).map(|number| [0x40 + number; 50]).collect();
         let pieces: Vec<Piece<'_>> = packets
             .iter()
-            .map(|octets| Piece { octets, waited: 0 })
+            .map(|bytes| Piece { bytes, waited: 0 })
             .collect();
         let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
         let packing = Packing {
@@ -141,10 +141,10 @@ mod tests {
             unit: Unit::Microsecond,
             sequence: 0,
         };
-        let mut octets = vec![0; HEADER + 14 + packing.packet_len(4, 200)];
-        octets[HEADER + 12..HEADER + 14].copy_from_slice(&[0x86, 0xdd]);
-        packing.emit(&pieces, &mut octets[HEADER + 14..]).unwrap();
-        octets
+        let mut bytes = vec![0; HEADER + 14 + packing.packet_len(4, 200)];
+        bytes[HEADER + 12..HEADER + 14].copy_from_slice(&[0x86, 0xdd]);
+        packing.emit(&pieces, &mut bytes[HEADER + 14..]).unwrap();
+        bytes
     }
 
     fn inner_drop(packets: u32) -> InnerDrop {
@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn a_checksum_that_was_left_to_the_interface_is_there_before_anything_is_dropped() {
-        let mut octets = octets();
-        octets[virtio::FLAGS] = virtio::NEEDS_CHECKSUM;
+        let mut bytes = bytes();
+        bytes[virtio::FLAGS] = virtio::NEEDS_CHECKSUM;
         // The sum of the pseudo-header alone, as the kernel leaves it.
-        octets[HEADER + 14 + 46..HEADER + 14 + 48].copy_from_slice(&[0x12, 0x34]);
-        let mut kept = Pool::default().keep(&octets, None);
+        bytes[HEADER + 14 + 46..HEADER + 14 + 48].copy_from_slice(&[0x12, 0x34]);
+        let mut kept = Pool::default().keep(&bytes, None);
         kept.drop_inner(inner_drop(1), &mut |_| {});
         let sent = kept.pieces().concat();
         assert_eq!(sent[..HEADER], [0; HEADER]);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_sent_from_where_it_was_and_what_died_has_a_size() {
-        let mut kept = Pool::default().keep(&octets(), None);
+        let mut kept = Pool::default().keep(&bytes(), None);
         let whole = kept.view().size;
         let [before, nothing] = kept.pieces().map(<[u8]>::as_ptr_range);
         assert!(nothing.is_empty());
@@ -180,10 +180,10 @@ mod tests {
             kept.drop_inner(inner_drop(3), &mut |packet| lost.push(packet)),
             0
         );
-        // Framing adds 14 octets in front and 4 behind.
+        // Framing adds 14 bytes in front and 4 behind.
         let sizes: Vec<u64> = lost.iter().map(|packet| packet.view().size.get()).collect();
         assert_eq!(sizes, [68; 3]);
-        assert!(lost.iter().all(|packet| packet.octets().is_empty()));
+        assert!(lost.iter().all(|packet| packet.bytes().is_empty()));
         assert_eq!(
             (kept.live(), kept.view().size),
             (1, whole - Bytes::new(150))

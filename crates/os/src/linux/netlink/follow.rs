@@ -16,7 +16,7 @@ use netlink_sys::{Socket, SocketAddr};
 use super::Route;
 use crate::error::{During, Result};
 
-/// Octets of notifications that may wait: those of some ten thousand routes.
+/// Bytes of notifications that may wait: those of some ten thousand routes.
 const RECEIVE_BUFFER: usize = 8 << 20;
 
 /// The routes to follow.
@@ -110,8 +110,8 @@ impl Followed {
     pub fn update(&mut self) -> Result<Changes> {
         let (mut changes, mut again) = (Changes::default(), false);
         loop {
-            let octets = match self.socket.recv_from_full() {
-                Ok((octets, _)) => octets,
+            let bytes = match self.socket.recv_from_full() {
+                Ok((bytes, _)) => bytes,
                 Err(error) => match error.raw_os_error() {
                     Some(libc::EAGAIN) => break,
                     Some(libc::EINTR) => continue,
@@ -122,7 +122,7 @@ impl Followed {
                     }
                 },
             };
-            for message in messages(&octets) {
+            for message in messages(&bytes) {
                 match message {
                     RouteNetlinkMessage::NewRoute(message) => {
                         changes.followed |= self.add(&message);
@@ -275,13 +275,13 @@ impl AsFd for Followed {
     }
 }
 
-/// The messages in `octets`, as far as they can be read.
-fn messages(octets: &[u8]) -> Vec<RouteNetlinkMessage> {
+/// The messages in `bytes`, as far as they can be read.
+fn messages(bytes: &[u8]) -> Vec<RouteNetlinkMessage> {
     let mut found = Vec::new();
-    let mut rest = octets;
+    let mut rest = bytes;
     while let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest) {
         let length = usize::try_from(message.header.length).unwrap_or(rest.len());
-        // Netlink pads every message to four octets [RFC3549 s2.2].
+        // Netlink pads every message to four bytes [RFC3549 s2.2].
         rest = rest
             .get(length.next_multiple_of(4).max(4)..)
             .unwrap_or_default();

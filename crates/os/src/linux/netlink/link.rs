@@ -29,7 +29,7 @@ pub struct Kind {
     pub ethernet: bool,
     /// Whether it is the loopback interface.
     pub loopback: bool,
-    /// Its MTU in octets.
+    /// Its MTU in bytes.
     pub mtu: u32,
 }
 
@@ -123,7 +123,7 @@ impl Route {
         })
     }
 
-    /// Sets the largest TCP super-packets over IPv6, in octets, that leave and enter an
+    /// Sets the largest TCP super-packets over IPv6, in bytes, that leave and enter an
     /// interface.
     pub fn set_super_packets(&self, name: &str, most: u32) -> Result<()> {
         let sizes = vec![
@@ -131,7 +131,7 @@ impl Route {
             LinkAttribute::GroMaxSize(most),
         ];
         self.set(name, sizes, || {
-            format!("allowing super-packets of {most} octets on {name}")
+            format!("allowing super-packets of {most} bytes on {name}")
         })
     }
 
@@ -219,7 +219,7 @@ impl Route {
             .attributes
             .iter()
             .find_map(|attribute| match attribute {
-                LinkAttribute::Address(octets) => octets.as_slice().try_into().ok(),
+                LinkAttribute::Address(bytes) => bytes.as_slice().try_into().ok(),
                 _ => None,
             });
         address.ok_or_else(|| missing(format!("reading the Ethernet address of {name}")))

@@ -28,7 +28,7 @@ pub struct Chosen {
 pub struct Listed {
     pub index: u32,
     pub name: String,
-    /// Its MTU in octets.
+    /// Its MTU in bytes.
     pub mtu: u32,
     /// Whether it was set up.
     pub up: bool,

@@ -126,7 +126,7 @@ fn read(entry: &NeighbourMessage) -> Option<(IpAddr, [u8; 6])> {
         .attributes
         .iter()
         .find_map(|attribute| match attribute {
-            NeighbourAttribute::LinkLayerAddress(octets) => octets.as_slice().try_into().ok(),
+            NeighbourAttribute::LinkLayerAddress(bytes) => bytes.as_slice().try_into().ok(),
             _ => None,
         })?;
     Some((address, link))

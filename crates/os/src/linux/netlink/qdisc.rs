@@ -12,9 +12,9 @@ use crate::error::Result;
 pub struct TokenBucket {
     /// The rate, Ethernet framing included.
     pub rate: Rate,
-    /// Depth of the bucket, in octets with framing.
+    /// Depth of the bucket, in bytes with framing.
     pub burst: Bytes,
-    /// Limit of the waiting packets, in octets.
+    /// Limit of the waiting packets, in bytes.
     pub limit: Bytes,
     /// The MTU to which it segments super-packets; `None`: they pass whole.
     pub segment_to: Option<IpMtu>,
@@ -30,19 +30,19 @@ const TCA_TBF_PBURST: u16 = 7;
 const LINK_LAYER_ETHERNET: u8 = 1;
 
 impl TokenBucket {
-    /// Octets that the bucket must add to a packet as the kernel counts it (with its 14
-    /// octets of MAC header) to get its size on the wire: FCS, preamble and gap.
+    /// Bytes that the bucket must add to a packet as the kernel counts it (with its 14
+    /// bytes of MAC header) to get its size on the wire: FCS, preamble and gap.
     const OVERHEAD: u16 = 24;
 
     /// The peak rate in multiples of the rate: so high that it never delays a packet.
     const PEAK: u64 = 1000;
 
-    /// Room for TCP's options in the bucket of the peak rate, 40 octets [RFC9293 s3.1].
-    /// At MTUs above 32 768 a bucket without it drops nearly all segments; 12 octets, as
+    /// Room for TCP's options in the bucket of the peak rate, 40 bytes [RFC9293 s3.1].
+    /// At MTUs above 32 768 a bucket without it drops nearly all segments; 12 bytes, as
     /// many as timestamps take, were enough on Linux 6.18.
     const TCP_OPTIONS: Bytes = Bytes::new(40);
 
-    /// The peak rate in octets per second, and the depth of its bucket in octets;
+    /// The peak rate in bytes per second, and the depth of its bucket in bytes;
     /// `None`: super-packets pass whole.
     ///
     /// TCP hands super-packets to the queue even if the interface has no offloads; the
@@ -59,26 +59,26 @@ impl TokenBucket {
     /// `struct tc_tbf_qopt`: two `tc_ratespec`, limit, buffer, mtu.
     fn parameters(&self) -> Vec<u8> {
         let capped = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
-        let mut octets = Vec::with_capacity(36);
+        let mut bytes = Vec::with_capacity(36);
         // rate: cell_log, linklayer, overhead, cell_align, mpu, rate.
-        octets.extend([0, LINK_LAYER_ETHERNET]);
-        octets.extend(Self::OVERHEAD.to_ne_bytes());
-        octets.extend((-1i16).to_ne_bytes());
-        octets.extend([0; 2]);
-        octets.extend(capped(self.rate.bytes_per_second()).to_ne_bytes());
+        bytes.extend([0, LINK_LAYER_ETHERNET]);
+        bytes.extend(Self::OVERHEAD.to_ne_bytes());
+        bytes.extend((-1i16).to_ne_bytes());
+        bytes.extend([0; 2]);
+        bytes.extend(capped(self.rate.bytes_per_second()).to_ne_bytes());
         // peakrate, likewise: 0 if there is none.
-        octets.extend([0, LINK_LAYER_ETHERNET, 0, 0]);
-        octets.extend((-1i16).to_ne_bytes());
-        octets.extend([0; 2]);
-        octets.extend(
+        bytes.extend([0, LINK_LAYER_ETHERNET, 0, 0]);
+        bytes.extend((-1i16).to_ne_bytes());
+        bytes.extend([0; 2]);
+        bytes.extend(
             self.peak()
                 .map_or(0, |(rate, _)| capped(rate))
                 .to_ne_bytes(),
         );
-        octets.extend(capped(self.limit.get()).to_ne_bytes());
+        bytes.extend(capped(self.limit.get()).to_ne_bytes());
         // buffer and mtu in ticks: TCA_TBF_BURST and TCA_TBF_PBURST override them.
-        octets.extend([0; 8]);
-        octets
+        bytes.extend([0; 8]);
+        bytes
     }
 }
 
@@ -91,7 +91,7 @@ impl Route {
         );
         let burst = u32::try_from(bucket.burst.get()).unwrap_or(u32::MAX);
         let mut message = self.root_of(interface)?;
-        let option = |kind, octets: &[u8]| TcOption::Other(DefaultNla::new(kind, octets.to_vec()));
+        let option = |kind, bytes: &[u8]| TcOption::Other(DefaultNla::new(kind, bytes.to_vec()));
         let rate = bucket.rate.bytes_per_second();
         let mut options = vec![
             option(TCA_TBF_PARMS, &bucket.parameters()),

@@ -19,7 +19,7 @@ pub(crate) struct RouteMtu {
     pub(crate) interface: u32,
     /// Whether it is of a router advertisement, whose successor sets the MTU again.
     pub(crate) advertised: bool,
-    /// The MTU in octets.
+    /// The MTU in bytes.
     pub(crate) mtu: u32,
 }
 
@@ -97,10 +97,10 @@ fn with_mtu(mut route: RouteMessage) -> Option<RouteMtu> {
         _ => true,
     });
     route.header.flags &= RouteFlags::Onlink;
-    let mut octets = vec![0; route.buffer_len()];
-    route.emit(&mut octets);
+    let mut bytes = vec![0; route.buffer_len()];
+    route.emit(&mut bytes);
     Some(RouteMtu {
-        route: octets,
+        route: bytes,
         interface: interface?,
         advertised: route.header.protocol == RouteProtocol::Ra,
         mtu: mtu?,

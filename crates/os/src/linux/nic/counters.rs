@@ -22,8 +22,8 @@ pub struct Counters {
 /// The counters of one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Directed {
-    /// Octets of the frames, without preamble and gap.
-    pub octets: u64,
+    /// Bytes of the frames, without preamble and gap.
+    pub bytes: u64,
     pub packets: u64,
     /// Packets dropped for lack of room, in the device or in the kernel.
     pub dropped: u64,
@@ -57,7 +57,7 @@ impl Counters {
         let [pauses_received, pauses_sent] = pauses(&statistics);
         Ok(Self {
             received: Directed {
-                octets: counted.rx_bytes,
+                bytes: counted.rx_bytes,
                 packets: counted.rx_packets,
                 // Full rings are counted apart from the kernel's own drops.
                 dropped: counted.rx_dropped + counted.rx_missed_errors,
@@ -65,7 +65,7 @@ impl Counters {
                 pauses: pauses_received,
             },
             sent: Directed {
-                octets: counted.tx_bytes,
+                bytes: counted.tx_bytes,
                 packets: counted.tx_packets,
                 dropped: counted.tx_dropped,
                 errors: counted.tx_errors,
@@ -96,7 +96,7 @@ impl Counters {
 impl Directed {
     fn and(&self, other: &Self) -> Self {
         Self {
-            octets: self.octets.saturating_add(other.octets),
+            bytes: self.bytes.saturating_add(other.bytes),
             packets: self.packets.saturating_add(other.packets),
             dropped: self.dropped.saturating_add(other.dropped),
             errors: self.errors.saturating_add(other.errors),
@@ -111,7 +111,7 @@ impl Directed {
         // Counters of 64 bits do not wrap; a driver that was reset begins at zero.
         let count = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
         Self {
-            octets: count(self.octets, earlier.octets),
+            bytes: count(self.bytes, earlier.bytes),
             packets: count(self.packets, earlier.packets),
             dropped: count(self.dropped, earlier.dropped),
             errors: count(self.errors, earlier.errors),
@@ -139,16 +139,16 @@ mod tests {
 
     #[test]
     fn a_difference_counts_from_zero_after_a_reset_and_makes_up_no_pauses() {
-        let directed = |octets, pauses| Directed {
-            octets,
-            packets: octets,
-            dropped: octets,
-            errors: octets,
+        let directed = |bytes, pauses| Directed {
+            bytes,
+            packets: bytes,
+            dropped: bytes,
+            errors: bytes,
             pauses,
         };
-        let counters = |octets, pauses| Counters {
-            received: directed(octets, pauses),
-            sent: directed(octets, pauses),
+        let counters = |bytes, pauses| Counters {
+            received: directed(bytes, pauses),
+            sent: directed(bytes, pauses),
         };
         let (early, late) = (counters(10, Some(1)), counters(25, Some(4)));
         assert_eq!(late.since(&early), counters(15, Some(3)));
@@ -178,9 +178,9 @@ mod tests {
     }
 
     #[test]
-    fn loopback_counts_as_many_octets_in_as_out() {
+    fn loopback_counts_as_many_bytes_in_as_out() {
         let counters = Counters::sample("lo").unwrap();
-        assert_eq!(counters.received.octets, counters.sent.octets);
+        assert_eq!(counters.received.bytes, counters.sent.bytes);
         assert!(Counters::sample("no-such-name").is_err());
     }
 }

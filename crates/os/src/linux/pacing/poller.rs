@@ -30,7 +30,7 @@ pub trait Source: AsFd {
 
 /// Waits for frames on ports or for the next due instant, for a thread that receives,
 /// sends and waits in turns. It sleeps until 60 us before that instant, about the
-/// largest lateness of a wake-up; from there on it returns at once, and the thread
+/// largest timing error of a wake-up; from there on it returns at once, and the thread
 /// polls the clock in its rounds. [`Poller::sleeping`] never polls the clock.
 ///
 /// From [`Poller::new`] on, the timer slack of its thread is 1 ns, so the kernel does

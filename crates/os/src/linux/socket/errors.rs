@@ -27,8 +27,8 @@ pub(crate) type Reported = (libc::sock_extended_err, Option<IpAddr>);
 
 /// Takes the next entry of the error queue, if one waits.
 pub fn next_error(socket: BorrowedFd<'_>) -> nix::Result<Option<QueuedError>> {
-    let (mut octets, mut control) = ([0; 64], [0; 512]);
-    let mut pieces = [IoSliceMut::new(&mut octets)];
+    let (mut bytes, mut control) = ([0; 64], [0; 512]);
+    let mut pieces = [IoSliceMut::new(&mut bytes)];
     let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
     let (socket, control) = (socket.as_raw_fd(), Some(&mut control[..]));
     let message = match recvmsg::<SockaddrStorage>(socket, &mut pieces, control, flags) {

@@ -14,7 +14,7 @@ pub struct IpOption {
 }
 
 impl IpOption {
-    /// The service octet of packets that are sent, which holds the code point [RFC2474 s3].
+    /// The service byte of packets that are sent, which holds the code point [RFC2474 s3].
     pub(crate) const SERVICE: Self = Self::named(libc::IP_TOS, libc::IPV6_TCLASS);
     /// Their time to live, or hop limit.
     pub const HOP_LIMIT: Self = Self::named(libc::IP_TTL, libc::IPV6_UNICAST_HOPS);
@@ -27,7 +27,7 @@ impl IpOption {
     pub(crate) const ERRORS: Self = Self::named(libc::IP_RECVERR, libc::IPV6_RECVERR);
     /// Whether the program writes the headers of packets.
     pub const HEADERS: Self = Self::named(libc::IP_HDRINCL, libc::IPV6_HDRINCL);
-    /// Whether arrivals come with their service octet.
+    /// Whether arrivals come with their service byte.
     pub const SERVICE_OF_ARRIVALS: Self = Self::named(libc::IP_RECVTOS, libc::IPV6_RECVTCLASS);
     /// Whether arrivals come with their time to live, or hop limit.
     pub const HOP_LIMIT_OF_ARRIVALS: Self = Self::named(libc::IP_RECVTTL, libc::IPV6_RECVHOPLIMIT);

@@ -148,7 +148,7 @@ impl Options {
 }
 
 /// Sets the code point of packets that a socket sends to `to`: the upper six bits of
-/// their service octet [RFC2474 s3].
+/// their service byte [RFC2474 s3].
 pub fn set_code_point(socket: BorrowedFd<'_>, to: IpAddr, dscp: u8) -> Result<()> {
     IpOption::SERVICE
         .set(socket, to, libc::c_int::from(dscp) << 2)

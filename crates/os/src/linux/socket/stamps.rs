@@ -19,7 +19,7 @@ pub const NUMBERS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
     .union(TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY)
     .union(TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE);
 
-/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from the octets written, not from those
+/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from the bytes written, not from those
 /// acknowledged.
 pub const COUNT_WRITTEN: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 16);
 
@@ -60,7 +60,7 @@ pub struct Stamp {
     pub at: u64,
     /// The point at which it was taken (`SCM_TSTAMP_*`).
     pub place: u32,
-    /// The kernel's number: of the octet in a stream, or of the datagram.
+    /// The kernel's number: of the byte in a stream, or of the datagram.
     pub number: u32,
 }
 

@@ -21,7 +21,7 @@ pub struct TcpState {
     pub segments: u64,
     /// Segments retransmitted.
     pub retransmitted: u64,
-    /// The largest segment sent, in octets of payload.
+    /// The largest segment sent, in bytes of payload.
     pub segment_size: u64,
 }
 
@@ -42,10 +42,10 @@ pub fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
     })
 }
 
-/// Octets of a TCP header without options [RFC9293 s3.1].
+/// Bytes of a TCP header without options [RFC9293 s3.1].
 pub const TCP_HEADER: u32 = 20;
 
-/// Octets of a full segment behind that header, with the timestamps that the kernel puts in
+/// Bytes of a full segment behind that header, with the timestamps that the kernel puts in
 /// front of its data [RFC7323 App A]; `None` unless the connection is established.
 pub fn full_segment(info: &libc::tcp_info) -> Option<u32> {
     /// TCP_ESTABLISHED and TCPI_OPT_TIMESTAMPS [LinuxUapi tcp.h].

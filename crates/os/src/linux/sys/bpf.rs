@@ -125,7 +125,7 @@ fn program(fate: Fate) -> [Instruction; 4] {
 /// # Safety
 /// Addresses in `attributes` must be valid for the command.
 unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> {
-    // SAFETY: the kernel reads this many octets of the attributes; the caller
+    // SAFETY: the kernel reads this many bytes of the attributes; the caller
     // guarantees that their addresses are valid.
     let result = unsafe {
         libc::syscall(

@@ -1,4 +1,4 @@
-//! Many datagrams per call, each with its address and its service octet
+//! Many datagrams per call, each with its address and its service byte
 //! [ip(7)] [ipv6(7)].
 
 use std::io;
@@ -11,7 +11,7 @@ use crate::deadline::Permit;
 /// The most datagrams per call.
 pub(crate) const BATCH: usize = 64;
 
-/// Room for the control data of a datagram: a service octet and the count of drops,
+/// Room for the control data of a datagram: a service byte and the count of drops,
 /// each behind a header. In words, because headers are aligned.
 const CONTROL_WORDS: usize = 8;
 
@@ -20,32 +20,32 @@ const CONTROL_WORDS: usize = 8;
 pub struct Outgoing<'a> {
     /// Its destination.
     pub to: SocketAddr,
-    /// Its service octet: DSCP and ECN.
+    /// Its service byte: DSCP and ECN.
     pub service: u8,
-    pub octets: &'a [u8],
+    pub bytes: &'a [u8],
 }
 
 /// A received datagram.
 pub struct Incoming<'a> {
     /// Its source.
     pub from: SocketAddr,
-    /// Its service octet: DSCP and ECN.
+    /// Its service byte: DSCP and ECN.
     pub service: u8,
-    /// Its octets, behind [`Datagrams::headroom`] octets for the caller.
-    pub octets: &'a mut [u8],
+    /// Its bytes, behind [`Datagrams::headroom`] bytes for the caller.
+    pub bytes: &'a mut [u8],
 }
 
 /// Buffers for one call.
 pub struct Datagrams {
     headroom: usize,
     room: usize,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     names: Vec<libc::sockaddr_storage>,
     control: Vec<[u64; CONTROL_WORDS]>,
 }
 
 impl Datagrams {
-    /// Room for `room` octets of each datagram, behind `headroom` octets that are left
+    /// Room for `room` bytes of each datagram, behind `headroom` bytes that are left
     /// to the caller.
     pub fn new(headroom: usize, room: usize) -> Self {
         // SAFETY: all zeroes are a valid, empty address.
@@ -53,7 +53,7 @@ impl Datagrams {
         Self {
             headroom,
             room,
-            octets: vec![0; (headroom + room) * BATCH],
+            bytes: vec![0; (headroom + room) * BATCH],
             names: vec![name; BATCH],
             control: vec![[0; CONTROL_WORDS]; BATCH],
         }
@@ -76,7 +76,7 @@ impl Datagrams {
         // SAFETY: all zeroes are a valid, empty message header.
         let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
         for (place, header) in headers.iter_mut().enumerate() {
-            let room = &mut self.octets[place * step + self.headroom..][..self.room];
+            let room = &mut self.bytes[place * step + self.headroom..][..self.room];
             pieces[place].iov_base = room.as_mut_ptr().cast();
             pieces[place].iov_len = room.len();
             header.msg_hdr.msg_iov = &raw mut pieces[place];
@@ -111,7 +111,7 @@ impl Datagrams {
             take(Incoming {
                 from,
                 service: service(&header.msg_hdr),
-                octets: &mut self.octets[place * step..][..self.headroom + length],
+                bytes: &mut self.bytes[place * step..][..self.headroom + length],
             });
         }
         Ok(count == BATCH)
@@ -134,8 +134,8 @@ pub fn send<'a>(
     let mut count = 0;
     for (place, datagram) in datagrams.take(BATCH).enumerate() {
         pieces[place] = libc::iovec {
-            iov_base: datagram.octets.as_ptr().cast_mut().cast(),
-            iov_len: datagram.octets.len(),
+            iov_base: datagram.bytes.as_ptr().cast_mut().cast(),
+            iov_len: datagram.bytes.len(),
         };
         let header = &mut headers[place].msg_hdr;
         header.msg_iov = &raw mut pieces[place];
@@ -223,7 +223,7 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// The service octet in the control data of a datagram; zero if the kernel gave none.
+/// The service byte in the control data of a datagram; zero if the kernel gave none.
 fn service(header: &libc::msghdr) -> u8 {
     // SAFETY: the kernel has just filled the control buffer of this header and set its
     // length; it outlives this function.
@@ -233,7 +233,7 @@ fn service(header: &libc::msghdr) -> u8 {
         let (level, kind, data) =
             unsafe { ((*part).cmsg_level, (*part).cmsg_type, libc::CMSG_DATA(part)) };
         match (level, kind) {
-            // The kernel puts one octet here for IPv4.
+            // The kernel puts one byte here for IPv4.
             // SAFETY: as the comment says.
             (libc::IPPROTO_IP, libc::IP_TOS) => return unsafe { data.read() },
             (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
@@ -260,7 +260,7 @@ mod tests {
     use crate::socket::{IpOption, Kind, Options, address_of, open, wait};
 
     #[test]
-    fn datagrams_arrive_with_their_source_service_octet_and_headroom() {
+    fn datagrams_arrive_with_their_source_service_byte_and_headroom() {
         for here in ["127.0.0.1:0", "[::1]:0"] {
             let here: SocketAddr = here.parse().unwrap();
             let options = Options {
@@ -279,10 +279,10 @@ mod tests {
             let sent: Vec<(u8, Vec<u8>)> = (0..5)
                 .map(|number| (number << 2 | 1, vec![number; 10 + usize::from(number)]))
                 .collect();
-            let outgoing = sent.iter().map(|(service, octets)| Outgoing {
+            let outgoing = sent.iter().map(|(service, bytes)| Outgoing {
                 to,
                 service: *service,
-                octets,
+                bytes,
             });
             assert_eq!(send(near.as_fd(), outgoing).unwrap(), sent.len());
             let deadline = Deadline::fixed(Span::from_secs(60));
@@ -295,7 +295,7 @@ mod tests {
                 datagrams
                     .receive(far.as_fd(), permit, |datagram| {
                         assert_eq!(datagram.from, address_of(near.as_fd()).unwrap());
-                        got.push((datagram.service, datagram.octets[7..].to_vec()));
+                        got.push((datagram.service, datagram.bytes[7..].to_vec()));
                     })
                     .unwrap();
             }

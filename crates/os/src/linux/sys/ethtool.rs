@@ -21,7 +21,7 @@ const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_GFEATURES: u32 = 0x3a;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETH_SS_FEATURES: u32 = 4;
-/// Octets of one name in a string set.
+/// Bytes of one name in a string set.
 const STRING_LEN: usize = 32;
 
 /// One feature of an interface.
@@ -102,19 +102,19 @@ fn names(control: BorrowedFd<'_>, interface: &str, set: u32) -> io::Result<Vec<S
     let mut strings = vec![0u32; 3 + count * STRING_LEN / 4];
     strings[..3].copy_from_slice(&[ETHTOOL_GSTRINGS, set, info[4]]);
     ioctl(control, interface, &mut strings)?;
-    Ok(octets(&strings[3..])
+    Ok(bytes(&strings[3..])
         .chunks_exact(STRING_LEN)
         .map(text)
         .collect())
 }
 
-fn octets(words: &[u32]) -> Vec<u8> {
+fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
 /// The text before the first zero.
-fn text(octets: &[u8]) -> String {
-    let text = octets.split(|&octet| octet == 0).next();
+fn text(bytes: &[u8]) -> String {
+    let text = bytes.split(|&byte| byte == 0).next();
     String::from_utf8_lossy(text.unwrap_or_default()).into_owned()
 }
 

@@ -12,9 +12,9 @@ use nix::sys::socket::MsgFlags;
 use crate::deadline::Permit;
 use crate::kernel_clock::unix_nanos;
 
-/// The most datagrams per call, and the most octets of them.
+/// The most datagrams per call, and the most bytes of them.
 const BATCH: usize = 64;
-const OCTETS: usize = 1 << 19;
+const BYTES: usize = 1 << 19;
 
 /// Room for the control data of a datagram: three timestamps and a number, each behind
 /// a header, with some reserve. In words, because headers are aligned.
@@ -23,7 +23,7 @@ const CONTROL_WORDS: usize = 20;
 /// Buffers for datagrams of one call.
 pub struct Inbox {
     room: usize,
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     control: Vec<[u64; CONTROL_WORDS]>,
     taken: Vec<InboxEntry>,
 }
@@ -31,7 +31,7 @@ pub struct Inbox {
 /// What one read got of a datagram or of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InboxEntry {
-    /// Its octets, which may exceed the buffer.
+    /// Its bytes, which may exceed the buffer.
     pub length: usize,
     /// The kernel's timestamp, in nanoseconds since 1970.
     pub stamp: Option<u64>,
@@ -40,15 +40,15 @@ pub struct InboxEntry {
 }
 
 impl Inbox {
-    /// Room for `room` octets of each datagram.
+    /// Room for `room` bytes of each datagram.
     pub fn of_datagrams(room: usize) -> Self {
-        Self::new(room, BATCH.min(OCTETS / room))
+        Self::new(room, BATCH.min(BYTES / room))
     }
 
     fn new(room: usize, batch: usize) -> Self {
         Self {
             room,
-            octets: vec![0; room * batch],
+            bytes: vec![0; room * batch],
             control: vec![[0; CONTROL_WORDS]; batch],
             taken: Vec::with_capacity(batch),
         }
@@ -66,7 +66,7 @@ impl Inbox {
         let batch = self.control.len();
         let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH];
         let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH];
-        let rooms = self.octets.chunks_exact_mut(self.room);
+        let rooms = self.bytes.chunks_exact_mut(self.room);
         for (place, (room, control)) in rooms.zip(&mut self.control).enumerate() {
             headers[place].write(libc::mmsghdr {
                 msg_hdr: header(pieces[place].write(piece(room)), control),
@@ -111,15 +111,15 @@ impl Inbox {
         self.taken.len() == self.control.len()
     }
 
-    /// The octets of entry `place` of the last call.
-    pub fn octets(&self, place: usize) -> &[u8] {
+    /// The bytes of entry `place` of the last call.
+    pub fn bytes(&self, place: usize) -> &[u8] {
         let length = self.taken[place].length.min(self.room);
-        &self.octets[place * self.room..][..length]
+        &self.bytes[place * self.room..][..length]
     }
 }
 
 /// Reads once into `room`: a datagram, or a piece of a stream, whose timestamp is that of its
-/// last octets. A stream without octets has ended.
+/// last bytes. A stream without bytes has ended.
 pub fn receive_stamped(
     socket: BorrowedFd<'_>,
     room: &mut [u8],

@@ -14,7 +14,7 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// The first `length` octets behind `offset` of what `socket` shares with the kernel.
+    /// The first `length` bytes behind `offset` of what `socket` shares with the kernel.
     pub(crate) fn shared(
         socket: BorrowedFd<'_>,
         length: NonZeroUsize,
@@ -42,12 +42,12 @@ impl Mapped {
 
     const ACCESS: ProtFlags = ProtFlags::PROT_READ.union(ProtFlags::PROT_WRITE);
 
-    /// Its octets.
+    /// Its bytes.
     pub(crate) const fn len(&self) -> usize {
         self.length.get()
     }
 
-    /// The octet at `offset`, which is inside, with at least `room` octets from there on.
+    /// The byte at `offset`, which is inside, with at least `room` bytes from there on.
     ///
     /// # Panics
     /// If it is not.

@@ -14,7 +14,7 @@ pub fn set(
     set_data(socket, level, option, &value)
 }
 
-/// Sets an option that is plain data, which the kernel reads as octets.
+/// Sets an option that is plain data, which the kernel reads as bytes.
 pub(super) fn set_data<T>(
     socket: BorrowedFd<'_>,
     level: libc::c_int,
@@ -50,7 +50,7 @@ pub(super) unsafe fn data<T>(
 ) -> io::Result<T> {
     let mut value = MaybeUninit::<T>::zeroed();
     let mut length = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes at most `length` octets, the size of the zeroed buffer,
+    // SAFETY: the kernel writes at most `length` bytes, the size of the zeroed buffer,
     // of which the caller promises that every bit pattern is valid.
     unsafe {
         let result = libc::getsockopt(
@@ -73,7 +73,7 @@ pub fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(memory::<{ DROPS + 1 }>(socket)?[DROPS])
 }
 
-/// Octets of kernel memory of the packets that wait in a socket to be read. Those of
+/// Bytes of kernel memory of the packets that wait in a socket to be read. Those of
 /// TCP that arrived out of order are among them.
 pub(crate) fn receive_memory(socket: BorrowedFd<'_>) -> io::Result<u32> {
     const RECEIVE: usize = 0;

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use super::{option, socket};
 
-/// Octets of the virtio network header in front of each frame [Virtio s5.1.6].
+/// Bytes of the virtio network header in front of each frame [Virtio s5.1.6].
 pub const HEADER: usize = 10;
 
 /// Frames that one call sends.

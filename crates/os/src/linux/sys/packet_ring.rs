@@ -13,7 +13,7 @@ use wire::protocol::vlan;
 use super::mapped::Mapped;
 use super::packet::{HEADER, set};
 
-/// Minimum size of a ring in octets: the data of 67 ms at 1 Gbit/s.
+/// Minimum size of a ring in bytes: the data of 67 ms at 1 Gbit/s.
 const RING: usize = 8 << 20;
 /// Minimum number of slots. Even if packets may be large, small ones may arrive, and a
 /// datagram of 64 KiB makes 45 of them.
@@ -21,7 +21,7 @@ const FEWEST: usize = 256;
 /// Sizes of the kernel's allocations, as powers of two. The smallest whose slots leave
 /// at most an eighth unused is taken.
 const BLOCKS: std::ops::RangeInclusive<u32> = 16..=20;
-/// Maximum octets of a slot in front of the frame: the slot's header, an address,
+/// Maximum bytes of a slot in front of the frame: the slot's header, an address,
 /// alignment, and the virtio header.
 const BEFORE: usize = 128;
 
@@ -45,8 +45,8 @@ struct Place {
 }
 
 impl Place {
-    /// The place of the slot behind it, of `per_block` slots of `slot` octets in each block
-    /// of `block` octets, in a ring of `length` octets.
+    /// The place of the slot behind it, of `per_block` slots of `slot` bytes in each block
+    /// of `block` bytes, in a ring of `length` bytes.
     fn step(&mut self, slot: usize, per_block: usize, block: usize, length: usize) {
         self.before += 1;
         self.slot += slot;
@@ -64,8 +64,8 @@ impl Place {
 /// A frame in the ring.
 pub(crate) struct Arrival<'a> {
     /// The virtio header, then the frame, truncated to the slot.
-    pub(crate) octets: &'a [u8],
-    /// Octets of the whole frame, without the header.
+    pub(crate) bytes: &'a [u8],
+    /// Bytes of the whole frame, without the header.
     pub(crate) length: usize,
     /// The VLAN tag that the kernel removed from the frame.
     pub(crate) tag: Option<[u8; 4]>,
@@ -78,7 +78,7 @@ pub(crate) struct Arrival<'a> {
 }
 
 impl PacketRing {
-    /// Adds a ring to `socket` with room for frames of `largest` octets. Larger frames
+    /// Adds a ring to `socket` with room for frames of `largest` bytes. Larger frames
     /// are truncated, and can be received whole from the socket. The socket must have
     /// its other options already, and must not be bound yet.
     pub(crate) fn open(socket: BorrowedFd<'_>, largest: usize) -> io::Result<Self> {
@@ -140,8 +140,7 @@ impl PacketRing {
         let (start, length) = if inside { (start, end - start) } else { (0, 0) };
         // SAFETY: the range is inside the slot, as checked above; the slot belongs to
         // this process until `take` returns it, and lives as long as the mapping.
-        let octets =
-            unsafe { std::slice::from_raw_parts(self.place().add(start).as_ptr(), length) };
+        let bytes = unsafe { std::slice::from_raw_parts(self.place().add(start).as_ptr(), length) };
         let has = |flag| status & flag != 0;
         let kind = match has(libc::TP_STATUS_VLAN_TPID_VALID) {
             true => header.tp_vlan_tpid,
@@ -154,7 +153,7 @@ impl PacketRing {
             [a, b, c, d]
         });
         Arrival {
-            octets,
+            bytes,
             length: header.tp_len as usize,
             tag,
             unix_nanos: u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec),
@@ -166,7 +165,7 @@ impl PacketRing {
     /// The status word, which passes the slot between kernel and process.
     fn status(&self) -> &AtomicU32 {
         // SAFETY: the first field of the slot's header is this word; slots are
-        // aligned to 16 octets and live as long as the mapping. The kernel
+        // aligned to 16 bytes and live as long as the mapping. The kernel
         // writes it only in ways that an atomic allows.
         unsafe { AtomicU32::from_ptr(self.place().as_ptr().cast()) }
     }
@@ -177,7 +176,7 @@ impl PacketRing {
     }
 }
 
-/// Octets of a block for slots of `slot` octets.
+/// Bytes of a block for slots of `slot` bytes.
 fn block(slot: usize) -> usize {
     BLOCKS
         .map(|power| 1 << power)
@@ -210,7 +209,7 @@ mod tests {
 
     #[test]
     fn blocks_are_used_up_by_their_slots() {
-        // Frames of MTU 1500, 9000 and 65 535, each with the octets in front of it.
+        // Frames of MTU 1500, 9000 and 65 535, each with the bytes in front of it.
         assert_eq!(block(1_648), 1 << 16);
         assert_eq!(block(9_152), 1 << 16);
         assert_eq!(block(65_696), 1 << 19);

@@ -3,24 +3,24 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Octets that have arrived and were not read: all of a stream, those of the next
+/// Bytes that have arrived and were not read: all of a stream, those of the next
 /// datagram.
 pub fn unread(socket: BorrowedFd<'_>) -> io::Result<usize> {
-    octets(socket, libc::FIONREAD)
+    bytes(socket, libc::FIONREAD)
 }
 
-/// Octets written to a TCP socket that its peer has not acknowledged.
+/// Bytes written to a TCP socket that its peer has not acknowledged.
 pub fn unacknowledged(socket: BorrowedFd<'_>) -> io::Result<usize> {
-    octets(socket, libc::TIOCOUTQ)
+    bytes(socket, libc::TIOCOUTQ)
 }
 
-fn octets(socket: BorrowedFd<'_>, queue: libc::Ioctl) -> io::Result<usize> {
-    let mut octets: libc::c_int = 0;
+fn bytes(socket: BorrowedFd<'_>, queue: libc::Ioctl) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
     // SAFETY: both requests write one int.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), queue, &raw mut octets) };
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), queue, &raw mut bytes) };
     if result < 0 {
         Err(io::Error::last_os_error())
     } else {
-        Ok(usize::try_from(octets).unwrap_or(0))
+        Ok(usize::try_from(bytes).unwrap_or(0))
     }
 }

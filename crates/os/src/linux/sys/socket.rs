@@ -39,7 +39,7 @@ pub fn reset(socket: BorrowedFd<'_>) -> io::Result<()> {
     };
     let length =
         libc::socklen_t::try_from(size_of::<libc::sockaddr>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel reads `length` octets, which is the size of the address.
+    // SAFETY: the kernel reads `length` bytes, which is the size of the address.
     let result = unsafe { libc::connect(socket.as_raw_fd(), &raw const nowhere, length) };
     match result {
         0 => Ok(()),

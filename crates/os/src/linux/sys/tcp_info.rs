@@ -12,30 +12,30 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
     unsafe { data(socket, libc::IPPROTO_TCP, libc::TCP_INFO) }
 }
 
-/// The octets of a stream that had arrived while no segment was missing; by default none.
+/// The bytes of a stream that had arrived while no segment was missing; by default none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InOrder {
-    octets: u64,
+    bytes: u64,
     segments: u32,
 }
 
-/// The octets of a stream if all its segments arrived in order, otherwise none.
+/// The bytes of a stream if all its segments arrived in order, otherwise none.
 pub fn in_order(socket: BorrowedFd<'_>) -> io::Result<InOrder> {
     let info = tcp_info(socket)?;
     Ok(match info.tcpi_rcv_ooopack {
         0 => InOrder {
-            octets: info.tcpi_bytes_received,
+            bytes: info.tcpi_bytes_received,
             segments: info.tcpi_data_segs_in,
         },
         _ => InOrder::default(),
     })
 }
 
-/// An upper bound of the octets of a stream that had arrived when it was asked for, with
+/// An upper bound of the bytes of a stream that had arrived when it was asked for, with
 /// those that wait behind a missing segment; `None` if none has ever arrived out of
 /// order. Reading a stream shows nothing of them until the missing segment arrives.
 ///
-/// The smaller one of two bounds: the octets up to the missing segment and the memory of
+/// The smaller one of two bounds: the bytes up to the missing segment and the memory of
 /// all that wait; and the segments that arrived after `start`, each of full size. The
 /// second one is exact while no segment has arrived twice.
 pub fn arrived_at_most(socket: BorrowedFd<'_>, start: InOrder) -> io::Result<Option<u64>> {
@@ -50,7 +50,7 @@ pub fn arrived_at_most(socket: BorrowedFd<'_>, start: InOrder) -> io::Result<Opt
     // then those that arrived are larger.
     let segment = info.tcpi_snd_mss.max(info.tcpi_rcv_mss);
     let segments = info.tcpi_data_segs_in.saturating_sub(start.segments);
-    let by_segments = start.octets + u64::from(segments) * u64::from(segment);
+    let by_segments = start.bytes + u64::from(segments) * u64::from(segment);
     Ok(Some(in_memory.min(by_segments).max(in_order)))
 }
 
@@ -58,7 +58,7 @@ pub fn arrived_at_most(socket: BorrowedFd<'_>, start: InOrder) -> io::Result<Opt
 /// last of them is 1.4 s after its departure at the earliest [RFC6298 s5.5].
 const TIMEOUTS: u8 = 3;
 
-/// The octets of the segments with which a connection is stuck, if it is: the oldest one
+/// The bytes of the segments with which a connection is stuck, if it is: the oldest one
 /// was sent again after several timeouts.
 pub fn stuck_segment(socket: BorrowedFd<'_>) -> Option<u32> {
     let info = tcp_info(socket).ok()?;

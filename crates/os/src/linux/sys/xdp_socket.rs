@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::mapped::Mapped;
 use super::{option, socket};
 
-/// Octets of a piece of the shared memory: the largest frame. The kernel takes 2048 and
+/// Bytes of a piece of the shared memory: the largest frame. The kernel takes 2048 and
 /// the size of a page.
 pub const LARGEST: usize = 2_048;
 
@@ -28,7 +28,7 @@ const FRAMES: usize = PLACES as usize;
 /// are 32.
 const PER_CALL: u32 = 256;
 
-/// Octets of the kernel's copies of frames that an interface has not sent.
+/// Bytes of the kernel's copies of frames that an interface has not sent.
 const SEND_BUFFER: libc::c_int = 1 << 20;
 
 /// The option of that name, which the crate `libc` does not know yet.
@@ -103,7 +103,7 @@ impl XdpSocket {
         })
     }
 
-    /// Puts a frame of `length` octets, which `write` fills, behind those that wait for
+    /// Puts a frame of `length` bytes, which `write` fills, behind those that wait for
     /// [`XdpSocket::send`]. Returns whether there was room for it.
     pub fn push(&mut self, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
         if length > LARGEST || self.sending.is_full() {
@@ -305,7 +305,7 @@ fn number(size: usize) -> io::Result<u32> {
     u32::try_from(size).map_err(io::Error::other)
 }
 
-/// Sets an option that is plain data, which the kernel reads as octets.
+/// Sets an option that is plain data, which the kernel reads as bytes.
 fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
     option::set_data(socket, libc::SOL_XDP, option, value)
 }

@@ -10,7 +10,7 @@ use units::Span;
 
 use crate::error::{During, Result};
 
-/// One output stream of a program. Octets beyond the limit are read and discarded, so
+/// One output stream of a program. Bytes beyond the limit are read and discarded, so
 /// the program never blocks.
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -32,7 +32,7 @@ pub(crate) enum ListenOutcome {
 }
 
 impl Stream {
-    /// A stream of which at most `most` octets are kept; it is empty without a pipe.
+    /// A stream of which at most `most` bytes are kept; it is empty without a pipe.
     pub(crate) fn of(pipe: Option<impl Into<OwnedFd>>, most: usize) -> Self {
         Self {
             pipe: pipe.map(|pipe| File::from(pipe.into())),
@@ -42,7 +42,7 @@ impl Stream {
         }
     }
 
-    /// The octets kept.
+    /// The bytes kept.
     pub(crate) fn kept(&self) -> &[u8] {
         &self.kept
     }
@@ -57,7 +57,7 @@ impl Stream {
         self.pipe.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads the available octets once.
+    /// Reads the available bytes once.
     ///
     /// # Errors
     /// The pipe cannot be read.
@@ -65,11 +65,11 @@ impl Stream {
         let Some(pipe) = &mut self.pipe else {
             return Ok(());
         };
-        let mut octets = [0; 65_536];
-        let count = pipe.read(&mut octets).during(|| "hearing a program")?;
+        let mut bytes = [0; 65_536];
+        let count = pipe.read(&mut bytes).during(|| "hearing a program")?;
         let room = self.most - self.kept.len();
         self.whole &= count <= room;
-        self.kept.extend_from_slice(&octets[..count.min(room)]);
+        self.kept.extend_from_slice(&bytes[..count.min(room)]);
         if count == 0 {
             self.pipe = None;
         }

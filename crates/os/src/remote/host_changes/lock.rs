@@ -50,7 +50,7 @@ const LOCK: &str = "lock";
 const HOLDER: &str = "holder.json";
 const FORMER_VALUES: &str = "changes.json";
 
-/// The most octets of a file in the folder: records hold routes.
+/// The most bytes of a file in the folder: records hold routes.
 const LARGEST: u64 = 16 << 20;
 
 /// The most attempts to lock the folder while the run before removes it.

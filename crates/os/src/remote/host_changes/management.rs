@@ -90,7 +90,7 @@ fn connection() -> Option<String> {
     for _ in 0..ANCESTORS {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
         let found = environment
-            .split(|&octet| octet == 0)
+            .split(|&byte| byte == 0)
             .find_map(|entry| entry.strip_prefix(b"SSH_CONNECTION="));
         if let Some(found) = found {
             return Some(String::from_utf8_lossy(found).into_owned());

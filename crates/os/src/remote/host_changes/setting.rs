@@ -9,11 +9,11 @@ use crate::sys::ethtool::{CoalescingField, Ring};
 /// A setting of an interface. Its value is a number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Setting {
-    /// The MTU in octets.
+    /// The MTU in bytes.
     Mtu,
-    /// The MTU that IPv6 uses, in octets: it follows the interface's.
+    /// The MTU that IPv6 uses, in bytes: it follows the interface's.
     Ipv6Mtu,
-    /// The MTU in the metrics of this IPv6 route, in octets: likewise.
+    /// The MTU in the metrics of this IPv6 route, in bytes: likewise.
     RouteMtu(Vec<u8>),
     /// The offload of this name: [`REQUESTED`] and [`ACTIVE`].
     Offload(String),

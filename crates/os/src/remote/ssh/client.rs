@@ -90,7 +90,7 @@ impl Client {
             };
             return Err(self.error(complaint.problem()));
         }
-        Ok(String::from_utf8_lossy(&output.octets).into_owned())
+        Ok(String::from_utf8_lossy(&output.bytes).into_owned())
     }
 
     /// The words of the first command, over whose connection all others go.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Destination(String);
 
-/// The longest destination, in octets: a name of the DNS has 253 at most, and a user
+/// The longest destination, in bytes: a name of the DNS has 253 at most, and a user
 /// needs room, too.
 const LONGEST: usize = 512;
 

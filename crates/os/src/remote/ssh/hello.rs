@@ -31,7 +31,7 @@ const GRACE: Span = Span::from_secs(1);
 /// The interval between checks whether it has ended.
 const PAUSE: Span = Span::from_millis(2);
 
-/// The most octets before the answer: greetings of the login shell.
+/// The most bytes before the answer: greetings of the login shell.
 const MOST_GREETING: usize = 1 << 20;
 
 /// The description of a machine.
@@ -62,7 +62,7 @@ impl Connection {
     pub(crate) fn open(client: &Client, privilege: Option<&Become>) -> Result<(Self, Host)> {
         let deadline = clock::monotonic() + ANSWER;
         let remote = quoted(privilege, &["sh", "-c", SCRIPT]);
-        let remote = remote.ok_or_else(|| client.error("a word has a zero octet"))?;
+        let remote = remote.ok_or_else(|| client.error("a word has a zero byte"))?;
         let words = client.first_words(&remote);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);

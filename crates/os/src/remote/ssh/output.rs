@@ -9,7 +9,7 @@ use crate::tool::MOST_OUTPUT;
 use crate::tool::stream::{ListenOutcome, Stream, hear};
 use crate::{clock, interrupt};
 
-/// The most octets kept of what a command complains about.
+/// The most bytes kept of what a command complains about.
 pub(super) const MOST_COMPLAINT: usize = 1 << 16;
 
 /// The interval between checks of a command that closed its streams but still runs.
@@ -21,7 +21,7 @@ pub struct Output {
     /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// Its standard output.
-    pub octets: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// The first 64 KiB of its standard error.
     pub complaint: String,
 }
@@ -62,11 +62,11 @@ pub(super) fn run(words: &[String], input: Stdio, time: Span) -> Result<Output, 
         let _ = child.wait();
     }
     let code = ended?.code();
-    let octets = output.whole().ok_or("its output is too long")?.to_vec();
+    let bytes = output.whole().ok_or("its output is too long")?.to_vec();
     let complaint = String::from_utf8_lossy(complaint.kept()).into_owned();
     Ok(Output {
         code,
-        octets,
+        bytes,
         complaint,
     })
 }
@@ -102,7 +102,7 @@ mod tests {
     fn a_command_returns_code_output_and_complaint() {
         let output = shell("echo out; echo err >&2; exit 3", LONG).unwrap();
         assert_eq!(output.code, Some(3));
-        assert_eq!(output.octets, b"out\n");
+        assert_eq!(output.bytes, b"out\n");
         assert_eq!(output.complaint, "err\n");
     }
 

@@ -15,11 +15,11 @@ const SHORT: Span = Span::from_secs(30);
 /// The time to copy the program: 30 MB at 1 Mbit/s.
 const COPY: Span = Span::from_secs(240);
 
-/// Prints the version of the program `$1` if it has `$2` octets.
+/// Prints the version of the program `$1` if it has `$2` bytes.
 const CHECK: &str =
     r#"test "$(wc -c <"$1" 2>/dev/null)" -eq "$2" 2>/dev/null || exit 3; exec "$1" --version"#;
 
-/// Writes its input of `$2` octets to the file `$1`, which exists whole or not at all. Hosts
+/// Writes its input of `$2` bytes to the file `$1`, which exists whole or not at all. Hosts
 /// may share the folder, so the number of a process does not make a name unique.
 const RECEIVE: &str = r#"umask 077; mkdir -p "${1%/*}" && new=$(mktemp "$1.XXXXXX") || exit; trap 'rm -f "$new"' EXIT
 cat >"$new" || exit
@@ -87,7 +87,7 @@ fn installed(ssh: &Ssh, here: &str, version: &str) -> Result<String> {
 
 /// Whether a program of this version printed it.
 fn is_ours(output: &Output, version: &str) -> bool {
-    output.code == Some(0) && String::from_utf8_lossy(&output.octets).trim() == version
+    output.code == Some(0) && String::from_utf8_lossy(&output.bytes).trim() == version
 }
 
 /// What this program prints as its version, with the commit of its build: programs of two

@@ -16,7 +16,7 @@ use crate::linux::pipes::{self, Watched};
 /// The workers by their process id, which nobody else has until they are dropped.
 static ALL: Mutex<BTreeMap<u32, Arc<Member>>> = Mutex::new(BTreeMap::new());
 
-/// The most octets of its last words that are shown.
+/// The most bytes of its last words that are shown.
 const MOST_SAID: usize = 1024;
 
 /// A worker: its name in messages, and its output.

@@ -11,7 +11,7 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use os::ssh::{self, Become, Destination};
 
-/// The largest file, in octets.
+/// The largest file, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// The most hosts: ten thousand paths.

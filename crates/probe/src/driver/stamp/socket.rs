@@ -38,7 +38,7 @@ pub(super) enum Received {
     Packet(Packet),
 }
 
-/// A packet, without its octets.
+/// A packet, without its bytes.
 #[derive(Debug)]
 pub(super) struct Packet {
     pub(super) from: SocketAddr,
@@ -201,8 +201,8 @@ impl Socket {
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn send(&self, octets: &[u8], to: &Packet, is_resolved: bool) -> nix::Result<()> {
-        let pieces = [IoSlice::new(octets)];
+    pub(super) fn send(&self, bytes: &[u8], to: &Packet, is_resolved: bool) -> nix::Result<()> {
+        let pieces = [IoSlice::new(bytes)];
         let address = SockaddrStorage::from(to.from);
         let local = to.to.routed();
         let control = match &local {

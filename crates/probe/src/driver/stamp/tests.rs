@@ -31,7 +31,7 @@ fn beside<T>(address: SocketAddr, body: impl FnOnce(&UdpSocket, SocketAddr) -> T
 
 /// A test packet of the session 9.
 fn packet(sequence: u32, length: usize, short_reply: bool) -> Vec<u8> {
-    let mut octets = vec![0; length];
+    let mut bytes = vec![0; length];
     let probe = Probe {
         packet: SenderPacket {
             sequence,
@@ -42,8 +42,8 @@ fn packet(sequence: u32, length: usize, short_reply: bool) -> Vec<u8> {
         id: u64::from(sequence) + 5,
         short_reply,
     };
-    probe.emit(&mut octets).unwrap();
-    octets
+    probe.emit(&mut bytes).unwrap();
+    bytes
 }
 
 /// An instant of a clock of this system, in nanoseconds since 1970.
@@ -87,8 +87,8 @@ fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
 fn garbage_gets_no_reply_and_the_next_packet_does() {
     let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
     let ((), outcome) = beside(address, |socket, _| {
-        for octets in [&[][..], &[0; 43], &[0xff; 200], &[0; 44]] {
-            socket.send(octets).unwrap();
+        for bytes in [&[][..], &[0; 43], &[0xff; 200], &[0; 44]] {
+            socket.send(bytes).unwrap();
         }
         socket.send(&packet(0, 100, false)).unwrap();
         let mut room = [0; 200];
@@ -112,9 +112,9 @@ fn replies_leave_from_the_address_to_which_packets_went() {
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     let to = SocketAddr::from(([127, 7, 7, 7], port));
-    let mut octets = packet(0, 100, false);
-    socket.send_to(&octets, to).unwrap();
-    let (_, from) = socket.recv_from(&mut octets).unwrap();
+    let mut bytes = packet(0, 100, false);
+    socket.send_to(&bytes, to).unwrap();
+    let (_, from) = socket.recv_from(&mut bytes).unwrap();
     stop.store(true, Ordering::Relaxed);
     running.join().unwrap().unwrap();
     assert_eq!(from, to);

@@ -1,6 +1,6 @@
 //! The result for each direction.
 
-use super::super::kind::octets;
+use super::super::kind::bytes;
 use super::super::{Direction, DirectionResult, Limit};
 use super::Facts;
 
@@ -41,7 +41,7 @@ pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
         Limit::Vanish
     };
     DirectionResult {
-        mtu: Some(octets(mtu)),
+        mtu: Some(bytes(mtu)),
         limit,
         loss,
     }
@@ -71,7 +71,7 @@ pub(super) fn backward(facts: &Facts<'_>) -> DirectionResult {
         false => Limit::NotSeen,
     });
     DirectionResult {
-        mtu: mtu.map(octets),
+        mtu: mtu.map(bytes),
         limit,
         loss,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::kind::{Kind, octets};
+use super::super::kind::{Kind, bytes};
 use super::super::{Evidence, Protocol, Target};
 use super::Facts;
 
@@ -42,7 +42,7 @@ impl Facts<'_> {
 fn empty(kind: Kind) -> Evidence {
     Evidence {
         protocol: kind.protocol,
-        size: octets(kind.size),
+        size: bytes(kind.size),
         hop_limit: kind.hop_limit,
         router: match kind.to {
             Target::FarEnd => None,

@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 
-use super::super::kind::octets;
+use super::super::kind::bytes;
 use super::super::phase::{Boundary, Hole};
 use super::super::search::Found;
 use super::super::{Direction, Finding, FindingKind, Protocol};
@@ -74,8 +74,8 @@ fn branches(facts: &Facts<'_>) -> Option<Finding> {
     let kind = FindingKind::Branches {
         flows: branches.flows.clone(),
         of: branches.of,
-        small: octets(branches.small),
-        large: octets(branches.large),
+        small: bytes(branches.small),
+        large: bytes(branches.large),
         place: Some(facts.place(&branches.boundary)).filter(|place| place.is_known),
     };
     Some(finding(kind, evidence))
@@ -94,8 +94,8 @@ fn one_protocol(facts: &Facts<'_>) -> Vec<Finding> {
         let boundary = facts.narrow(protocol).filter(|one| one.is_known);
         let kind = FindingKind::OneProtocol {
             protocol,
-            from: octets(fails),
-            others: octets(widest),
+            from: bytes(fails),
+            others: bytes(widest),
             place: boundary.map(|boundary| facts.place(&boundary)),
         };
         let sizes = [fails, largest.unwrap_or(fails)];
@@ -126,7 +126,7 @@ fn hole(facts: &Facts<'_>) -> Option<Finding> {
     let is_first = boundary.last.is_none()
         && boundary.is_known
         && (boundary.first == Some(1) || route.far_end == Some(1));
-    let from = octets(fails);
+    let from = bytes(fails);
     let kind = if is_first {
         let first = facts.hop(1);
         FindingKind::FirstLink { from, first }
@@ -175,7 +175,7 @@ fn refused(facts: &Facts<'_>) -> Vec<Finding> {
         let located = facts.walked.refuser.and_then(|boundary| boundary.last);
         let located = located.filter(|_| Some(router) == last);
         let kind = FindingKind::Refused {
-            mtu: octets(mtu),
+            mtu: bytes(mtu),
             router,
             hop: facts.hop_of(router).or(located),
         };
@@ -186,7 +186,7 @@ fn refused(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn backward_limit(facts: &Facts<'_>) -> Option<Finding> {
     let mtu = facts.history.fragmented_reply()?;
-    let kind = FindingKind::BackwardLimit { mtu: octets(mtu) };
+    let kind = FindingKind::BackwardLimit { mtu: bytes(mtu) };
     Some(finding(
         kind,
         facts.evidence(|kind| kind.size > mtu && kind.hop_limit.is_none()),
@@ -196,7 +196,7 @@ fn backward_limit(facts: &Facts<'_>) -> Option<Finding> {
 fn interface(facts: &Facts<'_>) -> Option<Finding> {
     let up_to = facts.walked.up_to;
     (up_to < facts.asked()).then(|| {
-        let mtu = octets(up_to);
+        let mtu = bytes(up_to);
         finding(FindingKind::Interface { mtu }, Vec::new())
     })
 }

@@ -6,7 +6,7 @@ use units::Bytes;
 
 use super::super::asker::Outcome;
 use super::super::history::Message;
-use super::super::kind::octets;
+use super::super::kind::bytes;
 use super::super::{DirectionResult, Finding, FindingKind, Protocol};
 use super::{Facts, finding, tunnel};
 
@@ -45,14 +45,14 @@ fn announced(facts: &Facts<'_>) -> Vec<Finding> {
         let kind = if one.announced < found.mtu {
             FindingKind::AnnouncedTooSmall {
                 router: one.router,
-                announced: octets(one.announced),
-                passes: octets(found.mtu),
+                announced: bytes(one.announced),
+                passes: bytes(found.mtu),
             }
         } else if one.announced >= one.size && one.announced > found.mtu {
             FindingKind::AnnouncedTooLarge {
                 router: one.router,
-                announced: octets(one.announced),
-                fails_from: octets(found.fails.map_or(one.size, |(fails, _)| fails)),
+                announced: bytes(one.announced),
+                fails_from: bytes(found.fails.map_or(one.size, |(fails, _)| fails)),
             }
         } else {
             continue;
@@ -86,7 +86,7 @@ fn mss(facts: &Facts<'_>, forward: DirectionResult) -> Option<Finding> {
     let largest = facts
         .carried(Protocol::Tcp)
         .and_then(|(largest, _)| largest);
-    let expected = facts.mss(largest.map(octets).or(forward.mtu)?);
+    let expected = facts.mss(largest.map(bytes).or(forward.mtu)?);
     let kind = FindingKind::MssClamped { seen, expected };
     let evidence = || facts.evidence(|kind| kind.protocol == Protocol::Tcp && kind.flow == 0);
     (seen < expected).then(|| finding(kind, evidence()))
@@ -101,7 +101,7 @@ fn fragments(facts: &Facts<'_>) -> Option<Finding> {
 fn changed(facts: &Facts<'_>) -> Option<Finding> {
     let after = facts.walked.found?.mtu;
     let before = facts.earlier.iter().rfind(|&&size| size != after)?;
-    let (before, after): (Bytes, Bytes) = (octets(*before), octets(after));
+    let (before, after): (Bytes, Bytes) = (bytes(*before), bytes(after));
     Some(finding(
         FindingKind::MtuChanged { before, after },
         Vec::new(),

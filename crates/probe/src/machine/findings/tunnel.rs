@@ -7,7 +7,7 @@ use super::super::Tunnel;
 /// The MTUs of the links that tunnels run over: Ethernet, and jumbo frames.
 const BELOW: [u64; 3] = [1500, 9000, 9216];
 
-/// Octets that encapsulations add to an IP packet.
+/// Bytes that encapsulations add to an IP packet.
 const ADDED: [(u64, &str); 13] = [
     // A label of MPLS [RFC3032 s2.1].
     (4, "MPLS"),
@@ -15,17 +15,17 @@ const ADDED: [(u64, &str); 13] = [
     (8, "PPPoE"),
     // Headers of IPv4 [RFC2003] [RFC4213 s3.2].
     (20, "IP over IPv4"),
-    // IPv4 and 4 octets [RFC2784].
+    // IPv4 and 4 bytes [RFC2784].
     (24, "GRE over IPv4"),
-    // The same and a key of 4 octets [RFC2890].
+    // The same and a key of 4 bytes [RFC2890].
     (28, "GRE with a key over IPv4"),
     // The header of IPv6 [RFC2473].
     (40, "IP over IPv6"),
     (44, "GRE over IPv6"),
-    // IPv4, UDP, 8 octets, and the inner Ethernet header [RFC7348 s5] [RFC8926 s3.4].
+    // IPv4, UDP, 8 bytes, and the inner Ethernet header [RFC7348 s5] [RFC8926 s3.4].
     (50, "VXLAN over IPv4"),
     (50, "Geneve over IPv4"),
-    // IP, UDP, and 32 octets [Donenfeld2017]; its tools set 80 whatever is below.
+    // IP, UDP, and 32 bytes [Donenfeld2017]; its tools set 80 whatever is below.
     (60, "WireGuard over IPv4"),
     (70, "VXLAN over IPv6"),
     (70, "Geneve over IPv6"),
@@ -37,7 +37,7 @@ pub(super) fn guess(mtu: Bytes, asked: Bytes) -> Option<Tunnel> {
     let below = BELOW.into_iter().map(Bytes::new);
     below.filter(|below| *below <= asked).find_map(|below| {
         let added = below.checked_sub(mtu)?;
-        let fitting = ADDED.iter().filter(|(octets, _)| *octets == added.get());
+        let fitting = ADDED.iter().filter(|(bytes, _)| *bytes == added.get());
         let names: Vec<String> = fitting.map(|(_, name)| (*name).to_owned()).collect();
         (!names.is_empty()).then_some(Tunnel { mtu, below, names })
     })

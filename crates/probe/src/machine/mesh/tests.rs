@@ -250,7 +250,7 @@ fn a_hosts_own_result_counts_more_than_what_another_saw_of_its_answers() {
         advice: vec![],
         not_seen: vec![],
         probes: 0,
-        octets: Bytes::ZERO,
+        bytes: Bytes::ZERO,
         took: units::Span::ZERO,
     };
     let passes = direction(ASKED, Limit::Asked);

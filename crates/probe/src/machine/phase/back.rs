@@ -5,7 +5,7 @@ use super::super::kind::{Kind, SMALL};
 use super::Route;
 use super::locate::{Boundary, Step, between};
 
-/// Sends echo requests of `size` octets to the routers that answer small ones.
+/// Sends echo requests of `size` bytes to the routers that answer small ones.
 pub(in crate::machine) fn walk(ask: &mut Asker<'_>, size: u32, route: &Route) -> Boundary {
     if !ask.settings.can_echo {
         return Boundary::default();

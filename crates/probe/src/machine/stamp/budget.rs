@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use units::{Span, Time};
 
-/// A rate of packets and the largest burst. Packets count, not octets: a limit that drops
+/// A rate of packets and the largest burst. Packets count, not bytes: a limit that drops
 /// large packets sooner would look like a path that does not carry them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRate {

@@ -22,7 +22,7 @@ pub struct Arrival<'a> {
     /// the link can send with any address of the link, and most belong to nobody.
     pub is_resolved: bool,
     /// The UDP payload, whole.
-    pub octets: &'a [u8],
+    pub bytes: &'a [u8],
 }
 
 /// Why a packet gets no reply.
@@ -82,7 +82,7 @@ impl Reflector {
     }
 
     /// Writes the reply to a packet to the beginning of `reply`, which has room for as
-    /// many octets as the packet has. Returns the length of the reply, which is not
+    /// many bytes as the packet has. Returns the length of the reply, which is not
     /// greater. `now` is the time of the rate limits; the wall clock shows `unix_nanos`.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Reflector {
         arrival: &Arrival<'_>,
         reply: &mut [u8],
     ) -> Result<usize, Refusal> {
-        let request = SenderPacket::parse(arrival.octets).map_err(|_| Refusal::Malformed)?;
+        let request = SenderPacket::parse(arrival.bytes).map_err(|_| Refusal::Malformed)?;
         let from = arrival.from;
         if !arrival.is_resolved {
             if !self.unresolved.take(now, self.limits.unresolved) {
@@ -136,7 +136,7 @@ impl Reflector {
             request,
             hop_limit: arrival.hop_limit,
         };
-        let length = reflect(arrival.octets, &base, own.is_some(), reply);
+        let length = reflect(arrival.bytes, &base, own.is_some(), reply);
         let length = length.map_err(|_| Refusal::Malformed)?;
         let length = length.ok_or(Refusal::Unwanted)?;
         self.counts.without_state += u64::from(own.is_none());

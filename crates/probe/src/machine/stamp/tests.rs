@@ -28,25 +28,25 @@ fn peer(number: u16) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 1_024 + number))
 }
 
-/// The reply of a reflector to `octets`.
+/// The reply of a reflector to `bytes`.
 fn reflect(
     reflector: &mut Reflector,
     now: Time,
     from: SocketAddr,
-    octets: &[u8],
+    bytes: &[u8],
 ) -> Result<Vec<u8>, Refusal> {
     let arrival = Arrival {
         from,
         unix_nanos: wall(now),
         hop_limit: 60,
         is_resolved: true,
-        octets,
+        bytes,
     };
     answer(reflector, now, &arrival)
 }
 
 fn answer(reflector: &mut Reflector, now: Time, arrival: &Arrival<'_>) -> Result<Vec<u8>, Refusal> {
-    let mut reply = vec![0; arrival.octets.len()];
+    let mut reply = vec![0; arrival.bytes.len()];
     let length = reflector.reflect(now, wall(now) + 5_000, arrival, &mut reply)?;
     reply.truncate(length);
     Ok(reply)
@@ -54,7 +54,7 @@ fn answer(reflector: &mut Reflector, now: Time, arrival: &Arrival<'_>) -> Result
 
 /// A test packet with this number and session identifier.
 fn packet(sequence: u32, session: u16, length: usize, short_reply: bool) -> Vec<u8> {
-    let mut octets = vec![0; length];
+    let mut bytes = vec![0; length];
     let probe = Probe {
         packet: SenderPacket {
             sequence,
@@ -65,6 +65,6 @@ fn packet(sequence: u32, session: u16, length: usize, short_reply: bool) -> Vec<
         id: 9,
         short_reply,
     };
-    probe.emit(&mut octets).unwrap();
-    octets
+    probe.emit(&mut bytes).unwrap();
+    bytes
 }

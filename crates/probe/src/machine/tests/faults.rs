@@ -6,7 +6,7 @@ mod messages;
 use units::{Bytes, Span, Time};
 
 use super::path::{
-    FAR_END, Narrow, Path, Told, Which, World, drive, investigate, router, settings,
+    Backend, FAR_END, Narrow, Path, Told, Which, drive, investigate, router, settings,
 };
 use crate::machine::{
     Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Reflector,
@@ -18,8 +18,8 @@ fn report(path: &Path) -> PathReport {
     investigate(path, settings(), 1)
 }
 
-fn mtu(octets: u64) -> Option<Bytes> {
-    Some(Bytes::new(octets))
+fn mtu(bytes: u64) -> Option<Bytes> {
+    Some(Bytes::new(bytes))
 }
 
 #[track_caller]
@@ -78,7 +78,7 @@ fn the_own_interface_is_no_fault_of_the_path() {
 
 #[test]
 fn what_the_own_system_refuses_to_send_limits_the_search() {
-    let mut world = World::new(&Path::clean(), 1);
+    let mut backend = Backend::new(&Path::clean(), 1);
     let report = drive(settings(), 1, &mut |probe: &Probe, now: Time| {
         let mtu = Bytes::new(1500);
         if probe.size > mtu {
@@ -86,7 +86,7 @@ fn what_the_own_system_refuses_to_send_limits_the_search() {
             let (id, from) = (probe.id, router(0));
             return vec![(now, Answer { id, from, kind })];
         }
-        world.carry(probe, now).into_iter().collect()
+        backend.carry(probe, now).into_iter().collect()
     });
     assert_eq!(report.forward.mtu, mtu(1500));
     assert_eq!(report.forward.limit, Limit::Interface);

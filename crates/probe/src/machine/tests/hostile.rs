@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use units::{Bytes, Seed, Span, Time};
 
-use super::path::{FAR_END, Path, World, drive, router, settings};
+use super::path::{Backend, FAR_END, Path, drive, router, settings};
 use crate::machine::{
     Answer, AnswerKind, Investigation, Probe, Protocol, Reflected, Reflector, Settings, Target,
 };
@@ -39,7 +39,7 @@ fn answers(rng: &mut ChaCha8Rng, probe: &Probe, count: usize) -> Vec<Answer> {
     (0..count).map(|_| answer(rng)).collect()
 }
 
-/// Octets of the text of an investigation of a path whose far end gives `count` answers
+/// Bytes of the text of an investigation of a path whose far end gives `count` answers
 /// to a share of the probes, each after up to `late`; and its probes.
 fn size(seed: u64, count: usize, share: f64, late: Span) -> (usize, u64) {
     let settings = Settings {
@@ -84,9 +84,9 @@ proptest! {
     fn many_answers_to_each_probe_take_no_more_memory_than_one(seed: u64, share in 0.0..1.0, late in 0_u64..3_000) {
         let late = Span::from_millis(late);
         for count in [1, 20] {
-            let (octets, probes) = size(seed, count, share, late);
+            let (bytes, probes) = size(seed, count, share, late);
             // The text of a probe with its record and its place in the indices.
-            prop_assert!(octets as u64 <= 20_000 + 2_000 * probes, "{octets} {probes}");
+            prop_assert!(bytes as u64 <= 20_000 + 2_000 * probes, "{bytes} {probes}");
         }
     }
 
@@ -94,14 +94,14 @@ proptest! {
     /// arrive.
     #[test]
     fn messages_about_probes_that_arrive_do_not_lower_the_result(seed: u64, share in 0.0..1.0, announced in 68_u64..9_000) {
-        let mut world = World::new(&Path::clean(), seed);
+        let mut backend = Backend::new(&Path::clean(), seed);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let report = drive(settings(), seed, &mut |probe: &Probe, now: Time| {
             let kind = AnswerKind::TooBig { announced: Bytes::new(announced), quoted: probe.size };
             let from = if rng.random() { FAR_END } else { router(1) };
             let forged = (now, Answer { id: probe.id, from, kind });
             let is_forged = rng.random_bool(share);
-            world.carry(probe, now).into_iter().chain(is_forged.then_some(forged)).collect()
+            backend.carry(probe, now).into_iter().chain(is_forged.then_some(forged)).collect()
         });
         prop_assert_eq!(report.forward.mtu, Some(Bytes::new(9_000)));
     }

@@ -126,7 +126,7 @@ struct Stopped {
 }
 
 /// A path at work.
-pub(super) struct World {
+pub(super) struct Backend {
     path: Path,
     rng: ChaCha8Rng,
     /// The error messages that each system may still send, and the instant of that count.
@@ -134,7 +134,7 @@ pub(super) struct World {
     refusals: BTreeMap<u8, (f64, Time)>,
 }
 
-impl World {
+impl Backend {
     pub(super) fn new(path: &Path, seed: u64) -> Self {
         Self {
             path: path.clone(),
@@ -287,16 +287,16 @@ fn spend(all: &mut BTreeMap<u8, (f64, Time)>, of: u8, burst: u32, now: Time) -> 
     is_left
 }
 
-/// The settings of an investigation that asks for 9000 octets.
+/// The settings of an investigation that asks for 9000 bytes.
 pub(super) fn settings() -> Settings {
     Settings::new(FAR_END, Bytes::new(9000))
 }
 
 /// The report of an investigation over a path.
 pub(super) fn investigate(path: &Path, settings: Settings, seed: u64) -> PathReport {
-    let mut world = World::new(path, seed);
+    let mut backend = Backend::new(path, seed);
     let mut answer = |probe: &Probe, now: Time| -> Vec<(Time, Answer)> {
-        world.carry(probe, now).into_iter().collect()
+        backend.carry(probe, now).into_iter().collect()
     };
     drive(settings, seed, &mut answer)
 }

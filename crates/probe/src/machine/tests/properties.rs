@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use units::{Bytes, Span, Time};
 
 use super::path::{
-    FAR_END, Narrow, Path, Told, Which, World, drive, investigate, router, settings,
+    Backend, FAR_END, Narrow, Path, Told, Which, drive, investigate, router, settings,
 };
 use crate::machine::{
     Answer, AnswerKind, FindingKind, PathReport, Probe, Settings, Target, Verdict,
@@ -74,23 +74,23 @@ proptest! {
         let path = Path::with(Narrow::silent(1, mtu));
         let expected = investigate(&path, settings(), seed);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut world = World::new(&path, seed);
+        let mut backend = Backend::new(&path, seed);
         let report = drive(settings(), seed, &mut |probe: &Probe, now: Time| {
             let mut forged = any_answer(&mut rng, probe);
             forged.id ^= 1 << rng.random_range(0..64);
             let at = now + Span::from_micros(100);
-            world.carry(probe, now).into_iter().chain([(at, forged)]).collect()
+            backend.carry(probe, now).into_iter().chain([(at, forged)]).collect()
         });
         prop_assert_eq!(report, expected);
     }
 
     #[test]
     fn messages_that_do_not_quote_the_probe_do_not_lower_the_result(seed: u64) {
-        let mut world = World::new(&Path::clean(), seed);
+        let mut backend = Backend::new(&Path::clean(), seed);
         let report = drive(settings(), seed, &mut |probe: &Probe, now: Time| {
             let kind = AnswerKind::TooBig { announced: Bytes::new(1280), quoted: probe.size + Bytes::new(1) };
             let forged = Answer { id: probe.id, from: FAR_END, kind };
-            world.carry(probe, now).into_iter().chain([(now, forged)]).collect()
+            backend.carry(probe, now).into_iter().chain([(now, forged)]).collect()
         });
         prop_assert_eq!(report.verdict, Verdict::Clean);
         prop_assert_eq!(report.forward.mtu, Some(Bytes::new(9000)));

@@ -41,7 +41,7 @@ fn report(size: u64) -> PathReport {
         advice: Vec::new(),
         not_seen: Vec::new(),
         probes: 9,
-        octets: ASKED,
+        bytes: ASKED,
         took: Span::from_millis(10),
     }
 }

@@ -26,7 +26,7 @@ struct PathLine<'a> {
     round_trip_us: Option<Span>,
     loss: Option<Loss>,
     probes: u64,
-    octets: Bytes,
+    bytes: Bytes,
     #[serde(serialize_with = "seconds::serialize")]
     seconds: Span,
 }
@@ -92,7 +92,7 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         round_trip_us: report.round_trip,
         loss: report.loss,
         probes: report.probes,
-        octets: report.octets,
+        bytes: report.bytes,
         seconds: report.took,
     })];
     let hops = report.hops.iter();

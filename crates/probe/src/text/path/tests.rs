@@ -77,7 +77,7 @@ fn hole() -> PathReport {
         }],
         not_seen: vec![NotSeen::Backward, NotSeen::TcpSizes],
         probes: 42,
-        octets: Bytes::new(120_000),
+        bytes: Bytes::new(120_000),
         took: Span::from_millis(1234),
     }
 }

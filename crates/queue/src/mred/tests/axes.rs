@@ -192,7 +192,7 @@ fn the_letter_asked_at_every_arrival_acts_where_red_would_drop() {
 
 #[test]
 fn the_unit_is_what_the_average_counts() {
-    // Ten frames of 650 octets with six packets each.
+    // Ten frames of 650 bytes with six packets each.
     for (unit, queue) in [
         (Unit::Frames, 10.0),
         (Unit::Inner, 60.0),
@@ -255,8 +255,8 @@ fn a_header_tells_of_packets_that_are_dead() {
 }
 
 #[test]
-fn the_size_that_is_believed_decides_how_often_ns2_draws_by_octets() {
-    // A bundle of two that was packed of six: 100 octets a packet by its header,
+fn the_size_that_is_believed_decides_how_often_ns2_draws_by_bytes() {
+    // A bundle of two that was packed of six: 100 bytes a packet by its header,
     // 125 with what is left of the frame.
     let draws = |size| {
         let settings = MredSettings {
@@ -294,8 +294,8 @@ fn the_size_that_is_believed_decides_how_often_ns2_draws_by_octets() {
     };
     let (header, live) = (draws(SizeOf::Header), draws(SizeOf::Live));
     assert_ne!(header, live);
-    // Ten bundles of 250 octets wait: the probability is 1/8 for the mean size
-    // and 5/32 for 125 octets, so that about 125 of 800 packets are drawn.
+    // Ten bundles of 250 bytes wait: the probability is 1/8 for the mean size
+    // and 5/32 for 125 bytes, so that about 125 of 800 packets are drawn.
     assert!((100..170).contains(&live), "{live}");
 }
 

@@ -53,10 +53,10 @@ proptest! {
         let mut mred = queue(&settings);
         let mut red: Red<Bundle<Inner>> = Red::new(&settings.red(), RATE, Seed::new(8)).unwrap();
         let (mut one, mut other) = (Drops::new(), Drops::new());
-        for (number, (arrives, octets, able)) in (0..).zip(acts) {
+        for (number, (arrives, bytes, able)) in (0..).zip(acts) {
             let now = Time::ZERO + Span::from_micros(700) * number;
             if arrives {
-                let packet = Inner { octets, able, ..inner(number) };
+                let packet = Inner { bytes, able, ..inner(number) };
                 mred.enqueue(now, Bundle::bare(packet), &mut one);
                 red.enqueue(now, Bundle::bare(packet), &mut other);
             } else {

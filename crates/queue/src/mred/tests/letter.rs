@@ -3,10 +3,10 @@
 
 use super::*;
 
-/// A jumbo frame of `count` packets of `octets`, numbered from `first` on.
-fn jumbo(first: u64, count: u64, octets: u64) -> Bundle<Inner> {
+/// A jumbo frame of `count` packets of `bytes`, numbered from `first` on.
+fn jumbo(first: u64, count: u64, bytes: u64) -> Bundle<Inner> {
     pack((first..first + count).map(|number| Inner {
-        octets,
+        bytes,
         ..inner(number)
     }))
 }
@@ -39,7 +39,7 @@ fn lost(drops: &mut Drops<Bundle<Inner>>) -> (Vec<u64>, usize) {
     (inner.collect(), drops.drain().count())
 }
 
-/// The octets of [`four_frames`].
+/// The bytes of [`four_frames`].
 const FULL: u64 = (66 + 10 * 100) + (66 + 10 * 50) + (46 + 5 * 100) + 100;
 
 /// Ten packets, ten of half the length, five, and a frame with one packet.
@@ -70,7 +70,7 @@ fn a_frame_loses_by_its_number_of_packets_and_their_average_length() {
         lost(&mut drops)
     };
     assert_eq!(lost(100), ([].into(), 0), "there is room");
-    // 40 % of ten; of the same number with half the octets 20 %; of half the
+    // 40 % of ten; of the same number with half the bytes 20 %; of half the
     // number 20 %; of a frame that is no jumbo frame nothing.
     assert_eq!(lost(0), ([0, 1, 2, 3, 10, 11, 20].into(), 0));
 }
@@ -104,7 +104,7 @@ fn marking_takes_its_time_for_each_frame_and_dropping_comes_after_it_packet_by_p
 
 #[test]
 fn no_frame_dies_whole_while_one_has_two_packets_though_the_limit_counts_frames() {
-    // Three frames of 500 octets: 1500. Those that come have 442 with four packets.
+    // Three frames of 500 bytes: 1500. Those that come have 442 with four packets.
     let mut mred = queue(&letter(Limit::Packets(3)));
     let mut drops = Drops::new();
     let (mut packets, mut frames) = (0, 0);

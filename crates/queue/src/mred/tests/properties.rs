@@ -76,11 +76,11 @@ proptest! {
         let (mut gone, mut left) = (Vec::new(), Vec::new());
         let mut came = 0;
         let mut now = Time::ZERO;
-        for (act, count, octets, able) in acts {
+        for (act, count, bytes, able) in acts {
             now += Span::from_micros(500);
             if act < 3 {
                 let packets = (came..came + count).map(inner);
-                let mut arrival = pack(packets.map(|packet| Inner { octets, able, ..packet }));
+                let mut arrival = pack(packets.map(|packet| Inner { bytes, able, ..packet }));
                 if act == 0 && count > 1 {
                     // Packets were dropped out of it before.
                     let inner_drop = crate::InnerDrop { packets: 1, victims: Victims::Front, mark: false };

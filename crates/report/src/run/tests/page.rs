@@ -39,13 +39,13 @@ fn tags(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_first_screen_has_the_answer_and_the_certificate() {
+fn the_first_screen_has_the_answer_and_the_quality_check() {
     let (plan, trials) = study();
     let page = page(&plan, &trials, &facts());
     let (head, _) = page.split_once("</header>").unwrap();
     for words in [
         "What a test needs",
-        "certificate passed",
+        "quality check passed",
         "8 of 12 trials finished, 1 failed and left out",
         "Linux 6.18.0, 2 × Test CPU, run by an ordinary user",
         "goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
@@ -74,30 +74,30 @@ fn a_change_from_zero_has_no_per_cent_at_a_glance() {
 }
 
 #[test]
-fn a_certificate_that_failed_is_said_at_once() {
+fn a_quality_check_that_failed_is_said_at_once() {
     let (plan, trials) = flagged_study();
     let page = page(&plan, &trials, &facts());
     let (head, _) = page.split_once("</header>").unwrap();
-    assert!(head.contains("certificate FAILED"), "{head}");
+    assert!(head.contains("quality check FAILED"), "{head}");
     assert!(head.contains("mtu-differs"), "{head}");
 }
 
 #[test]
-fn doubts_are_amber_on_the_page_and_a_run_of_doubts_alone_has_a_result() {
+fn warnings_are_amber_on_the_page_and_a_run_of_warnings_alone_has_a_result() {
     let (plan, mut trials) = study();
     let head = |trials: &[Trial]| {
         let page = page(&plan, trials, &facts());
         page.split_once("</header>").unwrap().0.to_owned()
     };
-    assert!(!head(&trials).contains("p class=\"doubt\""));
+    assert!(!head(&trials).contains("p class=\"warning\""));
     trials[0].flags.push("disturbed".into());
-    let doubt =
+    let warning =
         "approximate results: other work disturbed 1 of 8 trials; repeat on an idle machine";
     let some = head(&trials);
     for part in [
-        "class=\"badge doubtful\"",
-        "! certificate passed with doubts",
-        &format!("<p class=\"doubt\">Doubtful: {doubt}.</p>"),
+        "class=\"badge warning\"",
+        "! quality check passed with warnings",
+        &format!("<p class=\"warning\">Warning: {warning}.</p>"),
         "table class=\"answer\"",
     ] {
         assert!(some.contains(part), "`{part}` is not in: {some}");
@@ -121,7 +121,7 @@ fn doubts_are_amber_on_the_page_and_a_run_of_doubts_alone_has_a_result() {
 fn a_run_that_measured_nothing_has_a_page_too() {
     let (plan, _) = study();
     let page = page(&plan, &[], &facts());
-    assert!(page.contains("938.88") && page.contains("certificate FAILED"));
+    assert!(page.contains("938.88") && page.contains("quality check FAILED"));
     assert!(plots_of(&page).as_object().unwrap().is_empty());
 }
 
@@ -185,7 +185,7 @@ fn a_hundred_and_twenty_trials_take_less_than_three_megabytes() {
     }
     assert_eq!(trials.len(), 120);
     let page = page(&plan, &trials, &facts());
-    assert!(page.len() < 3_000_000, "{} octets", page.len());
+    assert!(page.len() < 3_000_000, "{} bytes", page.len());
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn sections_stand_in_the_order_of_the_contents_which_reach_each_of_them() {
     assert!(places.is_sorted(), "{contents}");
     let at = |id: &str| report.find(&format!("<section id=\"{id}\"")).expect(id);
     assert!(at("plots-section") < at("tables") && at("tables") < at("other-metrics"));
-    assert!(at("other-metrics") < at("method") && at("method") < at("certificate"));
-    assert!(at("certificate") < at("plan"));
+    assert!(at("other-metrics") < at("method") && at("method") < at("quality-check"));
+    assert!(at("quality-check") < at("plan"));
 }
 
 #[test]

@@ -107,7 +107,7 @@ fn changes_are_a_row_each_with_a_label_and_an_interval() {
         .filter(|trace| trace["error_x"].is_object())
         .collect();
     let rows: usize = measured.iter().map(|trace| points(trace)).sum();
-    assert_eq!(rows, 2, "no row for what this world cannot measure");
+    assert_eq!(rows, 2, "no row for what this backend cannot measure");
     assert_eq!(measured[0]["name"], "difference found");
     let change = measured[0]["x"][0].as_f64().unwrap();
     assert!((change - 4.3).abs() < 0.1, "{change}");
@@ -283,8 +283,8 @@ fn flows_over_time_are_panels_upon_each_other_and_single_trials_wait_to_be_click
     let (plan, mut trials) = study();
     for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
         let flows = serde_json::json!({
-            "bulk": { "interval_s": 0.5, "octets": "62500 125000", "rtt_ms": "4 -" },
-            "talk": { "interval_s": 0.5, "octets": "62500 0", "delay_ms": "1 2" },
+            "bulk": { "interval_s": 0.5, "bytes": "62500 125000", "rtt_ms": "4 -" },
+            "talk": { "interval_s": 0.5, "bytes": "62500 0", "delay_ms": "1 2" },
         });
         set_evidence(trial, "flow_series", flows);
         let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});

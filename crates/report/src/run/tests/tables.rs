@@ -73,7 +73,7 @@ fn a_study_reads_like_this() {
 
 const STUDY: &str = "\
 synthetic: What a test needs
-8 of 12 trials finished, 1 failed and left out; certificate passed. The run is incomplete: continue with --resume.
+8 of 12 trials finished, 1 failed and left out; quality check passed. The run is incomplete: continue with --resume.
 
 On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than
   header arithmetic alone gives (framing +6.4 %).
@@ -122,7 +122,7 @@ Links are the kernel's token buckets: right for throughput and CPU; single messa
   being serialised, so rtt, delay and jitter are not those of a real link.
 Failed and excluded: 1 of scenario=LU-LU offloads=off mtu=1500
 
-Certificate: passed
+Quality check: passed
   note: 1 of 9 trials failed and are in no figure; the first: the receiver died
   jumbolab 0.1.0, build b1
   Linux 6.18.0, 2 x Test CPU, run by an ordinary user
@@ -132,15 +132,15 @@ Results: results/synthetic-0123abcd
 ";
 
 #[test]
-fn doubts_are_on_the_first_screen_and_below_the_certificate() {
+fn warnings_are_on_the_first_screen_and_below_the_quality_check() {
     let (plan, mut trials) = study();
     trials[0].flags.push("disturbed".into());
     let report = terminal(&plan, &trials, None, 200);
-    let doubt =
+    let warning =
         "approximate results: other work disturbed 1 of 8 trials; repeat on an idle machine";
     for part in [
-        format!("left out; certificate passed with doubts: {doubt}."),
-        format!("\nCertificate: passed with doubts\n  doubt: {doubt}\n"),
+        format!("left out; quality check passed with warnings: {warning}."),
+        format!("\nQuality check: passed with warnings\n  warning: {warning}\n"),
     ] {
         assert!(report.contains(&part), "`{part}` is not in: {report}");
     }
@@ -244,6 +244,6 @@ fn a_run_that_measured_nothing_still_shows_the_study() {
     let (plan, _) = study();
     let report = terminal(&plan, &[], None, 120);
     assert!(report.contains("no trial was run; continue with --resume"));
-    assert!(report.contains("938.88") && report.contains("Certificate: FAILED"));
+    assert!(report.contains("938.88") && report.contains("Quality check: FAILED"));
     assert!(!report.contains("NaN"));
 }

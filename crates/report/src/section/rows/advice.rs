@@ -49,7 +49,7 @@ pub(super) fn advice(found: &Findings<'_>) -> Option<String> {
         (!places.is_empty()).then(|| format!("{words} {}", listed(&places)))
     };
     let clauses: Vec<String> = CLAUSES.iter().filter_map(clause).collect();
-    let among = plan.world.profile().words.among;
+    let among = plan.backend.profile().words.among;
     let opening = among.split(',').next().unwrap_or(among);
     let factor = &plan.compare.factor;
     (!clauses.is_empty()).then(|| {

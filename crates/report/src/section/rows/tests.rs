@@ -1,5 +1,5 @@
 use plan::synthetic::{cell, factors, facts, plan, trial};
-use plan::{Factors, Trial, World};
+use plan::{Backend, Factors, Trial};
 
 use super::*;
 use crate::brief::{self, Places};
@@ -150,7 +150,7 @@ fn a_change_whose_interval_holds_the_share_of_headers_is_not_told_from_it() {
 fn simulated_hosts_say_what_they_take_and_how_to_fit_them() {
     let (mut plan, _) = run(&[("a", 6.0, 0.2)], Vec::new());
     assert_eq!(hosts(&plan), None);
-    plan.world = World::Sim;
+    plan.backend = Backend::Sim;
     let free = hosts(&plan).unwrap();
     assert!(
         free.contains("take no time") && free.contains("host=fit:"),
@@ -230,6 +230,6 @@ fn a_run_does_not_suggest_itself() {
     let lines = ["jumbolab probe HOST", "jumbolab run x --on hosts"];
     plan.report.next = lines.map(str::to_owned).into();
     assert_eq!(next(&plan).lines().count(), 3);
-    plan.world = World::Hosts;
+    plan.backend = Backend::Hosts;
     assert_eq!(next(&plan), "Next:\n  jumbolab probe HOST");
 }

@@ -1,7 +1,7 @@
+use backends::backend::sim::Simulator;
 use experiment::Experiment;
-use plan::{World, evidence};
+use plan::{Backend, evidence};
 use units::Seed;
-use worlds::world::sim::Simulator;
 
 use super::*;
 
@@ -9,7 +9,7 @@ use super::*;
 fn run(text: &str) -> (Plan, Vec<Trial>) {
     let plan = Experiment::parse(text, "sizes").unwrap();
     let plan = plan
-        .plan(World::Sim, |_| Ok(()))
+        .plan(Backend::Sim, |_| Ok(()))
         .unwrap_or_else(|error| panic!("{error:#}"));
     let mut trials = Vec::new();
     for cell in &plan.cells {
@@ -54,7 +54,7 @@ mtu = [1500, 9000]
 factor = "mtu"
 baseline = 1500
 [[jump]]
-text = "a step up at 9000 octets"
+text = "a step up at 9000 bytes"
 source = "[Egan s5.1.1]"
 cells = { mtu = 9000 }
 at = 8972
@@ -80,7 +80,7 @@ is = "none"
 fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() {
     let (plan, trials) = run(TEXT);
     let text = report(&plan, &trials).join("\n");
-    // 66 octets of headers and framing more at 1 Gbit/s: 0.46 us, a little
+    // 66 bytes of headers and framing more at 1 Gbit/s: 0.46 us, a little
     // more where the last fragment is padded.
     assert!(
         text.contains("mtu=9000: 173 sizes of 5100 to 22300 B"),
@@ -91,10 +91,10 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
         "{text}"
     );
     assert!(
-        text.contains("1, 3, 5... full frames (8972 + 8976 k octets), 1 places"),
+        text.contains("1, 3, 5... full frames (8972 + 8976 k bytes), 1 places"),
         "{text}"
     );
-    assert!(text.contains("a step up at 9000 octets [Egan s5.1.1]\n  mtu=9000: between 8900 and 9000 octets it changes by +0."), "{text}");
+    assert!(text.contains("a step up at 9000 bytes [Egan s5.1.1]\n  mtu=9000: between 8900 and 9000 bytes it changes by +0."), "{text}");
     let none = "none at 13000 [Egan s5.1.1]\n  mtu=9000: there is no step; one of 0.";
     let at = text.find(none).unwrap_or_else(|| panic!("{text}"));
     let line = text[at..].lines().nth(1).unwrap();
@@ -104,7 +104,7 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
     );
     assert!(
         text.contains(
-            "none at 18000 [Egan s5.1.1]\n  mtu=9000: between 17900 and 18000 octets it changes by +0."
+            "none at 18000 [Egan s5.1.1]\n  mtu=9000: between 17900 and 18000 bytes it changes by +0."
         ),
         "{text}"
     );

@@ -25,14 +25,14 @@ pub(super) fn opening(plan: &Plan, cells: &[usize], words: &str) -> String {
     let Some(study) = study else {
         return words.to_owned();
     };
-    let (world, rest) = words.split_at(words.find([':', ',']).unwrap_or(words.len()));
-    format!("{world} with hosts as slow as those of [{study}], not yours{rest}")
+    let (backend, rest) = words.split_at(words.find([':', ',']).unwrap_or(words.len()));
+    format!("{backend} with hosts as slow as those of [{study}], not yours{rest}")
 }
 
 fn caveat(found: &Findings<'_>, position: usize) -> Option<String> {
     let plan = found.plan;
     let setting = plan.cells[position].setting.as_ref().ok()?;
-    match plan.world.profile().hosts {
+    match plan.backend.profile().hosts {
         Hosts::Kernels => {
             let baseline = found.baselines[position]?;
             grown_write(plan, plan.cells[baseline].setting.as_ref().ok()?, setting)
@@ -52,7 +52,7 @@ fn grown_write(plan: &Plan, baseline: &Setting, cell: &Setting) -> Option<String
     let compares_writes = plan.compare.factor.ends_with("message");
     (from < to && !compares_writes).then(|| {
         format!(
-            "the write grew with the {}, from {} to {} octets",
+            "the write grew with the {}, from {} to {} bytes",
             super::factor(plan),
             from.get(),
             to.get()
@@ -60,16 +60,16 @@ fn grown_write(plan: &Plan, baseline: &Setting, cell: &Setting) -> Option<String
     })
 }
 
-/// A simulated host that takes longer for an octet than the slowest link.
+/// A simulated host that takes longer for a byte than the slowest link.
 fn slow_host(cell: &Setting) -> Option<String> {
     const BITS_AND_PICOSECONDS: u64 = 8 * 1_000_000_000_000;
     let costs = &cell.host.costs;
-    let time = costs.send_per_octet.max(costs.receive_per_octet);
+    let time = costs.send_per_byte.max(costs.receive_per_byte);
     let link = slowest(cell)?.serialise(Bytes::new(1));
     let most = Rate::from_bits_per_second(BITS_AND_PICOSECONDS / time.as_picos().max(1))?;
     (time > link).then(|| {
         format!(
-            "the simulated hosts were measured, not the link: at {time} an octet they carry at most {}",
+            "the simulated hosts were measured, not the link: at {time} a byte they carry at most {}",
             figure::rate(most)
         )
     })
@@ -79,7 +79,7 @@ fn slow_host(cell: &Setting) -> Option<String> {
 mod tests {
     use plan::setting::Traffic;
     use plan::synthetic::{facts, study};
-    use plan::{Plan, World};
+    use plan::{Backend, Plan};
     use units::Span;
 
     use super::*;
@@ -106,7 +106,7 @@ mod tests {
                 transfer.message = mtu - Bytes::new(72);
             }
         });
-        let grown = " (the write grew with the MTU, from 1428 to 8928 octets)";
+        let grown = " (the write grew with the MTU, from 1428 to 8928 bytes)";
         assert_eq!(caveats_of(&plan, &[last]), grown);
         plan.compare.factor = "message".into();
         assert_eq!(caveats_of(&plan, &[last]), "");
@@ -136,9 +136,9 @@ mod tests {
     #[test]
     fn simulated_hosts_that_are_slower_than_their_link_are_named() {
         let (mut plan, _) = study();
-        plan.world = World::Sim;
+        plan.backend = Backend::Sim;
         each(&mut plan, |setting| {
-            setting.host.costs.send_per_octet = Span::from_nanos(8);
+            setting.host.costs.send_per_byte = Span::from_nanos(8);
         });
         assert_eq!(caveats_of(&plan, &[0]), "", "as fast as its link");
         each(&mut plan, |setting| {
@@ -148,7 +148,7 @@ mod tests {
         });
         let said = caveats_of(&plan, &[0]);
         assert!(
-            said.contains("at 8ns an octet they carry at most 1 Gbit/s"),
+            said.contains("at 8ns a byte they carry at most 1 Gbit/s"),
             "{said}"
         );
     }

@@ -94,8 +94,8 @@ impl<'a> Subject<'a> {
         format!(" with {}", parts.collect::<Vec<_>>().join(", "))
     }
 
-    /// Whether each sentence repeats the doubts; a headline states them once.
-    pub(super) const fn repeats_doubts(&self) -> bool {
+    /// Whether each sentence repeats the warnings; a headline states them once.
+    pub(super) const fn repeats_warnings(&self) -> bool {
         !self.selects
     }
 

@@ -12,7 +12,7 @@ use super::seconds;
 #[derive(Default)]
 pub(super) struct SliceAggregator {
     pub(super) packets: u64,
-    octets: u64,
+    bytes: u64,
     missing: i64,
     delays: Delays,
     ditg: DitgRecorder,
@@ -39,7 +39,7 @@ impl SliceAggregator {
             ArrivalClass::Late => self.missing -= 1,
             ArrivalClass::Duplicate | ArrivalClass::Unexpected => return,
         }
-        self.octets = self.octets.saturating_add(size.into());
+        self.bytes = self.bytes.saturating_add(size.into());
         if let Some(delay) = delay.and_then(|delay| u64::try_from(delay).ok()) {
             self.delays.record(delay);
         }
@@ -49,7 +49,7 @@ impl SliceAggregator {
         match (definitions, role) {
             (Definitions::Standard, _) => RowStats::Slice(Slice {
                 packets: self.packets,
-                octets: self.octets,
+                bytes: self.bytes,
                 missing: self.missing,
                 seconds: seconds(interval),
                 delay_mean: self.delays.mean(),

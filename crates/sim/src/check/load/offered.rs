@@ -22,7 +22,7 @@ pub(super) struct Offered {
     pub(super) packets: f64,
     /// Packets per second while it sends.
     pub(super) packets_per_second: f64,
-    /// Octets of IP in the smallest and in a typical packet.
+    /// Bytes of IP in the smallest and in a typical packet.
     pub(super) smallest: f64,
     pub(super) mean: f64,
 }
@@ -58,7 +58,7 @@ struct Connection<'a> {
     sharing: &'a Sharing,
     flow: &'a Flow,
     path: &'a [usize],
-    /// Octets of IP in a full segment.
+    /// Bytes of IP in a full segment.
     packet: f64,
     /// The most packets per second that responses need.
     wanted: f64,
@@ -125,7 +125,7 @@ impl Connection<'_> {
             let access = access.map_or(f64::INFINITY, |at| self.rate(*at));
             let most = (pace * connections).min(access);
             !work.is_free()
-                && most * (seconds(work.per_packet) + seconds(work.per_octet) * self.packet) >= 1.0
+                && most * (seconds(work.per_packet) + seconds(work.per_byte) * self.packet) >= 1.0
         };
         let Flow { from, to, .. } = *self.flow;
         let sends = match self.scenario.nodes[from].role {
@@ -206,7 +206,7 @@ impl Offered {
         let responses = tcp
             .answers()
             .map(|own| messages * (float(own.size) / segment + 1.0));
-        let segments = tcp.octets.map(|octets| float(octets) / segment + 1.0);
+        let segments = tcp.bytes.map(|bytes| float(bytes) / segment + 1.0);
         let window = f64::from(tcp.settings.window);
         let initial = f64::from(tcp.settings.initial_window);
         let packets = match connection.overloads_a_host() {
@@ -275,20 +275,20 @@ impl Offered {
 
 /// The messages of a connection; of one that responds, those of the other.
 fn messages(scenario: &Scenario, tcp: &Tcp) -> f64 {
-    let of = |messages: Messages, octets: u64| {
-        float(octets.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
+    let of = |messages: Messages, bytes: u64| {
+        float(bytes.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
     };
     tcp.messages.map_or(0.0, |messages| {
         let answered = messages.answers;
         match (
             answered.map(|answered| &scenario.flows[answered].traffic),
-            tcp.octets,
+            tcp.bytes,
         ) {
             (Some(Traffic::Tcp(other)), _) => other
                 .messages
-                .zip(other.octets)
-                .map_or(f64::INFINITY, |(messages, octets)| of(messages, octets)),
-            (_, Some(octets)) => of(messages, octets),
+                .zip(other.bytes)
+                .map_or(f64::INFINITY, |(messages, bytes)| of(messages, bytes)),
+            (_, Some(bytes)) => of(messages, bytes),
             (_, None) => f64::INFINITY,
         }
     })

@@ -49,7 +49,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             ..Datagrams::new(gaps, Law::Uniform(100.0, 2_000.0))
         })
     });
-    let tcp = (1u64..60_000, 0..4u8).prop_map(|(octets, kind)| {
+    let tcp = (1u64..60_000, 0..4u8).prop_map(|(bytes, kind)| {
         let settings = match kind {
             0 => tcp::Settings::new(960),
             1 => tcp::Settings {
@@ -60,7 +60,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             _ => tcp::Settings::ns2(Recovery::Sack, 960, 20),
         };
         Traffic::Tcp(Tcp {
-            octets: Some(octets),
+            bytes: Some(bytes),
             ..Tcp::new(settings)
         })
     });
@@ -299,7 +299,7 @@ fn a_segment_between_hosts_of_its_own_needs_a_step_at_each_shared_link() {
         ..Settings::perfect(rate, Spec::DropTail { limit })
     };
     let tcp = Tcp {
-        octets: Some(960 * 300),
+        bytes: Some(960 * 300),
         ..Tcp::new(tcp::Settings::ns2(Recovery::Sack, 960, 20))
     };
     let access = (0..2 * HOSTS).map(|_| (direction(), direction())).collect();

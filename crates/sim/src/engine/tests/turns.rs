@@ -9,7 +9,7 @@ use super::*;
 use crate::{Destination, Domain, Edge, Ingress, Node, Prefix, Simulation};
 
 /// Host `a` sends small packets through `in` and `out` to host `b`, in bundles of up to
-/// `mtu` octets.
+/// `mtu` bytes.
 pub(super) fn gathering(mtu: u64) -> Simulation {
     let node = |name: &str, role| Node {
         name: name.into(),

@@ -1,7 +1,7 @@
 //! Datagrams on schedules, in both ends' own threads.
 //!
 //! A sender does not poll the clock before an instant: many hosts share few processors.
-//! Datagrams that are due by then leave at once, and their lateness is recorded.
+//! Datagrams that are due by then leave at once, and their timing error is recorded.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -31,7 +31,7 @@ use os::{clock, kernel_clock};
 /// The longest wait without a look at the signals of the user.
 const LOOK: Span = Span::from_millis(50);
 
-/// Octets behind the header, which mean nothing.
+/// Bytes behind the header, which mean nothing.
 static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 
 /// A flow of datagrams that begins at a host.
@@ -49,14 +49,14 @@ pub struct Departing {
     pub stop: Span,
     /// Picoseconds from one datagram to the next.
     pub gaps: Law,
-    /// Octets of payload.
+    /// Bytes of payload.
     pub payloads: Law,
     /// The on and off periods; `None`: always on.
     pub bursts: Option<Bursts>,
     /// The most datagrams.
     pub packets: Option<u64>,
-    /// The octets of payload after which it ends.
-    pub octets: Option<u64>,
+    /// The bytes of payload after which it ends.
+    pub bytes: Option<u64>,
     /// The seed of its schedule.
     pub seed: u64,
     /// The treatment of the path's MTU.
@@ -83,10 +83,10 @@ pub struct Arriving {
 pub struct Departed {
     /// Datagrams that were due.
     pub offered: u64,
-    /// Those of them that the kernel took, and their octets.
+    /// Those of them that the kernel took, and their bytes.
     pub sent: u64,
-    /// Octets of payload sent.
-    pub octets: u64,
+    /// Bytes of payload sent.
+    pub bytes: u64,
     /// Datagrams that the kernel refused, or without room for the header.
     pub refused: u64,
     /// When the first was due.
@@ -94,7 +94,7 @@ pub struct Departed {
     /// From the first to the last departure.
     pub lasted: Span,
     /// The median and the 99th percentile of the time from due to sent, and the longest.
-    pub lateness: Option<[Span; 3]>,
+    pub timing_error: Option<[Span; 3]>,
 }
 
 /// The arrivals of a flow of datagrams.
@@ -105,8 +105,8 @@ pub struct Arrived {
     /// Delays from just before sending to the kernel's stamp; it counts as lost what is
     /// missing up to the highest number that arrived.
     pub summary: Summary,
-    /// The octets of the first arrival.
-    pub first_octets: u64,
+    /// The bytes of the first arrival.
+    pub first_bytes: u64,
     /// The first and the last arrival.
     pub span: Option<[Span; 2]>,
     /// Arrivals without a stamp of the kernel.
@@ -131,7 +131,7 @@ struct Flow {
     schedule: Schedule,
     departed: Departed,
     begun: Option<Time>,
-    lateness: Delays,
+    timing_error: Delays,
 }
 
 impl Departures {
@@ -189,15 +189,15 @@ impl Flow {
         if let Some(packets) = spec.packets {
             schedule = schedule.packets(packets);
         }
-        if let Some(octets) = spec.octets {
-            schedule = schedule.carried(least..=most).octets(octets);
+        if let Some(bytes) = spec.bytes {
+            schedule = schedule.carried(least..=most).bytes(bytes);
         }
         Ok(Self {
             socket,
             schedule,
             departed: Departed::default(),
             begun: None,
-            lateness: Delays::default(),
+            timing_error: Delays::default(),
             spec,
         })
     }
@@ -237,18 +237,18 @@ impl Flow {
             return;
         }
         departed.sent += 1;
-        departed.octets += size.get();
+        departed.bytes += size.get();
         let begun = *self.begun.get_or_insert(now);
         departed.lasted = now.since(begun).unwrap_or_default();
         let late = now.since(due).unwrap_or_default();
-        self.lateness.record(late.as_nanos());
+        self.timing_error.record(late.as_nanos());
     }
 
     fn finish(mut self) -> Departed {
-        let at = |quantile| self.lateness.quantile_in_nanos(quantile);
-        let most = self.lateness.max_in_nanos();
+        let at = |quantile| self.timing_error.quantile_in_nanos(quantile);
+        let most = self.timing_error.max_in_nanos();
         let nanos = at(0.5).zip(at(0.99)).zip(most);
-        self.departed.lateness =
+        self.departed.timing_error =
             nanos.map(|((median, p99), most)| [median, p99, most].map(Span::from_nanos));
         self.departed
     }
@@ -266,7 +266,7 @@ struct Flowing {
     recorder: FlowRecorder,
     /// One more than the highest number.
     expected: u64,
-    first_octets: u64,
+    first_bytes: u64,
     span: Option<[Span; 2]>,
     unstamped: u64,
 }
@@ -308,7 +308,7 @@ impl Receiver {
                 let stamp = taken.stamp;
                 let stamp = stamp.and_then(|stamp| timeline.nanos_of_stamp(stamp, now));
                 let read = timeline.nanos(now);
-                self.record(inbox.octets(place), taken.length, stamp, read);
+                self.record(inbox.bytes(place), taken.length, stamp, read);
             }
         }
         let overflowed = option::dropped(self.socket.as_fd());
@@ -323,9 +323,9 @@ impl Receiver {
         })
     }
 
-    /// Records a datagram of `length` octets with the kernel's `stamp`, read at `read`.
-    fn record(&mut self, octets: &[u8], length: usize, stamp: Option<u64>, read: u64) {
-        let Ok(header) = Numbered::parse(octets) else {
+    /// Records a datagram of `length` bytes with the kernel's `stamp`, read at `read`.
+    fn record(&mut self, bytes: &[u8], length: usize, stamp: Option<u64>, read: u64) {
+        let Ok(header) = Numbered::parse(bytes) else {
             return;
         };
         let Some(flow) = self.flows.get_mut(&header.flow) else {
@@ -340,7 +340,7 @@ impl Receiver {
         flow.expected = flow.expected.max(number + 1);
         flow.span = match flow.span {
             None => {
-                flow.first_octets = size.get();
+                flow.first_bytes = size.get();
                 Some([at, at])
             }
             Some([first, last]) => Some([first.min(at), last.max(at)]),
@@ -353,7 +353,7 @@ impl Flowing {
         Arrived {
             flow,
             summary: self.recorder.finish(self.expected),
-            first_octets: self.first_octets,
+            first_bytes: self.first_bytes,
             span: self.span,
             unstamped: self.unstamped,
         }

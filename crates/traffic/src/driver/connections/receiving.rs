@@ -14,7 +14,7 @@ use os::socket::receive;
 use os::socket::{Kind, Options, accept, listen, open, reset_on_close};
 use os::sys::option;
 
-/// Octets of one read.
+/// Bytes of one read.
 const READ: usize = 1 << 16;
 
 /// Reads before other connections have their turn.
@@ -43,11 +43,11 @@ impl Receiving {
             ..Options::default()
         };
         let listener = open(Kind::Stream, at.ip(), &options)?;
-        if let Some(octets) = incoming.window {
-            let octets = libc::c_int::try_from(octets).unwrap_or(libc::c_int::MAX);
+        if let Some(bytes) = incoming.window {
+            let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
             let level = libc::IPPROTO_TCP;
-            option::set(listener.as_fd(), level, libc::TCP_WINDOW_CLAMP, octets)
-                .during(|| format!("limiting a window to {octets} octets"))?;
+            option::set(listener.as_fd(), level, libc::TCP_WINDOW_CLAMP, bytes)
+                .during(|| format!("limiting a window to {bytes} bytes"))?;
         }
         listen(&listener, libc::SOMAXCONN)?;
         Ok(Self {
@@ -89,11 +89,11 @@ impl Receiving {
             };
             match receive(connection, &mut room, MsgFlags::MSG_DONTWAIT, permit) {
                 Ok(0) => self.is_over = true,
-                Ok(octets) => {
+                Ok(bytes) => {
                     let now = clock::monotonic().since(begin).unwrap_or_default();
                     let first = self.received.span.map_or(now, |[first, _]| first);
                     self.received.span = Some([first, now]);
-                    self.received.octets += octets as u64;
+                    self.received.bytes += bytes as u64;
                     continue;
                 }
                 Err(Errno::EAGAIN | Errno::EINTR) => {}

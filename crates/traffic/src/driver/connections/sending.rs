@@ -11,7 +11,7 @@ use os::error::{During, Result};
 use os::socket::{Kind, Options, begin_to_connect, open};
 use os::sys::{option, tcp_info};
 
-/// Octets of one write, and of what waits unsent in the kernel at most (TCP_NOTSENT_LOWAT
+/// Bytes of one write, and of what waits unsent in the kernel at most (TCP_NOTSENT_LOWAT
 /// [tcp(7)]): a flow that stops has little left to send.
 const WRITE: usize = 4_096;
 const UNSENT: libc::c_int = 8_192;
@@ -155,8 +155,8 @@ impl Sending {
     fn write(&mut self, now: Time) {
         let socket = &self.socket;
         for _ in 0..TURN {
-            let left = match self.outgoing.octets {
-                Some(octets) => octets - self.sent.octets,
+            let left = match self.outgoing.bytes {
+                Some(bytes) => bytes - self.sent.bytes,
                 None => WRITE as u64,
             };
             if left == 0 || now >= self.stop {
@@ -169,7 +169,7 @@ impl Sending {
             let size = usize::try_from(left).unwrap_or(WRITE).min(WRITE);
             let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
             match send(socket.as_raw_fd(), &[0; WRITE][..size], flags) {
-                Ok(octets) => self.sent.octets += octets as u64,
+                Ok(bytes) => self.sent.bytes += bytes as u64,
                 // A connection that is being set up says EAGAIN, too.
                 Err(Errno::EAGAIN | Errno::EINTR) => return,
                 Err(error) => {

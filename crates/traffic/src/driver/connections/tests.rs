@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use super::*;
 use os::socket::default_congestion_control;
 
-const OCTETS: u64 = 100_000;
+const BYTES: u64 = 100_000;
 
 #[test]
-fn a_connection_carries_its_octets_also_where_another_one_has_just_ended() {
+fn a_connection_carries_its_bytes_also_where_another_one_has_just_ended() {
     // Far longer than the bytes take, for a machine that is busy.
     let length = Span::from_secs(2);
     let [from, to] = [1, 2].map(|host| IpAddr::from([127, 2, 1, host]));
@@ -30,7 +30,7 @@ fn a_connection_carries_its_octets_also_where_another_one_has_just_ended() {
                 to,
                 start: Span::from_millis(50),
                 stop: length,
-                octets: Some(OCTETS),
+                bytes: Some(BYTES),
                 congestion: default_congestion_control().unwrap(),
                 send_buffer: None,
             }],
@@ -47,7 +47,7 @@ fn a_connection_carries_its_octets_also_where_another_one_has_just_ended() {
             running.map(|one| one.join().unwrap())
         });
         assert_eq!(sent.sent[0].failure, None);
-        assert_eq!(sent.sent[0].octets, OCTETS);
-        assert_eq!(received.received[0].octets, OCTETS);
+        assert_eq!(sent.sent[0].bytes, BYTES);
+        assert_eq!(received.received[0].bytes, BYTES);
     }
 }

@@ -13,7 +13,7 @@ use os::capture_file::CaptureFile;
 use os::clock::Epoch;
 use os::error::{During, Result};
 
-/// Octets kept of each frame. For a jumbogram these are all headers; capture readers
+/// Bytes kept of each frame. For a jumbogram these are all headers; capture readers
 /// refuse frames above 256 KiB.
 const SNAP: u32 = 256;
 

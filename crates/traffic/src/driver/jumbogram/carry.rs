@@ -19,7 +19,7 @@ const TIMEOUT: Span = Span::from_secs(2);
 /// The result of carrying messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
-    /// Octets of each packet, headers included.
+    /// Bytes of each packet, headers included.
     pub packet: u64,
     /// Whether the packets were jumbograms.
     pub jumbogram: bool,
@@ -37,7 +37,7 @@ pub struct Carried {
 /// The messages to carry.
 #[derive(Clone, Copy, Debug)]
 pub struct Carrying<'a> {
-    /// Octets of each message.
+    /// Bytes of each message.
     pub size: u32,
     /// Number of messages.
     pub count: u64,

@@ -16,7 +16,7 @@ use os::error::{During, Error, Result};
 use os::socket::{self, IpOption, Kind, Options, receive_buffer, set_receive_buffer};
 use os::{clock, kernel_clock};
 
-/// The receive buffer to request, in octets.
+/// The receive buffer to request, in bytes.
 const ROOM: Bytes = Bytes::new(64 << 20);
 
 /// Number of attempts to send a packet for which the kernel has no memory.
@@ -73,7 +73,7 @@ impl Raw {
         };
         match sent == packet.len() {
             true => Ok(()),
-            false => Err(io::Error::other(format!("only {sent} octets were sent"))),
+            false => Err(io::Error::other(format!("only {sent} bytes were sent"))),
         }
     }
 }
@@ -98,7 +98,7 @@ impl Listener {
         })
     }
 
-    /// Size of its receive buffer in octets, including the kernel's bookkeeping.
+    /// Size of its receive buffer in bytes, including the kernel's bookkeeping.
     ///
     /// # Errors
     /// If the kernel does not provide it.
@@ -161,13 +161,13 @@ impl Listener {
 pub struct Sent {
     /// Number of messages.
     pub messages: u64,
-    /// Octets of each packet.
+    /// Bytes of each packet.
     pub packet: u64,
     /// Whether the packets were jumbograms.
     pub jumbogram: bool,
 }
 
-/// Sends `count` messages of `size` octets to a host, `gap` apart.
+/// Sends `count` messages of `size` bytes to a host, `gap` apart.
 ///
 /// # Errors
 /// If privilege is missing, or a link on the route does not carry the packets: one line
@@ -178,14 +178,14 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
     let packet = message.packet_len();
     if packet > mtu {
         let remedy = match mtu < LEAST_MTU.into() {
-            true => "and a jumbogram needs 65576; leave HOST out to have a world that carries it"
+            true => "and a jumbogram needs 65576; leave HOST out to have a backend that carries it"
                 .to_owned(),
             false => format!("write --jumbogram {} or less", mtu - 56),
         };
         return Err(Error::new(
             format!("--jumbogram {size}"),
             format!(
-                "the route to {} carries packets of {mtu} octets, {remedy}",
+                "the route to {} carries packets of {mtu} bytes, {remedy}",
                 to.ip()
             ),
         ));
@@ -230,7 +230,7 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
         }
         _ => "the kernel refuses it",
     };
-    Error::new(format!("sending {size} octets"), format!("{why} ({error})"))
+    Error::new(format!("sending {size} bytes"), format!("{why} ({error})"))
 }
 
 /// The source address of packets to `to`, and the MTU of the route.

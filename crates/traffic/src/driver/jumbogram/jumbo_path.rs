@@ -44,7 +44,7 @@ pub struct JumboPath {
     pub between: Between,
     /// Addresses of sender and receiver.
     pub addresses: [Ipv6Addr; 2],
-    /// The largest packet that it carries, in octets.
+    /// The largest packet that it carries, in bytes.
     pub mtu: u32,
     /// One to three namespaces, the sender's first.
     namespaces: Vec<Namespace>,
@@ -52,7 +52,7 @@ pub struct JumboPath {
 }
 
 impl JumboPath {
-    /// Builds a path for packets of up to `mtu` octets, and returns when packets pass
+    /// Builds a path for packets of up to `mtu` bytes, and returns when packets pass
     /// it. The process must be single-threaded.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl JumboPath {
         (&self.namespaces[self.namespaces.len() - 1], interface)
     }
 
-    /// Allows TCP super-packets of up to `most` octets on loopback.
+    /// Allows TCP super-packets of up to `most` bytes on loopback.
     ///
     /// # Errors
     /// If the kernel refuses.

@@ -23,7 +23,7 @@ use os::{clock, cpu_time, kernel_clock};
 pub enum HeaderSource {
     /// This program, whether or not the packet is a jumbogram.
     Packet,
-    /// The kernel, for an ordinary socket: up to 65 527 octets.
+    /// The kernel, for an ordinary socket: up to 65 527 bytes.
     Socket,
 }
 
@@ -32,7 +32,7 @@ pub enum HeaderSource {
 pub struct Measuring<'a> {
     /// The origin of the headers.
     pub by: HeaderSource,
-    /// Octets of each message.
+    /// Bytes of each message.
     pub size: u32,
     /// Total duration of the measurement.
     pub length: Span,
@@ -44,7 +44,7 @@ pub struct Measuring<'a> {
 /// The results of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// Octets of each packet, headers included.
+    /// Bytes of each packet, headers included.
     pub packet: u64,
     /// Whether the packets were jumbograms.
     pub jumbogram: bool,
@@ -53,8 +53,8 @@ pub struct Measured {
     pub delays: Vec<Span>,
     /// Messages that arrived in the throughput part.
     pub messages: u64,
-    /// Octets of payload in them.
-    pub octets: u64,
+    /// Bytes of payload in them.
+    pub bytes: u64,
     /// Time from the first of them until the last one had arrived.
     pub elapsed: Span,
     /// Processor time of both ends, including the kernel's work in their names.
@@ -80,10 +80,10 @@ const MOST_MISSING: u64 = 3;
 const TIMEOUT: Span = Span::from_millis(1_000);
 /// Interval at which a receiver checks whether it may stop.
 const LOOK: Span = Span::from_millis(50);
-/// The most octets in flight: all sockets of a machine share the memory of UDP, and
+/// The most bytes in flight: all sockets of a machine share the memory of UDP, and
 /// datagrams without memory are dropped.
 const MOST_UNDER_WAY: u64 = 8 << 20;
-/// Octets of the kernel's bookkeeping per packet.
+/// Bytes of the kernel's bookkeeping per packet.
 const RECORDS: u64 = 1_024;
 /// The most packets in flight: a processor queues 1000 packets from all namespaces
 /// together, and drops more [LinuxDoc net].
@@ -93,7 +93,7 @@ const MOST_PACKETS: u64 = 256;
 #[derive(Debug, Default)]
 struct Between {
     received: AtomicU64,
-    octets: AtomicU64,
+    bytes: AtomicU64,
     /// CLOCK_MONOTONIC at the last arrival, and its delay.
     last: AtomicU64,
     delay: AtomicU64,
@@ -148,7 +148,7 @@ pub(super) const fn alone(length: Span) -> Span {
     Span::from_picos(length.as_picos() / ALONE)
 }
 
-/// The number of messages that fit a buffer of `room` octets, at least one; the kernel
+/// The number of messages that fit a buffer of `room` bytes, at least one; the kernel
 /// rounds each up to a power of two.
 fn window(room: u64, packet: u64) -> u64 {
     let each = (packet + RECORDS).next_power_of_two();
@@ -163,8 +163,8 @@ fn receive(mut listener: Listener, between: &Between, sender: &Thread) -> Result
             let now = kernel_clock::monotonic_nanos();
             between.last.store(now, Ordering::SeqCst);
             between.delay.store(arrived.delay_nanos, Ordering::SeqCst);
-            let octets = arrived.octets as u64;
-            between.octets.fetch_add(octets, Ordering::SeqCst);
+            let bytes = arrived.bytes as u64;
+            between.bytes.fetch_add(bytes, Ordering::SeqCst);
             between.received.fetch_add(1, Ordering::SeqCst);
             if between.waiting.swap(false, Ordering::SeqCst) {
                 sender.unpark();
@@ -248,7 +248,7 @@ impl Sending<'_> {
     fn all(&mut self, jumbo_path: &JumboPath, window: u64, length: Span) -> Result<Measured> {
         let delays = self.alone(clock::monotonic() + alone(length))?;
         let before = self.between.received.load(Ordering::SeqCst);
-        let octets = self.between.octets.load(Ordering::SeqCst);
+        let bytes = self.between.bytes.load(Ordering::SeqCst);
         let counted = Counted::by(jumbo_path)?;
         let machine = cpu_time::Machine::sample()?;
         let programs = cpu_time::Process::sample()?;
@@ -273,7 +273,7 @@ impl Sending<'_> {
             jumbogram: self.message.is_jumbogram(),
             delays,
             messages: self.sent - lost - before,
-            octets: self.between.octets.load(Ordering::SeqCst) - octets,
+            bytes: self.between.bytes.load(Ordering::SeqCst) - bytes,
             elapsed: Span::from_nanos(last.saturating_sub(began)),
             programs: programs.cpu,
             machine: machine.busy,
@@ -318,7 +318,7 @@ impl Sending<'_> {
 
     fn missed(&self, count: u64) -> Error {
         Error::new(
-            format!("carrying {} octets", self.size),
+            format!("carrying {} bytes", self.size),
             format!(
                 "{count} messages did not arrive within 1 s each, though no other was in flight"
             ),

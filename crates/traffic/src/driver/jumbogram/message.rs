@@ -8,38 +8,38 @@ use wire::jumbogram::{Packet, Sum};
 use os::error::{During, Result};
 use os::kernel_clock;
 
-/// Octets in front of the hashed data: a number of 64 bits, the instant of sending
+/// Bytes in front of the hashed data: a number of 64 bits, the instant of sending
 /// (CLOCK_MONOTONIC in nanoseconds), and the SHA-256 of the rest.
 pub const LEAST: u32 = 48;
 const HEAD: usize = 48;
-/// Octets that change from message to message.
+/// Bytes that change from message to message.
 const CHANGING: usize = 16;
 
 /// A packet that is sent repeatedly.
 pub(super) struct Message {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     packet: Packet,
-    /// The sum of the octets that do not change.
+    /// The sum of the bytes that do not change.
     still: Sum,
 }
 
 /// A message that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// Octets of its payload.
-    pub octets: usize,
+    /// Bytes of its payload.
+    pub bytes: usize,
     /// The number of the message.
     pub number: u64,
     /// Time from just before sending until the receiver had it, in nanoseconds.
     pub delay_nanos: u64,
-    /// The first eight octets of the hash in the message.
+    /// The first eight bytes of the hash in the message.
     pub digest: [u8; 8],
     /// Whether the hash matches the data; `None` if not requested.
     pub whole: Option<bool>,
 }
 
 impl Message {
-    /// A payload of `size` octets, at least [`LEAST`], that neither compression nor
+    /// A payload of `size` bytes, at least [`LEAST`], that neither compression nor
     /// shifts leave unchanged.
     pub(super) fn new(addresses: [Ipv6Addr; 2], ports: [u16; 2], size: u32) -> Self {
         let packet = Packet {
@@ -48,20 +48,20 @@ impl Message {
             payload: size,
         };
         let head = packet.head_len();
-        let mut octets = vec![0; head + size as usize];
+        let mut bytes = vec![0; head + size as usize];
         let mut state = u64::from(size) | 1;
-        for piece in octets[head + HEAD..].chunks_mut(8) {
+        for piece in bytes[head + HEAD..].chunks_mut(8) {
             // Any generator will do.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
             piece.copy_from_slice(&state.to_le_bytes()[..piece.len()]);
         }
-        let digest = Sha256::digest(&octets[head + HEAD..]);
-        octets[head + CHANGING..head + HEAD].copy_from_slice(&digest);
-        let still = Sum::default().with(&octets[head + CHANGING..]);
+        let digest = Sha256::digest(&bytes[head + HEAD..]);
+        bytes[head + CHANGING..head + HEAD].copy_from_slice(&digest);
+        let still = Sum::default().with(&bytes[head + CHANGING..]);
         Self {
-            octets,
+            bytes,
             packet,
             still,
         }
@@ -72,7 +72,7 @@ impl Message {
     /// # Errors
     /// If no packet has this size.
     pub(super) fn stamped(&mut self, number: u64) -> Result<&[u8]> {
-        let (head, payload) = self.octets.split_at_mut(self.packet.head_len());
+        let (head, payload) = self.bytes.split_at_mut(self.packet.head_len());
         payload[..8].copy_from_slice(&number.to_be_bytes());
         payload[8..CHANGING].copy_from_slice(&kernel_clock::monotonic_nanos().to_be_bytes());
         let sum = self.still.with(&payload[..CHANGING]);
@@ -80,7 +80,7 @@ impl Message {
             .emit(sum, head)
             .map_err(std::io::Error::other)
             .during(|| "writing the headers of a jumbogram")?;
-        Ok(&self.octets)
+        Ok(&self.bytes)
     }
 
     /// The payload alone, likewise.
@@ -92,7 +92,7 @@ impl Message {
         Ok(&self.stamped(number)?[head..])
     }
 
-    /// Octets of the packet.
+    /// Bytes of the packet.
     pub(super) const fn packet_len(&self) -> u64 {
         self.packet.packet_len()
     }
@@ -113,7 +113,7 @@ impl Arrived {
         let body = payload.get(HEAD..)?;
         let digest = payload.get(CHANGING..HEAD)?;
         Some(Self {
-            octets: payload.len(),
+            bytes: payload.len(),
             number,
             delay_nanos: now.saturating_sub(sent),
             digest: *digest.first_chunk()?,
@@ -132,7 +132,7 @@ mod tests {
             let mut message = Message::new([Ipv6Addr::LOCALHOST; 2], [1, 2], size);
             let mut payload = message.payload(7).unwrap().to_vec();
             let arrived = Arrived::read(&payload, true).unwrap();
-            assert_eq!((arrived.octets, arrived.number), (size as usize, 7));
+            assert_eq!((arrived.bytes, arrived.number), (size as usize, 7));
             assert_eq!(arrived.whole, Some(true));
             let last = payload.len() - 1;
             payload[last] ^= 1;
@@ -146,10 +146,10 @@ mod tests {
     fn the_checksum_of_a_stamped_packet_holds() {
         let mut message = Message::new([Ipv6Addr::LOCALHOST; 2], [1, 2], 70_001);
         for number in [0, 1, u64::MAX] {
-            let octets = message.stamped(number).unwrap();
-            let head = wire::jumbogram::Head::parse(octets, octets.len() as u64).unwrap();
-            let udp = head.udp(octets).unwrap();
-            let sum = Sum::default().with(&octets[56..]);
+            let bytes = message.stamped(number).unwrap();
+            let head = wire::jumbogram::Head::parse(bytes, bytes.len() as u64).unwrap();
+            let udp = head.udp(bytes).unwrap();
+            let sum = Sum::default().with(&bytes[56..]);
             assert!(udp.packet.holds(udp.header, sum));
         }
     }

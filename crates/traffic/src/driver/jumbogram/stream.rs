@@ -18,14 +18,14 @@ use os::{clock, cpu_time, kernel_clock};
 /// The largest super-packets that it makes by default.
 pub const ORDINARY_SUPER: u32 = 65_536;
 
-/// Octets per write and read of a program.
+/// Bytes per write and read of a program.
 const PIECE: usize = 1 << 20;
 
 /// The longest time without progress of a stream.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Measures TCP over loopback of `jumbo_path` for `length`: single messages of `size`
-/// octets first, then the throughput. Its super-packets have up to `size` octets,
+/// bytes first, then the throughput. Its super-packets have up to `size` bytes,
 /// within [`ORDINARY_SUPER`] and [`LARGEST_SUPER`].
 ///
 /// # Errors
@@ -47,7 +47,7 @@ pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<
     let machine = cpu_time::Machine::sample()?;
     let programs = cpu_time::Process::sample()?;
     let began = clock::monotonic();
-    let octets = flood(stream, there, length - alone)?;
+    let bytes = flood(stream, there, length - alone)?;
     let elapsed = clock::monotonic().since(began).unwrap_or(Span::ZERO);
     let programs = cpu_time::Process::sample()? - programs;
     let machine = cpu_time::Machine::sample()?.since(&machine);
@@ -56,8 +56,8 @@ pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<
         packet: most.into(),
         jumbogram: false,
         delays,
-        messages: octets / u64::from(size),
-        octets,
+        messages: bytes / u64::from(size),
+        bytes,
         elapsed,
         programs: programs.cpu,
         machine: machine.busy,
@@ -75,7 +75,7 @@ fn both_ends(to: Ipv6Addr) -> io::Result<(TcpStream, TcpStream)> {
     Ok((stream, listener.accept()?.0))
 }
 
-/// Sorted delays of messages of `size` octets: from just before a message is written
+/// Sorted delays of messages of `size` bytes: from just before a message is written
 /// until all of it was read, with no other in flight.
 fn messages(
     mut out: TcpStream,
@@ -120,17 +120,17 @@ fn messages(
     })
 }
 
-/// Writes at full speed for `length`. Returns the octets that were read.
+/// Writes at full speed for `length`. Returns the bytes that were read.
 fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> {
     let operation = || "filling a stream";
     thread::scope(|scope| {
         let reading = move || -> Result<u64> {
             let mut piece = vec![0; PIECE];
-            let mut octets = 0;
+            let mut bytes = 0;
             loop {
                 match there.read(&mut piece) {
-                    Ok(0) => return Ok(octets),
-                    Ok(read) => octets += read as u64,
+                    Ok(0) => return Ok(bytes),
+                    Ok(read) => bytes += read as u64,
                     // For example after the process was stopped and continued.
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => return Err(error).during(operation),
@@ -147,11 +147,11 @@ fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> 
         }
         // The end of the stream ends the reader.
         drop(out);
-        let octets = reading.join().expect("a reader does not panic")?;
+        let bytes = reading.join().expect("a reader does not panic")?;
         writing?;
-        match octets {
+        match bytes {
             0 => Err(Error::new(operation(), "nothing came through")),
-            octets => Ok(octets),
+            bytes => Ok(bytes),
         }
     })
 }

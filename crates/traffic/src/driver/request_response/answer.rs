@@ -151,10 +151,10 @@ struct Service<'a> {
     answer: Answer,
     pause: Span,
     answered: &'a mut Answered,
-    /// Octets read that belong to no answered message.
+    /// Bytes read that belong to no answered message.
     room: Vec<u8>,
     filled: usize,
-    /// The message at their start, once its header has arrived, and the octets of it
+    /// The message at their start, once its header has arrived, and the bytes of it
     /// that have been answered.
     message: Option<Message>,
     written: usize,
@@ -186,7 +186,7 @@ impl<'a> Service<'a> {
     fn serve(&mut self) -> Result<End> {
         loop {
             pause(self.pause);
-            // An octet now and then is not enough.
+            // A byte now and then is not enough.
             if clock::monotonic() > self.latest + self.timeout {
                 return Ok(self.gone());
             }
@@ -254,12 +254,12 @@ impl<'a> Service<'a> {
 
     /// Records an incomplete message, if there is one.
     fn gone(&mut self) -> End {
-        let octets = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let bytes = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         if self.filled > 0 {
             self.answered.broken.push(Broken {
                 size: self.message.map_or(0, |message| message.length),
-                read: octets(self.filled),
-                written: octets(self.written),
+                read: bytes(self.filled),
+                written: bytes(self.written),
             });
         }
         End::Gone
@@ -273,18 +273,18 @@ fn pause(span: Span) {
     }
 }
 
-fn parse(octets: &[u8]) -> Result<Message> {
-    Message::parse(octets).map_err(|error| Error::new("reading a message", error.to_string()))
+fn parse(bytes: &[u8]) -> Result<Message> {
+    Message::parse(bytes).map_err(|error| Error::new("reading a message", error.to_string()))
 }
 
-/// Turns the header at the start of `octets` into that of the response.
-fn reply(message: Message, octets: &mut [u8]) {
+/// Turns the header at the start of `bytes` into that of the response.
+fn reply(message: Message, bytes: &mut [u8]) {
     let answer = Message {
         echo: Echo::Reply,
         ..message
     };
     answer
-        .emit(octets)
+        .emit(bytes)
         .expect("there is as much room as for the message");
 }
 

@@ -64,7 +64,7 @@ struct Desk<'a> {
     port: u16,
     line: Line,
     /// The message and the buffer for its response.
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     room: Vec<u8>,
     sequence: u64,
     asked: Asked,
@@ -91,16 +91,16 @@ impl<'a> Desk<'a> {
             token,
             port,
             line: line(request_response, token, port)?,
-            octets: vec![0; longest],
+            bytes: vec![0; longest],
             room: vec![0; longest.max(1 << 16)],
             sequence: 0,
             asked: Asked::default(),
         })
     }
 
-    /// Sends all octets of one size. Returns whether all were answered in time.
+    /// Sends all bytes of one size. Returns whether all were answered in time.
     fn go_through(&mut self, size: u32) -> Result<bool> {
-        let mut left = self.request_response.octets;
+        let mut left = self.request_response.bytes;
         let mut number = 0;
         let mut recorder = SizeRecorder::open(size);
         while left > 0 {
@@ -124,7 +124,7 @@ impl<'a> Desk<'a> {
         }
         self.asked
             .sizes
-            .push(recorder.close(self.request_response.octets));
+            .push(recorder.close(self.request_response.bytes));
         Ok(true)
     }
 
@@ -139,14 +139,14 @@ impl<'a> Desk<'a> {
         };
         self.sequence += 1;
         message
-            .emit(&mut self.octets)
+            .emit(&mut self.bytes)
             .expect("every message has room for its header");
         let length = usize::try_from(length).expect("a message fits into memory");
         let back = match self.request_response.answer {
             Answer::Acknowledgement => HEADER_LEN,
             Answer::Whole | Answer::Pieces => length,
         };
-        let (message, room) = (&self.octets[..length], &mut self.room[..]);
+        let (message, room) = (&self.bytes[..length], &mut self.room[..]);
         match &mut self.line {
             Line::Stream(stream, _) => {
                 over_stream(stream, self.request_response, message, &mut room[..back])
@@ -221,19 +221,19 @@ impl<'a> Desk<'a> {
             sent: Time::ZERO,
         };
         farewell
-            .emit(&mut self.octets)
+            .emit(&mut self.bytes)
             .expect("every message has room for its header");
-        let octets = &self.octets[..HEADER_LEN];
+        let bytes = &self.bytes[..HEADER_LEN];
         match &mut self.line {
             Line::Stream(stream, _) => part(
                 stream,
-                octets,
+                bytes,
                 &mut self.room,
                 answer_timeout(self.request_response),
             ),
             Line::Datagrams(socket) => {
                 for _ in 0..3 {
-                    let _ = socket.send(octets);
+                    let _ = socket.send(bytes);
                 }
             }
         }
@@ -404,7 +404,7 @@ fn broken(operation: &str, error: &io::Error) -> Trouble {
     Trouble::Broken(Error::new(operation, error.to_string()))
 }
 
-/// An octet count from the kernel; 0 on errors.
+/// A byte count from the kernel; 0 on errors.
 fn whole(count: io::Result<usize>) -> u64 {
     count.map_or(0, |count| u64::try_from(count).unwrap_or(u64::MAX))
 }

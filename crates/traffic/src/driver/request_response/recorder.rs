@@ -53,8 +53,8 @@ impl SizeRecorder {
         }
     }
 
-    /// The statistics, after all `octets` were answered.
-    pub(super) fn close(self, octets: u64) -> OfSize {
+    /// The statistics, after all `bytes` were answered.
+    pub(super) fn close(self, bytes: u64) -> OfSize {
         let whole = kernel_clock::monotonic_nanos().saturating_sub(self.began);
         let processor = kernel_clock::process_nanos().saturating_sub(self.processor);
         let messages = float(self.messages).max(1.0);
@@ -71,7 +71,7 @@ impl SizeRecorder {
             deviation: variance.max(0.0).sqrt(),
             least: if self.messages == 0 { 0 } else { self.least },
             whole,
-            processor: float(processor) * f64::from(self.size) / float(octets).max(1.0),
+            processor: float(processor) * f64::from(self.size) / float(bytes).max(1.0),
             coarse,
         }
     }

@@ -13,7 +13,7 @@ fn over(protocol: Transport, answer: Answer) -> RequestResponse {
         protocol,
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         sizes: vec![1_000, 65_000, 3_643],
-        octets: 200_000,
+        bytes: 200_000,
         answer,
         read_mode: ReadMode::Whole,
         write_mode: WriteMode::Whole,
@@ -70,7 +70,7 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
     let buffers = Some(Bytes::new(4_096));
     let request_response = RequestResponse {
         sizes: vec![1_000, 1 << 22],
-        octets: 1 << 22,
+        bytes: 1 << 22,
         send_buffer: buffers,
         receive_buffer: buffers,
         // A busy machine may delay small messages by this much.
@@ -100,7 +100,7 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
 fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
     let prompt = RequestResponse {
         sizes: vec![60_000],
-        octets: 60_000,
+        bytes: 60_000,
         receive_buffer: Some(Bytes::new(8_192)),
         // A busy machine delays answers, and a repeat would find no room.
         retransmit_after: Span::from_secs(30),
@@ -124,7 +124,7 @@ fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
 fn an_end_that_reads_later_answers_later() {
     let request_response = RequestResponse {
         sizes: vec![1_000],
-        octets: 10_000,
+        bytes: 10_000,
         pause: Span::from_millis(2),
         ..over(Transport::Tcp, Answer::Acknowledgement)
     };
@@ -142,7 +142,7 @@ fn a_farewell_arrives_though_answers_were_left_unread() {
     // end reads late: closing the connection at once would reset it.
     let request_response = RequestResponse {
         sizes: vec![1 << 20],
-        octets: 3 << 20,
+        bytes: 3 << 20,
         read_mode: ReadMode::Once,
         pause: Span::from_millis(2),
         ..over(Transport::Tcp, Answer::Whole)

@@ -246,10 +246,10 @@ mod tests {
         ] {
             let sessions = Sessions::new(1);
             let mut sender = sessions.admit(from);
-            let strangers: Vec<Admission> =
+            let unknown_senders: Vec<Admission> =
                 (1..120).map(|last| sessions.admit(flood(last))).collect();
             assert!(!is_evicted(&sender), "{from}");
-            assert!(is_evicted(&strangers[0]) && !is_evicted(&strangers[118]));
+            assert!(is_evicted(&unknown_senders[0]) && !is_evicted(&unknown_senders[118]));
             assert!(sender.take_slot());
         }
     }
@@ -267,12 +267,13 @@ mod tests {
     }
 
     #[test]
-    fn who_proved_itself_has_a_seat_however_many_strangers_come() {
+    fn who_proved_itself_has_a_seat_however_many_unknown_senders_come() {
         let sessions = Sessions::new(1);
-        let strangers: Vec<Admission> = (0..WAITING).map(|_| sessions.admit(address(1))).collect();
+        let unknown_senders: Vec<Admission> =
+            (0..WAITING).map(|_| sessions.admit(address(1))).collect();
         let mut sender = sessions.admit(address(2));
-        assert!(is_evicted(&strangers[0]), "the first who came");
-        assert!(strangers[1..].iter().all(|one| !is_evicted(one)));
+        assert!(is_evicted(&unknown_senders[0]), "the first who came");
+        assert!(unknown_senders[1..].iter().all(|one| !is_evicted(one)));
         let more: Vec<Admission> = (0..WAITING - 2)
             .map(|_| sessions.admit(address(1)))
             .collect();
@@ -282,7 +283,7 @@ mod tests {
         assert!(!second.take_slot(), "there is one slot");
         drop(sender);
         assert!(second.take_slot());
-        drop((strangers, more, second));
+        drop((unknown_senders, more, second));
         assert!(!sessions.is_anybody());
     }
 

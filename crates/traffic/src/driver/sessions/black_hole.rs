@@ -7,8 +7,8 @@ use wire::control::Meter;
 use super::connect::FlowOutcome;
 use super::send::Stall;
 
-/// The least octets of a message whose loss may be due to its size: every host takes IPv4
-/// packets of 576 octets [RFC791 s3.2].
+/// The least bytes of a message whose loss may be due to its size: every host takes IPv4
+/// packets of 576 bytes [RFC791 s3.2].
 const LARGE: u64 = 576 - 28;
 
 /// Names the suspicion, and the command that finds out. `what` was not delivered although
@@ -42,7 +42,7 @@ pub(super) fn why(
         return Some(hole.unwrap_or_else(|| stall.to_string()));
     }
     let messages = sent.messages;
-    let size = sent.octets.get().checked_div(messages).filter(|_| lives)?;
+    let size = sent.bytes.get().checked_div(messages).filter(|_| lives)?;
     let arrived = outcome.report?.messages;
     let what = match arrived {
         0 => "messages",

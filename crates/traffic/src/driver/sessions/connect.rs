@@ -85,7 +85,7 @@ pub struct FlowOutcome {
     pub sent: Option<Sent>,
     /// The receiver's report; `None` if there is none.
     pub report: Option<Report>,
-    /// The receive buffer, in octets of kernel memory.
+    /// The receive buffer, in bytes of kernel memory.
     pub receive_buffer: u64,
     /// The reason if it failed.
     pub fault: Option<String>,
@@ -187,7 +187,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
             write_down(Entry::Sent {
                 flow: number,
                 messages: sent.messages,
-                octets: sent.octets.get(),
+                bytes: sent.bytes.get(),
             });
         }
     }
@@ -224,15 +224,15 @@ impl FlowOutcome {
         let Err(why) = checked else {
             return;
         };
-        let sent = sent.map_or((0, 0), |sent| (sent.messages, sent.octets));
-        let arrived = self.report.map_or((0, 0), |one| (one.messages, one.octets));
-        let (verb, (messages, octets), (others, other_octets)) = match is_reversed {
+        let sent = sent.map_or((0, 0), |sent| (sent.messages, sent.bytes));
+        let arrived = self.report.map_or((0, 0), |one| (one.messages, one.bytes));
+        let (verb, (messages, bytes), (others, other_bytes)) = match is_reversed {
             true => ("sent", sent, arrived),
             false => ("received", arrived, sent),
         };
         self.fault.get_or_insert_with(|| {
             format!(
-                "the receiver reports that it {verb} {messages} messages and {octets} bytes, and this end counted {others} and {other_octets}: {why}; its report is left out"
+                "the receiver reports that it {verb} {messages} messages and {bytes} bytes, and this end counted {others} and {other_bytes}: {why}; its report is left out"
             )
         });
         match is_reversed {
@@ -373,7 +373,7 @@ impl Session {
         let transport = flow.transport.unwrap_or(units::Transport::Udp);
         let cookie = random()?;
         let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
-        let octets = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
+        let bytes = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
         self.client.open(control::Flow {
             flow: number,
             name: flow.name,
@@ -382,8 +382,8 @@ impl Session {
             busy: flow.options.busy,
             merge: flow.options.merge,
             dscp: flow.options.socket.dscp,
-            buffer: flow.options.socket.receive_buffer.map_or(0, octets),
-            largest: octets(largest),
+            buffer: flow.options.socket.receive_buffer.map_or(0, bytes),
+            largest: bytes(largest),
             cookie,
         });
         let (port, buffer) = self.port_of(number)?;
@@ -424,10 +424,10 @@ impl Session {
             Error::new(format!("listening to {from}"), problem)
         })?;
         self.connection.write(self.client.output())?;
-        let octets = self.connection.read(&mut self.room, wait, permit)?;
+        let bytes = self.connection.read(&mut self.room, wait, permit)?;
         let clock = kernel_clock::monotonic_nanos();
         self.client
-            .receive(clock, octets)
+            .receive(clock, bytes)
             .map_err(|fault| self.refused(&fault))
     }
 

@@ -15,7 +15,7 @@ use os::socket::receive;
 use os::socket::{Options, address_of, connect, open, peer_of, wait};
 use os::sys::option;
 
-/// Octets per read: several messages.
+/// Bytes per read: several messages.
 const READ: usize = 4096;
 
 /// The longest time for which the other end may leave output unread. The output is

@@ -19,7 +19,7 @@ use os::clock;
 #[derive(Debug, Default)]
 pub(super) struct SentCounters {
     messages: AtomicU64,
-    octets: AtomicU64,
+    bytes: AtomicU64,
     unsent: AtomicU64,
     /// The instant at which the current message is due, in picoseconds of this clock;
     /// zero without one.
@@ -34,7 +34,7 @@ pub(super) struct SentCounters {
 /// A path MTU, and who stated it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PathMtuNotice {
-    /// Octets of the largest packet.
+    /// Bytes of the largest packet.
     pub mtu: u32,
     /// The router that reported it, by ICMP [RFC1191] [RFC8201]; `None`: this host.
     pub router: Option<IpAddr>,
@@ -46,7 +46,7 @@ pub(super) struct ReceivedCounters {
     /// The instant of the first arrival, in picoseconds of this clock; zero before it.
     first: AtomicU64,
     messages: AtomicU64,
-    octets: AtomicU64,
+    bytes: AtomicU64,
     /// The highest sequence number that arrived, plus one.
     expected: AtomicU64,
     /// Interarrival jitter in nanoseconds [RFC3550 s6.4.1].
@@ -58,7 +58,7 @@ pub(super) struct ReceivedCounters {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentTotals {
     pub(super) messages: u64,
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
     pub(super) unsent: u64,
     /// The instant at which the current message is, or was, due.
     pub(super) due: Option<Time>,
@@ -68,7 +68,7 @@ pub(super) struct SentTotals {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceivedTotals {
     pub(super) messages: u64,
-    pub(super) octets: u64,
+    pub(super) bytes: u64,
     /// Messages with lower numbers than one that arrived, which are missing.
     pub(super) missing: u64,
     pub(super) jitter: u64,
@@ -77,7 +77,7 @@ pub(super) struct ReceivedTotals {
 impl SentCounters {
     pub(super) fn sent(&self, size: usize) {
         add(&self.messages, 1);
-        add(&self.octets, size as u64);
+        add(&self.bytes, size as u64);
     }
 
     pub(super) fn unsent(&self, messages: u64) {
@@ -108,7 +108,7 @@ impl SentCounters {
         let due = self.due.load(Ordering::Relaxed);
         SentTotals {
             messages: self.messages.load(Ordering::Relaxed),
-            octets: self.octets.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
             unsent: self.unsent.load(Ordering::Relaxed),
             due: (due > 0).then(|| Time::from_picos(due)),
         }
@@ -127,7 +127,7 @@ impl ReceivedCounters {
         if next > self.expected.load(Ordering::Relaxed) {
             self.expected.store(next, Ordering::Relaxed);
         }
-        add(&self.octets, size.get());
+        add(&self.bytes, size.get());
         if let Some(delay) = delay {
             self.delays.record(delay);
         }
@@ -151,7 +151,7 @@ impl ReceivedCounters {
         let messages = self.messages.load(Ordering::Acquire);
         ReceivedTotals {
             messages,
-            octets: self.octets.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
             missing: expected.saturating_sub(messages),
             jitter: self.jitter.load(Ordering::Relaxed),
         }
@@ -176,7 +176,7 @@ mod tests {
             counters.received(sequence, Bytes::new(10), Some(1_000));
         }
         let totals = counters.totals();
-        assert_eq!((totals.messages, totals.octets, totals.missing), (3, 30, 3));
+        assert_eq!((totals.messages, totals.bytes, totals.missing), (3, 30, 3));
         counters.received(3, Bytes::new(10), None);
         assert_eq!(counters.totals().missing, 2);
         assert!(counters.first() <= Some(clock::monotonic()));

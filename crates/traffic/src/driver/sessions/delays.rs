@@ -1,4 +1,4 @@
-//! Distributions of delays, round trips and lateness.
+//! Distributions of delays, round trips and timing error.
 
 use meter::streaming_recorder::Delays;
 use serde::Serialize;

@@ -27,7 +27,7 @@ pub struct Flow {
     pub delay: Span,
     /// The duration of the flow, regardless of its schedule.
     pub length: Option<Span>,
-    /// Octets of its largest message, if its sizes have a limit.
+    /// Bytes of its largest message, if its sizes have a limit.
     pub largest: Option<Bytes>,
     /// The options of its socket.
     pub options: Options,
@@ -49,7 +49,7 @@ impl Flow {
             clock_bound: 0,
             sizes: (least.get(), largest.get()),
             packets: source.and_then(|source| source.packets),
-            octets: source.and_then(|source| source.octets),
+            bytes: source.and_then(|source| source.bytes),
             length: self.length.map(Span::as_nanos),
             gap: gap.map_or(0.0, |source| source.gaps.range().0 / 1e3),
         }
@@ -61,14 +61,14 @@ impl Flow {
 pub struct Source {
     /// Gaps in picoseconds.
     pub gaps: Law,
-    /// Sizes in octets.
+    /// Sizes in bytes.
     pub sizes: Law,
     /// Seed of the random numbers.
     pub seed: Seed,
     /// The most messages.
     pub packets: Option<u64>,
-    /// The most octets of messages that the protocol can carry.
-    pub octets: Option<u64>,
+    /// The most bytes of messages that the protocol can carry.
+    pub bytes: Option<u64>,
 }
 
 impl Source {
@@ -83,9 +83,9 @@ impl Source {
         if let Some(packets) = self.packets {
             schedule = schedule.packets(packets);
         }
-        if let Some(octets) = self.octets {
+        if let Some(bytes) = self.bytes {
             let (least, most) = sizes(transport, to);
-            schedule = schedule.carried(least..=most).octets(octets);
+            schedule = schedule.carried(least..=most).bytes(bytes);
         }
         schedule
     }

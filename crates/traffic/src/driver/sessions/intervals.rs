@@ -61,9 +61,9 @@ pub struct SentInterval {
     /// Messages handed to the kernel.
     #[serde(rename = "sent")]
     pub messages: u64,
-    /// Octets of those messages.
-    #[serde(rename = "sent_octets")]
-    pub octets: Bytes,
+    /// Bytes of those messages.
+    #[serde(rename = "sent_bytes")]
+    pub bytes: Bytes,
     /// Messages that the kernel did not accept.
     pub unsent: u64,
     /// How late the current message was at the end of the interval.
@@ -84,13 +84,13 @@ pub struct SentInterval {
 pub struct TcpInterval {
     /// Segments retransmitted in the interval.
     pub retransmitted: u64,
-    /// The congestion window in octets.
-    #[serde(rename = "window_octets")]
+    /// The congestion window in bytes.
+    #[serde(rename = "window_bytes")]
     pub window: Bytes,
     /// The smoothed round-trip time.
     #[serde(rename = "tcp_round_trip_us", serialize_with = "micros::serialize")]
     pub round_trip: Span,
-    /// The octets of its segments, if it is stuck with one: several timeouts in a row.
+    /// The bytes of its segments, if it is stuck with one: several timeouts in a row.
     #[serde(rename = "stuck_segment")]
     pub stuck: Option<u32>,
 }
@@ -102,8 +102,8 @@ pub struct ReceivedInterval {
     pub lasted: Span,
     /// Messages that arrived, without duplicates.
     pub messages: u64,
-    /// Octets of those messages.
-    pub octets: Bytes,
+    /// Bytes of those messages.
+    pub bytes: Bytes,
     /// Messages that were overtaken by one that arrived in the interval, and have not
     /// arrived. One that arrives later is not subtracted from the intervals after it.
     pub lost: u64,
@@ -118,7 +118,7 @@ impl SentInterval {
     fn of(progress: &Progress) -> Self {
         Self {
             messages: progress.messages,
-            octets: Bytes::new(progress.octets),
+            bytes: Bytes::new(progress.bytes),
             unsent: progress.lost,
             ..Self::default()
         }
@@ -138,7 +138,7 @@ impl ReceivedInterval {
         Self {
             lasted: nanos(progress.lasted),
             messages: progress.messages,
-            octets: Bytes::new(progress.octets),
+            bytes: Bytes::new(progress.bytes),
             lost: progress.lost,
             delays: Quantiles {
                 count: progress.delayed,
@@ -158,7 +158,7 @@ impl ReceivedInterval {
             number,
             lasted: self.lasted.as_nanos(),
             messages: self.messages,
-            octets: self.octets.get(),
+            bytes: self.bytes.get(),
             lost: self.lost,
             delayed: self.delays.count,
             median: self.delays.median.as_nanos(),

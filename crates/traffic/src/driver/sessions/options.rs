@@ -22,11 +22,11 @@ pub struct Options {
     pub spin: bool,
     /// Whether both ends poll for arrivals instead of sleeping.
     pub busy: bool,
-    /// Whether each gap counts from the end of the previous one, so that lateness
+    /// Whether each gap counts from the end of the previous one, so that timing error
     /// accumulates, as in D-ITG without polling [D-ITG].
     pub drifts: bool,
     /// The kernel timestamps the departure of every n-th message of a stream, at its
-    /// first octets.
+    /// first bytes.
     pub stamp_departures: Option<NonZero<u64>>,
 }
 
@@ -36,9 +36,9 @@ const LARGEST_OF_STREAM: u64 = 16 << 20;
 
 /// The sizes that messages of a flow may have.
 ///
-/// UDP's length has 16 bits and counts its own header of 8 octets; over IPv4 the
+/// UDP's length has 16 bits and counts its own header of 8 bytes; over IPv4 the
 /// packet's length has 16 bits, too, and counts its header of 20 [RFC768] [RFC791]. An
-/// echo also has a header of 8 octets [RFC792].
+/// echo also has a header of 8 bytes [RFC792].
 pub fn sizes(transport: Option<Transport>, to: IpAddr) -> (Bytes, Bytes) {
     let most = match (transport, to) {
         (Some(Transport::Tcp), _) => LARGEST_OF_STREAM,
@@ -54,7 +54,7 @@ mod tests {
     use std::net::{Ipv4Addr, Ipv6Addr};
 
     #[test]
-    fn a_datagram_fills_a_packet_of_65535_octets_and_no_more() {
+    fn a_datagram_fills_a_packet_of_65535_bytes_and_no_more() {
         let [four, six] = [
             IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(Ipv6Addr::LOCALHOST),

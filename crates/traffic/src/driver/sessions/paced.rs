@@ -45,12 +45,12 @@ pub(super) struct Departures {
     sizes: (Bytes, Bytes),
     stop: Arc<AtomicBool>,
     pace: Pace,
-    lateness: Delays,
+    timing_error: Delays,
     /// Messages that were due, and those of them that the protocol cannot carry.
     offered: u64,
     refused: u64,
     refused_in_a_row: u64,
-    /// Octets of the messages before the current one.
+    /// Bytes of the messages before the current one.
     carried: Bytes,
     counters: Arc<SentCounters>,
 }
@@ -64,7 +64,7 @@ enum Pace {
 /// A message that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// Size in octets.
+    /// Size in bytes.
     pub(super) size: usize,
     /// Instant on the grid.
     due: Time,
@@ -100,14 +100,14 @@ impl Departures {
             flow: flow.clone(),
             stop: Arc::clone(stop),
             pace,
-            lateness: Delays::default(),
+            timing_error: Delays::default(),
             offered: 0,
             refused: 0,
             counters: Arc::clone(counters),
         })
     }
 
-    /// Waits for the next message. Returns its size in octets and the actual instant; `None`
+    /// Waits for the next message. Returns its size in bytes and the actual instant; `None`
     /// at the end of the flow.
     pub(super) fn wait_for_next(&mut self) -> Option<(usize, Time)> {
         let departure = self.next()?;
@@ -150,7 +150,7 @@ impl Departures {
     }
 
     /// Waits for the instant of a message and returns the actual instant; `None` if the
-    /// flow ends before. Lateness is measured here, just before the message is written.
+    /// flow ends before. Timing error is measured here, just before the message is written.
     pub(super) fn wait(&mut self, departure: Departure) -> Option<Time> {
         let due = if self.flow.paced {
             departure.due
@@ -172,7 +172,7 @@ impl Departures {
             Pace::Grid(_) => {}
         }
         if self.flow.paced {
-            self.lateness
+            self.timing_error
                 .record(now.since(departure.due).unwrap_or_default().as_nanos());
         }
         if self.end.is_some_and(|end| now >= end) {
@@ -186,7 +186,7 @@ impl Departures {
         Some(now)
     }
 
-    /// The instant of a message if the flow has a limit: not before the octets ahead of it
+    /// The instant of a message if the flow has a limit: not before the bytes ahead of it
     /// had passed at that rate.
     fn limited(&mut self, due: Time, size: usize) -> Time {
         let Some(limit) = self.flow.limit else {
@@ -218,12 +218,12 @@ impl Departures {
     }
 
     /// Messages that were due, those of them that the protocol cannot carry, and the
-    /// lateness of the others.
+    /// timing error of the others.
     pub(super) fn totals(&self) -> (u64, u64, Option<DelayDistribution>) {
         (
             self.offered,
             self.refused,
-            DelayDistribution::of(&self.lateness),
+            DelayDistribution::of(&self.timing_error),
         )
     }
 
@@ -275,9 +275,9 @@ mod tests {
         let mut departures = Departures::new(&flow, to, start, &stop, &counters).unwrap();
         let departure = departures.next().unwrap();
         assert!(departures.wait(departure).is_none());
-        let (offered, _, lateness) = departures.totals();
+        let (offered, _, timing_error) = departures.totals();
         assert!(offered > 20, "{offered}");
-        let late = lateness.unwrap();
+        let late = timing_error.unwrap();
         // It was due a gap after the start.
         let least = Span::from_millis(49);
         assert!(late.count == 1 && late.most >= least, "{late:?}");

@@ -152,7 +152,7 @@ impl Waiting {
             receive_buffer: match (flow.buffer, flow.transport) {
                 (0, Transport::Tcp) => None,
                 (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
-                (octets, _) => Some(Bytes::new(octets.into())),
+                (bytes, _) => Some(Bytes::new(bytes.into())),
             },
             timeout: Some(LOOK),
             ..Options::default()

@@ -13,7 +13,7 @@ use wire::control::{Meter, Name};
 pub struct Record {
     /// Number of its flow in the session.
     pub flow: u16,
-    /// Octets of the message.
+    /// Bytes of the message.
     pub size: u32,
     /// Sequence number in the flow, from 0.
     pub sequence: u64,
@@ -50,19 +50,19 @@ pub enum Entry {
         flow: u16,
         /// Messages sent.
         messages: u64,
-        /// Octets sent.
-        octets: u64,
+        /// Bytes sent.
+        bytes: u64,
     },
     /// A stream of which segments arrived out of order.
     OutOfOrder(OutOfOrder),
 }
 
 /// The time in nanoseconds from the first arrival of a longer flow until its rate may
-/// start: a full token bucket passes octets without delay.
+/// start: a full token bucket passes bytes without delay.
 pub const SETTLING: u64 = 20_000_000;
 
 /// A stream of which segments arrived out of order, and the two instants at which its
-/// rate may start, each `None` if no segment had arrived out of order by then. Octets
+/// rate may start, each `None` if no segment had arrived out of order by then. Bytes
 /// behind a missing segment have arrived, although their messages cannot be read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfOrder {
@@ -79,8 +79,8 @@ pub struct OutOfOrder {
 pub struct StreamPoint {
     /// Nanoseconds since the start of the session.
     pub at: u64,
-    /// An upper bound of the octets of its messages that had arrived.
-    pub octets: u64,
+    /// An upper bound of the bytes of its messages that had arrived.
+    pub bytes: u64,
 }
 
 /// The properties of a flow that readers of its records need.

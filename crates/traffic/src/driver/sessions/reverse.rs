@@ -48,7 +48,7 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
         delay: flow.delay.as_nanos(),
         length: flow.length.map_or(0, Span::as_nanos),
         packets: source.packets.unwrap_or(0),
-        octets: source.octets.unwrap_or(0),
+        bytes: source.bytes.unwrap_or(0),
         gaps: law(&source.gaps)?,
         sizes: law(&source.sizes)?,
         paced: flow.paced,
@@ -84,7 +84,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
         sizes: Law::of_wire(&traffic.sizes)?,
         seed: Seed::new(traffic.seed),
         packets: above_zero(traffic.packets),
-        octets: above_zero(traffic.octets),
+        bytes: above_zero(traffic.bytes),
     };
     let (smallest, _) = source.sizes.range();
     let congestion = congestion_name(&traffic.congestion);
@@ -129,7 +129,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
 
 /// The results of a flow that this end sent, for the other.
 pub(super) fn report(flow: u16, sent: &Sent) -> SentReport {
-    let lateness = sent.lateness.unwrap_or_default();
+    let timing_error = sent.timing_error.unwrap_or_default();
     let tcp = sent.tcp.as_ref();
     let notice = sent.path_mtu;
     let router = notice
@@ -142,15 +142,15 @@ pub(super) fn report(flow: u16, sent: &Sent) -> SentReport {
         flow,
         offered: sent.offered,
         messages: sent.messages,
-        octets: sent.octets.get(),
+        bytes: sent.bytes.get(),
         refused: sent.refused,
         unsent: sent.unsent,
         too_large: sent.too_large,
         lasted: sent.lasted.as_nanos(),
-        timed: lateness.count,
-        median: lateness.median.as_nanos(),
-        p99: lateness.p99.as_nanos(),
-        most: lateness.most.as_nanos(),
+        timed: timing_error.count,
+        median: timing_error.median.as_nanos(),
+        p99: timing_error.p99.as_nanos(),
+        most: timing_error.most.as_nanos(),
         send_buffer: sent.send_buffer,
         segments: tcp.map_or(0, |tcp| tcp.segments),
         retransmitted: tcp.map_or(0, |tcp| tcp.retransmitted),
@@ -177,14 +177,14 @@ pub(super) fn sent(report: &SentReport) -> Sent {
     Sent {
         offered: report.offered,
         messages: report.messages,
-        octets: Bytes::new(report.octets),
+        bytes: Bytes::new(report.bytes),
         refused: report.refused,
         unsent: report.unsent,
         too_large: report.too_large,
         path_mtu: (mtu > 0).then_some(PathMtuNotice { mtu, router }),
         lasted: nanos(report.lasted),
         first: None,
-        lateness: (report.timed > 0).then(|| DelayDistribution {
+        timing_error: (report.timed > 0).then(|| DelayDistribution {
             count: report.timed,
             median: nanos(report.median),
             p99: nanos(report.p99),
@@ -214,11 +214,11 @@ pub(super) fn sent(report: &SentReport) -> Sent {
 /// The name of a congestion control, padded with zeros; `None` if none has such a name.
 fn padded(name: &str) -> Option<[u8; LONGEST_CONGESTION]> {
     let fine = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-    let mut octets = [0; LONGEST_CONGESTION];
-    octets
+    let mut bytes = [0; LONGEST_CONGESTION];
+    bytes
         .get_mut(..name.len())?
         .copy_from_slice(name.as_bytes());
-    name.chars().all(fine).then_some(octets)
+    name.chars().all(fine).then_some(bytes)
 }
 
 /// A number for which zero stands for none.

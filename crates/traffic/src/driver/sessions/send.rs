@@ -59,8 +59,8 @@ pub struct Sent {
     pub offered: u64,
     /// Messages handed to the kernel.
     pub messages: u64,
-    /// Octets of those messages.
-    pub octets: Bytes,
+    /// Bytes of those messages.
+    pub bytes: Bytes,
     /// Messages of a size that the protocol cannot carry, which were not sent.
     pub refused: u64,
     /// Messages that the kernel did not accept: too large for the path, or without room
@@ -75,8 +75,8 @@ pub struct Sent {
     /// Instant at which the first message was to be written, in nanoseconds since the
     /// start of the session, whether or not the kernel accepted it.
     pub first: Option<u64>,
-    /// Lateness of messages that had an instant.
-    pub lateness: Option<DelayDistribution>,
+    /// Timing error of messages that had an instant.
+    pub timing_error: Option<DelayDistribution>,
     /// Round-trip times.
     pub round_trips: Option<DelayDistribution>,
     /// Their quantiles [`SHARES`] in seconds.
@@ -115,7 +115,7 @@ impl Sent {
 pub struct Departed {
     /// Sequence number in the flow, from 0.
     pub sequence: u64,
-    /// Instant at which the packet with its first octets was passed to the interface,
+    /// Instant at which the packet with its first bytes was passed to the interface,
     /// in nanoseconds since the start of the session.
     pub nanos: u64,
 }
@@ -311,7 +311,7 @@ pub(super) struct Log {
     epoch: Time,
     counters: Arc<SentCounters>,
     pub(super) messages: u64,
-    octets: Bytes,
+    bytes: Bytes,
     unsent: u64,
     too_large: u64,
     first: Option<Time>,
@@ -330,7 +330,7 @@ impl Log {
             epoch,
             counters: Arc::clone(counters),
             messages: 0,
-            octets: Bytes::ZERO,
+            bytes: Bytes::ZERO,
             unsent: 0,
             too_large: 0,
             first: None,
@@ -357,7 +357,7 @@ impl Log {
     pub(super) fn sent(&mut self, size: usize, now: Time) {
         self.counters.sent(size);
         self.messages += 1;
-        self.octets += Bytes::new(size as u64);
+        self.bytes += Bytes::new(size as u64);
         self.first.get_or_insert(now);
         self.last = now;
     }
@@ -378,7 +378,7 @@ impl Log {
         tcp: Option<TcpState>,
         send_buffer: u64,
     ) -> Sent {
-        let (offered, refused, lateness) = departures.totals();
+        let (offered, refused, timing_error) = departures.totals();
         let lasted = self.lasted();
         let first = self.begun.or(self.first);
         let first = first.map(|first| self.since_epoch(first).as_nanos());
@@ -393,14 +393,14 @@ impl Log {
         Sent {
             offered,
             messages: self.messages,
-            octets: self.octets,
+            bytes: self.bytes,
             refused,
             unsent: self.unsent,
             too_large: self.too_large,
             path_mtu: self.counters.path_mtu(),
             lasted,
             first,
-            lateness,
+            timing_error,
             round_trips: distribution,
             round_trip_quantiles: quantiles,
             echoes,

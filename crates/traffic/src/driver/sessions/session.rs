@@ -34,7 +34,7 @@ const LOOK: Span = Span::from_millis(10);
 /// asks for the clock every second.
 const SILENT: Span = Span::from_secs(5);
 
-/// The largest receive buffer that a sender may request, in octets.
+/// The largest receive buffer that a sender may request, in bytes.
 pub const LARGEST_RECEIVE_BUFFER: Bytes = Bytes::new(64 << 20);
 
 /// Serves one sender until it ends the session, fails, or disconnects.
@@ -137,23 +137,23 @@ impl<'a> Conversation<'a> {
     }
 
     fn hold(&mut self) -> Result<()> {
-        let stranger = !self.session.peer.ip().is_loopback()
+        let unknown_sender = !self.session.peer.ip().is_loopback()
             && self.serving.secret.is_none()
             && !self.serving.open;
-        if stranger {
+        if unknown_sender {
             return self.refuse(
-                Reason::Stranger,
+                Reason::UnknownSender,
                 "it is another machine, and there is neither --secret nor --open",
             );
         }
         let mut room = Room::new();
         loop {
             let permit = self.permit()?;
-            let octets = self.connection.read(&mut room, self.wait(), permit)?;
-            if !octets.is_empty() {
+            let bytes = self.connection.read(&mut room, self.wait(), permit)?;
+            if !bytes.is_empty() {
                 self.heard = clock::monotonic();
             }
-            let received = self.server.receive(kernel_clock::monotonic_nanos(), octets);
+            let received = self.server.receive(kernel_clock::monotonic_nanos(), bytes);
             let requests = match received {
                 Ok(requests) => requests,
                 Err(fault) => {
@@ -187,7 +187,7 @@ impl<'a> Conversation<'a> {
                     Request::Ended {
                         flow,
                         messages,
-                        octets,
+                        bytes,
                     } => {
                         match self.flows.get(&flow) {
                             Some(running) if running.is_sent() => running.signal.stop(),
@@ -197,7 +197,7 @@ impl<'a> Conversation<'a> {
                         self.write_down(Entry::Sent {
                             flow,
                             messages,
-                            octets,
+                            bytes,
                         });
                     }
                     Request::Watch { number } => self.answer(number),

@@ -18,7 +18,7 @@ pub(super) struct Unanswered {
     flow: u16,
     /// By number modulo [`WINDOW`]: the departure of each unanswered message.
     waiting: Answers,
-    /// The sizes of the messages in octets, likewise.
+    /// The sizes of the messages in bytes, likewise.
     sizes: Vec<u32>,
     /// Number of the next message.
     next: u64,

@@ -1,4 +1,4 @@
-//! The instant at which the kernel received the acknowledgement of the last octet.
+//! The instant at which the kernel received the acknowledgement of the last byte.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 

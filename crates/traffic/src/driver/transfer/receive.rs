@@ -22,8 +22,8 @@ use os::socket::{peer_of, receive_buffer, stalled, wait};
 use os::sys::inbox::receive_stamped;
 use os::sys::tcp_info::{self, InOrder};
 
-/// Octets per read. A shorter read has emptied the kernel's queue, and its timestamp is
-/// that of the last octet. A full read may end within a packet, and then has an earlier
+/// Bytes per read. A shorter read has emptied the kernel's queue, and its timestamp is
+/// that of the last byte. A full read may end within a packet, and then has an earlier
 /// timestamp or none.
 const READ: usize = 1 << 18;
 
@@ -78,7 +78,7 @@ impl Receiver {
             epoch: self.transfer.epoch,
             expected,
             received: Received {
-                octets: recorder.octets,
+                bytes: recorder.bytes,
                 unstamped: recorder.unstamped,
                 spread: recorder.spread(),
                 goodput: recorder.goodput_window.goodput(),
@@ -135,7 +135,7 @@ fn shifted_back(time: Time, nanos: i64) -> Time {
 struct TransferRecorder<'a> {
     transfer: &'a Transfer,
     message_plan: MessagePlan,
-    octets: Bytes,
+    bytes: Bytes,
     goodput_window: GoodputWindow,
     delays: FlowRecorder,
     /// The first write of the sender, in the header of the first message.
@@ -155,7 +155,7 @@ struct TransferRecorder<'a> {
     echoes: Vec<u8>,
 }
 
-/// A piece of data, and the arrival of its last octet at this host.
+/// A piece of data, and the arrival of its last byte at this host.
 struct Piece {
     length: usize,
     stamp: Time,
@@ -164,11 +164,11 @@ struct Piece {
 impl<'a> TransferRecorder<'a> {
     fn new(transfer: &'a Transfer) -> Self {
         let message_plan = transfer.message_plan();
-        let counted = message_plan.octets() - message_plan.preroll();
+        let counted = message_plan.bytes() - message_plan.preroll();
         Self {
             transfer,
             message_plan,
-            octets: Bytes::ZERO,
+            bytes: Bytes::ZERO,
             goodput_window: GoodputWindow::new(message_plan.preroll(), counted, transfer.pace),
             delays: FlowRecorder::new(),
             began: None,
@@ -185,7 +185,7 @@ impl<'a> TransferRecorder<'a> {
     fn take_stream(&mut self, connection: &OwnedFd) -> Result<()> {
         let mut stream = MessageStream::new();
         let mut buffer = vec![0; READ];
-        while self.octets < self.message_plan.octets() || !self.echoes.is_empty() {
+        while self.bytes < self.message_plan.bytes() || !self.echoes.is_empty() {
             match self.read(connection, &mut buffer)? {
                 None => {
                     let blocked = if self.echoes.is_empty() {
@@ -200,14 +200,14 @@ impl<'a> TransferRecorder<'a> {
                 }
                 Some(Piece { length: 0, .. }) => {
                     let problem = format!(
-                        "the sender closed after {} of {} octets",
-                        self.octets.get(),
-                        self.message_plan.octets().get()
+                        "the sender closed after {} of {} bytes",
+                        self.bytes.get(),
+                        self.message_plan.bytes().get()
                     );
                     return Err(Error::new("receiving messages", problem));
                 }
                 Some(piece) => {
-                    self.octets += Bytes::new(piece.length as u64);
+                    self.bytes += Bytes::new(piece.length as u64);
                     self.take_down(&buffer[..piece.length], piece.stamp);
                     self.count(connection, &piece)?;
                     stream
@@ -228,14 +228,14 @@ impl<'a> TransferRecorder<'a> {
     /// what could be read, and the time at which the program asked: a read that follows
     /// a missing segment may have the earlier timestamp of a segment behind it.
     fn count(&mut self, connection: &OwnedFd, piece: &Piece) -> Result<()> {
-        let all = self.octets >= self.message_plan.octets();
-        let mut point = (self.octets, piece.stamp, piece.length < READ);
-        if all || self.goodput_window.may_start(self.octets, piece.stamp) {
+        let all = self.bytes >= self.message_plan.bytes();
+        let mut point = (self.bytes, piece.stamp, piece.length < READ);
+        if all || self.goodput_window.may_start(self.bytes, piece.stamp) {
             let now = self.transfer.epoch.elapsed();
             let arrived = tcp_info::arrived_at_most(connection.as_fd(), InOrder::default());
             if let Some(arrived) = arrived.during(|| "asking what has arrived")? {
-                let arrived = Bytes::new(arrived).min(self.message_plan.octets());
-                point = (arrived.max(self.octets), now.max(piece.stamp), true);
+                let arrived = Bytes::new(arrived).min(self.message_plan.bytes());
+                point = (arrived.max(self.bytes), now.max(piece.stamp), true);
             }
         }
         let (total, stamp, settled) = point;
@@ -263,9 +263,9 @@ impl<'a> TransferRecorder<'a> {
             };
             timeout = self.transfer.quiet;
             if self.is_new(message.sequence) {
-                self.octets += Bytes::new(piece.length as u64);
+                self.bytes += Bytes::new(piece.length as u64);
                 self.take_down(&buffer[..piece.length], piece.stamp);
-                self.goodput_window.record(self.octets, piece.stamp, true);
+                self.goodput_window.record(self.bytes, piece.stamp, true);
             }
             self.note(message, piece.stamp);
             self.last_stamp = piece.stamp;
@@ -362,7 +362,7 @@ impl<'a> TransferRecorder<'a> {
         // A whole packet without a timestamp is timed by the program's clock, and
         // counted.
         let whole = taken.length > 0 && taken.length < READ;
-        let counted = self.octets >= self.message_plan.preroll();
+        let counted = self.bytes >= self.message_plan.preroll();
         self.unstamped += u64::from(stamp.is_none() && whole && counted);
         Ok(Some(Piece {
             length: taken.length,

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use meter::{FlowRecorder, MessagePlan, MessageStream};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, send as send_octets};
+use nix::sys::socket::{MsgFlags, send as send_bytes};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
@@ -107,7 +107,7 @@ impl<'a> Sender<'a> {
             (0..self.message_plan.messages()).map(|sequence| self.message_plan.length(sequence));
         let longest = usize::try_from(lengths.max().unwrap_or_default().get())
             .map_err(|_| Error::new("sending messages", "they do not fit into memory"))?;
-        let mut octets = vec![0; longest];
+        let mut bytes = vec![0; longest];
         let one_by_one = self.transfer.echo == Answer::Whole;
         let paced = self.transfer.paced && !one_by_one;
         let grid = match self.transfer.pace.filter(|_| paced) {
@@ -150,10 +150,10 @@ impl<'a> Sender<'a> {
                 sequence,
                 sent,
             }
-            .emit(&mut octets)
+            .emit(&mut bytes)
             .expect("every message has room for its header");
             let echoed = self.echoes.as_ref().map_or(0, |echoes| echoes.taken);
-            self.write(&octets[..length])?;
+            self.write(&bytes[..length])?;
             if one_by_one {
                 self.await_echoes(echoed + 1)?;
             }
@@ -173,7 +173,7 @@ impl<'a> Sender<'a> {
     /// Writes one message, and receives echoes while the kernel's buffer is full.
     fn write(&mut self, mut message: &[u8]) -> Result<()> {
         loop {
-            match send_octets(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL) {
+            match send_bytes(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == message.len() => break,
                 Ok(count) => message = &message[count..],
                 // The queue of the interface or of the socket is full: wait for room.

@@ -51,7 +51,7 @@ impl<L: AsFd> Callers<L> {
         })
     }
 
-    /// Waits until `until` at most for connections, for octets of one, or for `wake`, and hears
+    /// Waits until `until` at most for connections, for bytes of one, or for `wake`, and hears
     /// them once. Passes those that showed the token to `enter`. Returns the number of new ones.
     pub(crate) fn hear(
         &mut self,

@@ -90,7 +90,7 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
             });
         }
         match read_any(socket, MsgFlags::empty()).during(doing)? {
-            Some(datagram) if token.is(datagram.octets()) => {
+            Some(datagram) if token.is(datagram.bytes()) => {
                 let from = datagram.from.ok_or(Errno::EDESTADDRREQ).during(doing)?;
                 connect(socket.as_raw_fd(), &from).during(doing)?;
                 break Others::beside(socket)?;
@@ -108,7 +108,7 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
     };
     for _ in 0..MOST_EARLIER {
         match read_any(socket, MsgFlags::empty()).during(doing)? {
-            Some(datagram) if token.is(datagram.octets()) => {}
+            Some(datagram) if token.is(datagram.bytes()) => {}
             Some(_) => refused_peers += 1,
             None => break,
         }
@@ -128,13 +128,13 @@ fn answer(socket: &OwnedFd, token: &Token) -> Result<()> {
     loop {
         if repeated {
             // The sender repeats the token if the answer is lost.
-            let _ = send(socket.as_raw_fd(), token.octets(), MsgFlags::empty());
+            let _ = send(socket.as_raw_fd(), token.bytes(), MsgFlags::empty());
         }
         if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
             return Ok(());
         }
         match read_any(socket, MsgFlags::MSG_PEEK).during(doing)? {
-            Some(datagram) if token.is(datagram.octets()) => {
+            Some(datagram) if token.is(datagram.bytes()) => {
                 read_any(socket, MsgFlags::empty()).during(doing)?;
                 deadline = clock::monotonic() + SETTLED;
                 repeated = true;
@@ -149,14 +149,14 @@ fn answer(socket: &OwnedFd, token: &Token) -> Result<()> {
 /// did, after a pause.
 pub(super) fn introduce(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Result<bool> {
     while clock::monotonic() < deadline {
-        match send(socket.as_raw_fd(), token.octets(), MsgFlags::empty()) {
+        match send(socket.as_raw_fd(), token.bytes(), MsgFlags::empty()) {
             // A full queue of the interface is like a loss.
             Ok(_) | Err(Errno::EAGAIN | Errno::ENOBUFS | Errno::EINTR) => {}
             Err(error) => return Err(error),
         }
         let soon = deadline.min(clock::monotonic() + REPEAT);
         while wait(socket.as_fd(), PollFlags::POLLIN, soon).is_ok_and(|events| !events.is_empty()) {
-            if read(socket, MsgFlags::empty())?.is_some_and(|answer| token.is(answer.octets())) {
+            if read(socket, MsgFlags::empty())?.is_some_and(|answer| token.is(answer.bytes())) {
                 clock::sleep(APART);
                 return Ok(true);
             }
@@ -173,7 +173,7 @@ struct Datagram {
 }
 
 impl Datagram {
-    fn octets(&self) -> &[u8] {
+    fn bytes(&self) -> &[u8] {
         &self.room[..self.length]
     }
 }

@@ -29,7 +29,7 @@ fn own_address() -> IpAddr {
     Ipv4Addr::new(127, 70, of_process, NEXT.fetch_add(1, Ordering::Relaxed)).into()
 }
 
-/// Octets of a message, and of all messages.
+/// Bytes of a message, and of all messages.
 const MESSAGE: u64 = 1_000;
 const SIZE: u64 = 200 * MESSAGE;
 
@@ -113,7 +113,7 @@ impl Running {
 /// The messages of a transfer, as its sender writes them.
 fn messages() -> Vec<Vec<u8>> {
     let message = |sequence| {
-        let mut octets = vec![0; usize::try_from(MESSAGE).unwrap()];
+        let mut bytes = vec![0; usize::try_from(MESSAGE).unwrap()];
         let header = Message {
             echo: MessageEcho::Unwanted,
             preroll: false,
@@ -122,14 +122,14 @@ fn messages() -> Vec<Vec<u8>> {
             sequence,
             sent: Time::ZERO,
         };
-        header.emit(&mut octets).unwrap();
-        octets
+        header.emit(&mut bytes).unwrap();
+        bytes
     };
     (0..SIZE / MESSAGE).map(message).collect()
 }
 
 fn is_whole(received: &Received) -> bool {
-    received.octets == Bytes::new(SIZE) && received.delays.lost == 0
+    received.bytes == Bytes::new(SIZE) && received.delays.lost == 0
 }
 
 /// Waits until the other end resets or closes a connection without a word.
@@ -153,7 +153,7 @@ fn refused_peers_before_and_amid_a_stream_are_refused_and_counted() {
         assert!(length < TOKEN_LEN || is_refused(other));
     }
     let mut sender = running.connect();
-    sender.write_all(running.token.octets()).unwrap();
+    sender.write_all(running.token.bytes()).unwrap();
     let messages = messages();
     let (first, rest) = messages.split_at(messages.len() / 2);
     sender.write_all(&first.concat()).unwrap();
@@ -164,7 +164,7 @@ fn refused_peers_before_and_amid_a_stream_are_refused_and_counted() {
         assert!(is_refused(running.connect()));
     }
     let mut thief = running.connect();
-    let _ = thief.write_all(running.token.octets());
+    let _ = thief.write_all(running.token.bytes());
     assert!(is_refused(thief));
     sender.write_all(&rest.concat()).unwrap();
     let received = running.end().unwrap();
@@ -207,16 +207,16 @@ fn datagrams_of_refused_peers_amid_a_transfer_are_counted_and_not_answered() {
     let mut room = [0; 100];
     // The first answer is lost, as it were, and the sender repeats the token.
     for _ in 0..2 {
-        sender.send(running.token.octets()).unwrap();
+        sender.send(running.token.bytes()).unwrap();
         assert_eq!(sender.recv(&mut room).unwrap(), TOKEN_LEN);
         assert!(running.token.is(&room[..TOKEN_LEN]));
     }
     let messages = messages();
     for (number, message) in messages.iter().enumerate() {
         if number == messages.len() / 2 {
-            for octets in [&b"garbage"[..], running.token.octets(), &messages[150]] {
+            for bytes in [&b"garbage"[..], running.token.bytes(), &messages[150]] {
                 let other = running.socket();
-                other.send(octets).unwrap();
+                other.send(bytes).unwrap();
                 other.set_nonblocking(true).unwrap();
                 let silence = other.recv(&mut room).unwrap_err();
                 assert_eq!(silence.kind(), ErrorKind::WouldBlock);
@@ -250,7 +250,7 @@ fn no_other_user_can_join_a_port_of_datagrams() {
         nix::sys::socket::bind(socket.as_raw_fd(), &at)
     };
     assert_eq!(join(), Err(Errno::EADDRINUSE), "before the sender came");
-    sender.send(running.token.octets()).unwrap();
+    sender.send(running.token.bytes()).unwrap();
     assert_eq!(sender.recv(&mut room).unwrap(), TOKEN_LEN);
     assert_eq!(join(), Err(Errno::EADDRINUSE), "after it came");
     for message in messages() {
@@ -300,19 +300,19 @@ fn no_port_stays_open_after_a_sender_that_never_came_or_vanished() {
     }
     let running = Running::begin(Transport::Tcp);
     let mut sender = running.connect();
-    sender.write_all(running.token.octets()).unwrap();
+    sender.write_all(running.token.bytes()).unwrap();
     sender.write_all(&messages()[0]).unwrap();
     drop(sender);
     let error = running.end().unwrap_err();
     assert!(error.to_string().contains("closed after 1000"), "{error}");
     let running = Running::begin(Transport::Udp);
     let sender = running.socket();
-    sender.send(running.token.octets()).unwrap();
+    sender.send(running.token.bytes()).unwrap();
     assert_eq!(sender.recv(&mut [0; 100]).unwrap(), TOKEN_LEN);
     sender.send(&messages()[0]).unwrap();
     drop(sender);
     let received = running.end().unwrap();
-    assert_eq!(received.octets, Bytes::new(MESSAGE));
+    assert_eq!(received.bytes, Bytes::new(MESSAGE));
 }
 
 #[test]

@@ -32,10 +32,10 @@ pub(super) enum End {
 }
 
 impl Channel {
-    /// Takes received octets. The caller reads all messages before the next call, so
-    /// the buffer holds no more than one call's octets and an incomplete frame.
-    pub(super) fn receive(&mut self, octets: &[u8]) {
-        self.input.extend_from_slice(octets);
+    /// Takes received bytes. The caller reads all messages before the next call, so
+    /// the buffer holds no more than one call's bytes and an incomplete frame.
+    pub(super) fn receive(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
     }
 
     /// The next whole message, if one has arrived.

@@ -29,7 +29,7 @@ pub enum ReceiverMessage {
         flow: u16,
         /// The port on which the receiver waits for the flow.
         port: u16,
-        /// The receive buffer, in octets of kernel memory.
+        /// The receive buffer, in bytes of kernel memory.
         buffer: u32,
     },
     /// The receiver's observations of a flow since the previous question.
@@ -78,12 +78,12 @@ impl Client {
         }
     }
 
-    /// Takes octets received when this end's clock showed `clock` nanoseconds.
+    /// Takes bytes received when this end's clock showed `clock` nanoseconds.
     ///
     /// # Errors
     /// The reason for which the session failed.
-    pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<ReceiverMessage>, Fault> {
-        self.channel.receive(octets);
+    pub fn receive(&mut self, clock: u64, bytes: &[u8]) -> Result<Vec<ReceiverMessage>, Fault> {
+        self.channel.receive(bytes);
         let mut news = Vec::new();
         while let Some(message) = self.channel.next()? {
             news.extend(self.take(clock, message)?);
@@ -129,11 +129,11 @@ impl Client {
     }
 
     /// Reports the end of a flow and the totals sent.
-    pub fn ended(&mut self, flow: u16, messages: u64, octets: u64) {
+    pub fn ended(&mut self, flow: u16, messages: u64, bytes: u64) {
         self.channel.send(&Control::Ended {
             flow,
             messages,
-            octets,
+            bytes,
         });
     }
 
@@ -142,7 +142,7 @@ impl Client {
         self.channel.send(&Control::Farewell);
     }
 
-    /// The octets to send; the driver removes them.
+    /// The bytes to send; the driver removes them.
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.channel.output()
     }

@@ -5,7 +5,7 @@ use wire::control::{Progress, Report, SentReport};
 
 /// No end sends or receives more in a nanosecond: 1.6 Tbit/s, more than a processor copies. It
 /// handles no more than one message in this time.
-const OCTETS_PER_NANO: u64 = 200;
+const BYTES_PER_NANO: u64 = 200;
 
 /// The part of a time by which clocks may differ, far above their drift [RFC5905 s7.1], and the
 /// share by which the observations of an interval round.
@@ -18,12 +18,12 @@ pub struct FlowBounds {
     pub elapsed: u64,
     /// The bound of the offset between both clocks, in nanoseconds.
     pub clock_bound: u64,
-    /// Octets of the smallest and the largest message.
+    /// Bytes of the smallest and the largest message.
     pub sizes: (u64, u64),
     /// The most messages that its sender was asked for.
     pub packets: Option<u64>,
-    /// The octets after which its sender was to stop.
-    pub octets: Option<u64>,
+    /// The bytes after which its sender was to stop.
+    pub bytes: Option<u64>,
     /// The length of the flow in nanoseconds.
     pub length: Option<u64>,
     /// The smallest gap between messages, in nanoseconds; 0: none is kept.
@@ -42,7 +42,7 @@ pub enum Impossible {
     /// More messages than the flow has.
     #[error("more messages than the flow was asked for")]
     BeyondFlow,
-    /// Octets that so many messages do not have.
+    /// Bytes that so many messages do not have.
     #[error("messages smaller or larger than the flow's")]
     Sizes,
     /// More arrived than was sent.
@@ -63,8 +63,8 @@ impl FlowBounds {
         self.check_received(received)?;
         let lost = sent.messages.checked_sub(received.messages);
         let lost = lost.ok_or(Impossible::MoreThanSent)?;
-        let octets = sent.octets.checked_sub(received.octets);
-        self.check_sizes(lost, octets.ok_or(Impossible::MoreThanSent)?)
+        let bytes = sent.bytes.checked_sub(received.bytes);
+        self.check_sizes(lost, bytes.ok_or(Impossible::MoreThanSent)?)
     }
 
     /// Checks what a sender reports.
@@ -79,9 +79,9 @@ impl FlowBounds {
             sent.unsent,
             sent.segments,
         ])?;
-        self.check_octets(sent.octets)?;
+        self.check_bytes(sent.bytes)?;
         self.check_times([sent.lasted, sent.most, sent.round_trip])?;
-        self.check_sizes(sent.messages, sent.octets)?;
+        self.check_sizes(sent.messages, sent.bytes)?;
         let tried = [sent.messages, sent.refused, sent.unsent];
         let tried = tried.into_iter().fold(0, u64::saturating_add);
         let fits = tried <= sent.offered
@@ -95,8 +95,8 @@ impl FlowBounds {
         require(fits, Impossible::Contradiction)?;
         let (_, largest) = self.sizes;
         let ends = self
-            .octets
-            .is_none_or(|octets| sent.octets < octets.saturating_add(largest));
+            .bytes
+            .is_none_or(|bytes| sent.bytes < bytes.saturating_add(largest));
         let asked = self.packets.is_none_or(|packets| sent.offered <= packets);
         // Messages leave at their instants or later.
         let lasting = self
@@ -118,9 +118,9 @@ impl FlowBounds {
             received.overflowed,
             received.merged,
         ])?;
-        self.check_octets(received.octets)?;
+        self.check_bytes(received.bytes)?;
         self.check_times([received.lasted, received.most, received.jitter])?;
-        self.check_sizes(received.messages, received.octets)?;
+        self.check_sizes(received.messages, received.bytes)?;
         let delays = [
             received.least,
             received.median,
@@ -141,7 +141,7 @@ impl FlowBounds {
     /// The first impossible figure.
     pub fn check_progress(&self, seen: &Progress) -> Result<(), Impossible> {
         self.check_counts([seen.messages, seen.lost, seen.delayed])?;
-        self.check_octets(seen.octets)?;
+        self.check_bytes(seen.bytes)?;
         self.check_times([seen.lasted, seen.most, seen.jitter])?;
         let delays = [seen.median, seen.p95, seen.p99, seen.most];
         require(delays.is_sorted(), Impossible::Contradiction)
@@ -152,9 +152,9 @@ impl FlowBounds {
         require(is_possible, Impossible::TooMany)
     }
 
-    fn check_octets(&self, octets: u64) -> Result<(), Impossible> {
-        let most = self.elapsed.saturating_mul(OCTETS_PER_NANO);
-        require(octets <= most, Impossible::TooMany)
+    fn check_bytes(&self, bytes: u64) -> Result<(), Impossible> {
+        let most = self.elapsed.saturating_mul(BYTES_PER_NANO);
+        require(bytes <= most, Impossible::TooMany)
     }
 
     fn check_times<const N: usize>(&self, times: [u64; N]) -> Result<(), Impossible> {
@@ -164,12 +164,12 @@ impl FlowBounds {
         require(times.iter().all(|time| *time <= most), Impossible::TooLong)
     }
 
-    /// Whether so many messages can have so many octets.
-    fn check_sizes(&self, messages: u64, octets: u64) -> Result<(), Impossible> {
+    /// Whether so many messages can have so many bytes.
+    fn check_sizes(&self, messages: u64, bytes: u64) -> Result<(), Impossible> {
         let (smallest, largest) = self.sizes;
         let least = messages.saturating_mul(smallest);
         let most = messages.saturating_mul(largest);
-        require((least..=most).contains(&octets), Impossible::Sizes)
+        require((least..=most).contains(&bytes), Impossible::Sizes)
     }
 }
 
@@ -185,13 +185,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A flow of a second: messages of 100 to 600 octets, at least 1 ms apart.
+    /// A flow of a second: messages of 100 to 600 bytes, at least 1 ms apart.
     const BOUNDS: FlowBounds = FlowBounds {
         elapsed: 1_200_000_000,
         clock_bound: 50_000,
         sizes: (100, 600),
         packets: Some(900),
-        octets: Some(400_000),
+        bytes: Some(400_000),
         length: Some(1_000_000_000),
         gap: 1e6,
     };
@@ -200,7 +200,7 @@ mod tests {
         SentReport {
             offered: 900,
             messages: 890,
-            octets: 400_500,
+            bytes: 400_500,
             refused: 4,
             unsent: 6,
             too_large: 5,
@@ -220,7 +220,7 @@ mod tests {
     fn received() -> Report {
         Report {
             messages: 880,
-            octets: 396_000,
+            bytes: 396_000,
             duplicates: 2,
             reordered: 7,
             lasted: 999_500_000,
@@ -260,10 +260,10 @@ mod tests {
                 |one| (one.refused, one.unsent) = (1 << 63, 1 << 63),
                 Impossible::TooMany,
             ),
-            (|one| one.octets = 240_000_000_001, Impossible::TooMany),
-            (|one| one.octets = 890 * 600 + 1, Impossible::Sizes),
-            (|one| one.octets = 890 * 100 - 1, Impossible::Sizes),
-            (|one| one.octets = 400_600, Impossible::BeyondFlow),
+            (|one| one.bytes = 240_000_000_001, Impossible::TooMany),
+            (|one| one.bytes = 890 * 600 + 1, Impossible::Sizes),
+            (|one| one.bytes = 890 * 100 - 1, Impossible::Sizes),
+            (|one| one.bytes = 400_600, Impossible::BeyondFlow),
             (|one| one.offered = 901, Impossible::BeyondFlow),
             (|one| one.refused = 5, Impossible::Contradiction),
             (|one| one.lasted = 1_300_000_000, Impossible::TooLong),
@@ -282,14 +282,14 @@ mod tests {
     fn a_sender_claims_no_more_messages_than_its_gaps_allow() {
         let bounds = FlowBounds {
             packets: None,
-            octets: None,
+            bytes: None,
             ..BOUNDS
         };
         for (messages, allowed) in [(1_002, true), (1_003, false)] {
             let claim = SentReport {
                 offered: messages,
                 messages,
-                octets: messages * 300,
+                bytes: messages * 300,
                 ..SentReport::default()
             };
             let unpaced = FlowBounds {
@@ -305,15 +305,15 @@ mod tests {
     fn a_receiver_that_claims_what_it_cannot_have_received_is_found() {
         let cases: [(Change<Report>, Impossible); 10] = [
             (
-                |one| (one.messages, one.octets) = (891, 396_000),
+                |one| (one.messages, one.bytes) = (891, 396_000),
                 Impossible::MoreThanSent,
             ),
             (
-                |one| (one.messages, one.octets) = (885, 400_501),
+                |one| (one.messages, one.bytes) = (885, 400_501),
                 Impossible::MoreThanSent,
             ),
-            // The ten that were lost have 1000 octets at least.
-            (|one| one.octets = 399_501, Impossible::Sizes),
+            // The ten that were lost have 1000 bytes at least.
+            (|one| one.bytes = 399_501, Impossible::Sizes),
             (|one| one.duplicates = 1_200_000_001, Impossible::TooMany),
             (|one| one.overflowed = u64::MAX, Impossible::TooMany),
             (|one| one.reordered = 881, Impossible::Contradiction),
@@ -334,7 +334,7 @@ mod tests {
         let seen = Progress {
             lasted: 100_000_000,
             messages: 90,
-            octets: 50_000,
+            bytes: 50_000,
             delayed: 90,
             median: 10,
             p95: 20,
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(BOUNDS.check_progress(&seen), Ok(()));
         let lies: [(Change<Progress>, Impossible); 4] = [
             (|one| one.lost = 1 << 40, Impossible::TooMany),
-            (|one| one.octets = 1 << 40, Impossible::TooMany),
+            (|one| one.bytes = 1 << 40, Impossible::TooMany),
             (|one| one.lasted = 1 << 31, Impossible::TooLong),
             (|one| one.median = 21, Impossible::Contradiction),
         ];
@@ -383,9 +383,9 @@ mod tests {
                 let (mut sent, mut came) = (sent(), received());
                 for (field, number) in changes {
                     let fields = [
-                        &mut sent.offered, &mut sent.messages, &mut sent.octets, &mut sent.refused,
+                        &mut sent.offered, &mut sent.messages, &mut sent.bytes, &mut sent.refused,
                         &mut sent.unsent, &mut sent.too_large, &mut sent.lasted, &mut came.messages,
-                        &mut came.octets, &mut came.duplicates, &mut came.reordered, &mut came.delayed,
+                        &mut came.bytes, &mut came.duplicates, &mut came.reordered, &mut came.delayed,
                         &mut came.negative, &mut came.most,
                     ];
                     *fields.into_iter().nth(field).unwrap() = number;
@@ -395,9 +395,9 @@ mod tests {
                     prop_assert!(sent_alone.is_ok() && came_alone.is_ok());
                     let tried = sent.messages.checked_add(sent.refused).unwrap();
                     prop_assert!(tried.checked_add(sent.unsent).unwrap() <= sent.offered);
-                    prop_assert!(came.messages <= sent.messages && came.octets <= sent.octets);
+                    prop_assert!(came.messages <= sent.messages && came.bytes <= sent.bytes);
                     prop_assert!(came.delayed.checked_add(came.negative).unwrap() <= came.messages);
-                    prop_assert!(sent.octets.checked_mul(8).is_some());
+                    prop_assert!(sent.bytes.checked_mul(8).is_some());
                 }
             }
         }

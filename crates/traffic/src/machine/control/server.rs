@@ -24,7 +24,7 @@ pub struct Settings {
     pub secret: Option<Secret>,
     /// The limits of the session.
     pub limits: Limits,
-    /// Unpredictable octets that no other session had.
+    /// Unpredictable bytes that no other session had.
     pub nonce: [u8; 16],
     /// Identifies this end's clock.
     pub clock: [u8; 8],
@@ -58,8 +58,8 @@ pub enum Request {
         flow: u16,
         /// Messages that were sent.
         messages: u64,
-        /// Octets that were sent.
-        octets: u64,
+        /// Bytes that were sent.
+        bytes: u64,
     },
     /// The sender asks for the observations of all flows since its previous question:
     /// the driver calls [`Server::progress`] for each.
@@ -131,14 +131,14 @@ impl Server {
         }
     }
 
-    /// Takes octets received when this end's clock showed `clock` nanoseconds, and
+    /// Takes bytes received when this end's clock showed `clock` nanoseconds, and
     /// returns the actions that they request. After an error the driver only sends the
     /// content of [`Server::output`].
     ///
     /// # Errors
-    /// The fault in the received octets; the output notifies the sender.
-    pub fn receive(&mut self, clock: u64, octets: &[u8]) -> Result<Vec<Request>, Fault> {
-        self.channel.receive(octets);
+    /// The fault in the received bytes; the output notifies the sender.
+    pub fn receive(&mut self, clock: u64, bytes: &[u8]) -> Result<Vec<Request>, Fault> {
+        self.channel.receive(bytes);
         let mut requests = Vec::new();
         loop {
             let taken = match self.channel.next() {
@@ -218,7 +218,7 @@ impl Server {
         self.stage == Stage::Open
     }
 
-    /// The octets to send; the driver removes them.
+    /// The bytes to send; the driver removes them.
     pub fn output(&mut self) -> &mut Vec<u8> {
         self.channel.output()
     }
@@ -291,7 +291,7 @@ impl Server {
                 Control::Ended {
                     flow,
                     messages,
-                    octets,
+                    bytes,
                 },
             ) => {
                 match self.flows.get_mut(&flow) {
@@ -301,7 +301,7 @@ impl Server {
                 Request::Ended {
                     flow,
                     messages,
-                    octets,
+                    bytes,
                 }
             }
             (Stage::Open, Control::Watch { number }) => {

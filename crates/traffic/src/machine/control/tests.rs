@@ -63,7 +63,7 @@ fn reversed(number: u16) -> Reverse {
             delay: 0,
             length: 5,
             packets: 0,
-            octets: 0,
+            bytes: 0,
             gaps: Law::default(),
             sizes: Law::default(),
             paced: true,
@@ -78,7 +78,7 @@ fn reversed(number: u16) -> Reverse {
 }
 
 /// Exchanges the output of both ends until neither has any, as a driver without
-/// sockets. Octets are passed one by one, so that no frame arrives whole.
+/// sockets. Bytes are passed one by one, so that no frame arrives whole.
 fn talk(
     client: &mut Client,
     server: &mut Server,
@@ -87,8 +87,8 @@ fn talk(
     loop {
         let to_server = std::mem::take(client.output());
         let mut refused = None;
-        for octet in &to_server {
-            match server.receive(500, &[*octet]) {
+        for byte in &to_server {
+            match server.receive(500, &[*byte]) {
                 Ok(asked) => {
                     for request in asked {
                         match request {
@@ -104,8 +104,8 @@ fn talk(
             }
         }
         let to_client = std::mem::take(server.output());
-        for octet in &to_client {
-            news.extend(client.receive(900, &[*octet])?);
+        for byte in &to_client {
+            news.extend(client.receive(900, &[*byte])?);
         }
         if let Some(fault) = refused {
             return Err(fault);
@@ -159,7 +159,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
             [Request::Ended {
                 flow: 0,
                 messages: 10,
-                octets: 640
+                bytes: 640
             }]
         );
         server.report(Report::default());
@@ -302,9 +302,9 @@ fn another_version_is_refused_in_a_frame_that_it_understands() {
         clock: [0; 8],
     };
     let length = hello.emit(&mut room);
-    let mut octets = u16::try_from(length).unwrap().to_be_bytes().to_vec();
-    octets.extend(&room[..length]);
-    let answer = server.receive(0, &octets);
+    let mut bytes = u16::try_from(length).unwrap().to_be_bytes().to_vec();
+    bytes.extend(&room[..length]);
+    let answer = server.receive(0, &bytes);
     assert_eq!(answer, Err(Fault::Version(9)));
     assert_eq!(server.output()[..], [0, 2, 5, 0], "refused for its version");
 }
@@ -358,8 +358,8 @@ fn questions_for_observations_are_answered_at_most_every_50_ms() {
     let mut answered = Vec::new();
     for (number, millis) in (0..).zip([0, 49, 50, 60, 99, 100, 80, 1_000]) {
         client.watch(number);
-        let octets = std::mem::take(client.output());
-        for request in server.receive(millis * 1_000_000, &octets).unwrap() {
+        let bytes = std::mem::take(client.output());
+        for request in server.receive(millis * 1_000_000, &bytes).unwrap() {
             assert_eq!(request, Request::Watch { number });
             let progress = Progress {
                 flow: 3,

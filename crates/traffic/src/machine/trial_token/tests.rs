@@ -58,14 +58,14 @@ enum Event {
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
-    let octets = prop_oneof![
+    let bytes = prop_oneof![
         (0..=TOKEN_LEN).prop_map(|count| TOKEN[..count].to_vec()),
         (0..=TOKEN_LEN).prop_map(|count| TOKEN[count..].to_vec()),
         prop::collection::vec(any::<u8>(), 0..40),
     ];
     let event = prop_oneof![
         4 => (0_u8..3).prop_map(Event::Arrive),
-        4 => (0_u64..40, octets).prop_map(|(number, octets)| Event::Show(number, octets)),
+        4 => (0_u64..40, bytes).prop_map(|(number, bytes)| Event::Show(number, bytes)),
         1 => (0_u64..40).prop_map(Event::Leave),
         1 => (0_u64..30).prop_map(Event::Expire),
     ];
@@ -90,12 +90,12 @@ mod fuzz {
                         shown.push(Vec::new());
                         admission.arrive(number, address(from), now);
                     }
-                    Event::Show(number, octets) => {
+                    Event::Show(number, bytes) => {
                         let place = usize::try_from(number).unwrap();
                         let waits = admission.missing(number) > 0;
-                        let decision = admission.show(number, &octets);
+                        let decision = admission.show(number, &bytes);
                         if let Some(shown) = shown.get_mut(place).filter(|_| waits) {
-                            shown.extend(&octets);
+                            shown.extend(&bytes);
                             let expected = match shown.len() {
                                 ..TOKEN_LEN => Decision::Wait,
                                 TOKEN_LEN if *shown == TOKEN && admitted < most => Decision::Admit,
@@ -123,12 +123,12 @@ mod fuzz {
 
 proptest! {
     #[test]
-    fn any_other_octets_are_not_the_token(octets in prop::collection::vec(any::<u8>(), 0..20)) {
-        prop_assert_eq!(Token::new(TOKEN).is(&octets), octets == TOKEN);
+    fn any_other_bytes_are_not_the_token(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+        prop_assert_eq!(Token::new(TOKEN).is(&bytes), bytes == TOKEN);
     }
 
     #[test]
-    fn the_sender_enters_whoever_is_there_and_however_its_octets_are_cut(
+    fn the_sender_enters_whoever_is_there_and_however_its_bytes_are_cut(
         refused_peers in prop::collection::vec((0_u8..4, 0_usize..TOKEN_LEN), 0..200), cut in 0..=TOKEN_LEN,
     ) {
         let mut admission = Admission::new(Token::new(TOKEN), 1);

@@ -1,16 +1,16 @@
 //! Inner drops: removing packets from a bundle in transit. This is Drop from Front with
-//! a bundle as the queue [Mulahuwaish s3.2], on octets in place.
+//! a bundle as the queue [Mulahuwaish s3.2], on bytes in place.
 //!
 //! A drop sets the packet's length to zero. The new outer lengths and checksums follow
-//! from the old ones, so only the octets of dropped packets are read, and none is moved
+//! from the old ones, so only the bytes of dropped packets are read, and none is moved
 //! [RFC1624]. Damage that the checksum showed before is still visible afterwards.
 
 use units::IpVersion;
 
 use super::super::offsets::Outer;
 use super::Carried;
+use crate::bytes::put;
 use crate::frame::mark_packet;
-use crate::octets::put;
 use crate::protocol::checksum::Sum;
 use crate::protocol::{ipv4, ipv6, udp};
 
@@ -19,8 +19,8 @@ use crate::protocol::{ipv4, ipv6, udp};
 pub struct InnerDropped {
     /// Dropped packets.
     pub packets: u16,
-    /// Octets of the dropped packets.
-    pub octets: usize,
+    /// Bytes of the dropped packets.
+    pub bytes: usize,
 }
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
@@ -41,15 +41,15 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
                 body_sum = body_sum.map(|sum| self.without(sum, at, 0, length));
                 self.bury(index, at, length);
                 inner_dropped.packets += 1;
-                inner_dropped.octets += length;
+                inner_dropped.bytes += length;
             }
         }
-        self.shrink(inner_dropped.octets, body_sum);
+        self.shrink(inner_dropped.bytes, body_sum);
         inner_dropped
     }
 
-    /// Drops packet `index`. Returns its octets, or `None` if it was dropped before.
-    /// Over UDP, a packet with an odd number of octets requires reading the packets in
+    /// Drops packet `index`. Returns its bytes, or `None` if it was dropped before.
+    /// Over UDP, a packet with an odd number of bytes requires reading the packets in
     /// front of it too.
     pub fn discard(&mut self, index: u16) -> Option<usize> {
         let (at, before, length) = self.find(index)?;
@@ -66,11 +66,11 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         let Some((at, before, length)) = self.find(index) else {
             return false;
         };
-        // A mark changes octets of the IPv4 header without options only.
+        // A mark changes bytes of the IPv4 header without options only.
         let changed = at..at + length.min(ipv4::HEADER_LEN);
-        let old = Sum::of(&self.octets.as_ref()[changed.clone()]).moved(before);
-        let marked = mark_packet(&mut self.octets.as_mut()[at..at + length]);
-        let new = Sum::of(&self.octets.as_ref()[changed]).moved(before);
+        let old = Sum::of(&self.bytes.as_ref()[changed.clone()]).moved(before);
+        let marked = mark_packet(&mut self.bytes.as_mut()[at..at + length]);
+        let new = Sum::of(&self.bytes.as_ref()[changed]).moved(before);
         if let Some(udp) = self.offsets.udp.filter(|_| marked) {
             let checksum = self.udp_checksum(udp);
             if checksum != 0 {
@@ -81,16 +81,16 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         marked
     }
 
-    /// Moves the remaining packets together, so that one buffer holds all octets to
-    /// send. Returns the number of octets moved.
+    /// Moves the remaining packets together, so that one buffer holds all bytes to
+    /// send. Returns the number of bytes moved.
     pub fn compact(&mut self) -> usize {
-        let octets = self.octets.as_mut();
+        let bytes = self.bytes.as_mut();
         let gaps = self.gaps.iter();
         let ends = gaps.clone().skip(1).map(|gap| gap.start);
         let (mut to, mut moved) = (None, 0);
         for (gap, end) in gaps.zip(ends.chain([self.offsets.end])) {
             let target = to.unwrap_or(gap.start);
-            octets.copy_within(gap.end..end, target);
+            bytes.copy_within(gap.end..end, target);
             moved += end - gap.end;
             to = Some(target + (end - gap.end));
         }
@@ -108,16 +108,16 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         }
     }
 
-    /// Where packet `index` is, if it remains: its offset, the octets of packets sent
+    /// Where packet `index` is, if it remains: its offset, the bytes of packets sent
     /// in front of it, and its length.
     fn find(&self, index: u16) -> Option<(usize, usize, usize)> {
         let length = usize::from(self.entry(index)?.length);
         let (mut at, mut before) = (self.body(), 0);
         for earlier in 0..index {
-            let octets = usize::from(self.entry(earlier)?.length);
-            if octets > 0 {
-                at = self.gaps.skip(at) + octets;
-                before += octets;
+            let bytes = usize::from(self.entry(earlier)?.length);
+            if bytes > 0 {
+                at = self.gaps.skip(at) + bytes;
+                before += bytes;
             }
         }
         (length > 0).then(|| (self.gaps.skip(at), before, length))
@@ -131,18 +131,18 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         (checksum != 0).then(|| Sum::behind(checksum).minus(self.head_sum(udp)))
     }
 
-    /// The sum of the octets that UDP's checksum covers, without packets and the
+    /// The sum of the bytes that UDP's checksum covers, without packets and the
     /// checksum itself.
     fn head_sum(&self, udp: usize) -> Sum {
-        let octets = self.octets.as_ref();
-        let table = Sum::of(&octets[self.offsets.bundle..self.body()]);
-        self.offsets.udp_sum(octets, udp).plus(table)
+        let bytes = self.bytes.as_ref();
+        let table = Sum::of(&bytes[self.offsets.bundle..self.body()]);
+        self.offsets.udp_sum(bytes, udp).plus(table)
     }
 
-    /// `sum` over the packets without the `length` octets at `at`, which `before`
-    /// octets precede in the sent packet. The octets behind move up.
+    /// `sum` over the packets without the `length` bytes at `at`, which `before`
+    /// bytes precede in the sent packet. The bytes behind move up.
     fn without(&self, sum: Sum, at: usize, before: usize, length: usize) -> Sum {
-        let dead = Sum::of(&self.octets.as_ref()[at..at + length]).moved(before);
+        let dead = Sum::of(&self.bytes.as_ref()[at..at + length]).moved(before);
         let left = sum.minus(dead);
         if length.is_multiple_of(2) {
             return left;
@@ -156,19 +156,19 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
 
     fn bury(&mut self, index: u16, at: usize, length: usize) {
         let entry = self.entry_at(index);
-        put(self.octets.as_mut(), entry, [0; 2]);
+        put(self.bytes.as_mut(), entry, [0; 2]);
         self.gaps.add(at..at + length);
         self.live -= 1;
     }
 
-    /// Lowers the outer lengths by `octets`; `body_sum` is the sum of the remaining
+    /// Lowers the outer lengths by `bytes`; `body_sum` is the sum of the remaining
     /// packets.
-    fn shrink(&mut self, octets: usize, body_sum: Option<Sum>) {
-        let Ok(less) = u16::try_from(octets) else {
+    fn shrink(&mut self, bytes: usize, body_sum: Option<Sum>) {
+        let Ok(less) = u16::try_from(bytes) else {
             return;
         };
         let start = self.offsets.start;
-        let all = self.octets.as_mut();
+        let all = self.bytes.as_mut();
         // Parsing has read these headers, so they exist.
         let _ = match self.offsets.outer {
             Outer::Ip(IpVersion::V4) => ipv4::Header::of(&mut all[start..]).shorten(less),
@@ -186,7 +186,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
 
     /// Writes the checksum of UDP, whose header parsing has read.
     fn set_udp_checksum(&mut self, udp: usize, sum: Sum) {
-        let octets = &mut self.octets.as_mut()[udp..];
-        let _ = udp::Header::of(octets).set_checksum(sum.checksum());
+        let bytes = &mut self.bytes.as_mut()[udp..];
+        let _ = udp::Header::of(bytes).set_checksum(sum.checksum());
     }
 }

@@ -2,13 +2,13 @@ use std::vec;
 
 use super::*;
 
-/// `count` packets of `length` octets, numbered.
+/// `count` packets of `length` bytes, numbered.
 fn alike(count: u8, length: usize) -> Packets {
     (0..count)
         .map(|number| {
-            let mut octets = vec![number; length];
-            octets[0] = 0x45;
-            (octets, u16::from(count - number) * 100)
+            let mut bytes = vec![number; length];
+            bytes[0] = 0x45;
+            (bytes, u16::from(count - number) * 100)
         })
         .collect()
 }
@@ -29,23 +29,23 @@ fn a_bundle_is_laid_out_as_its_table_says() {
         ..over(CARRIAGES[0])
     };
     let packets = vec![(vec![0x45, 1, 2], 0x0102), (vec![0x60], 0xffff)];
-    let octets = pack(packing, &packets).unwrap();
-    assert_eq!(octets.len(), 20 + 6 + 2 * 4 + 4);
-    assert_eq!(octets[..10], [0x45, 0xb8, 0, 38, 0, 0, 0x40, 0, 64, 253]);
+    let bytes = pack(packing, &packets).unwrap();
+    assert_eq!(bytes.len(), 20 + 6 + 2 * 4 + 4);
+    assert_eq!(bytes[..10], [0x45, 0xb8, 0, 38, 0, 0, 0x40, 0, 64, 253]);
     let bundle = [
         0, 2, 0, 2, 0x3a, 0xbc, // count, average, version 1 with unit and sequence
         0, 3, 0x01, 0x02, 0, 1, 0xff, 0xff, // entries
         0x45, 1, 2, 0x60,
     ];
-    assert_eq!(octets[20..], bundle);
-    let mut carried = Carried::parse(octets).unwrap();
+    assert_eq!(bytes[20..], bundle);
+    let mut carried = Carried::parse(bytes).unwrap();
     let dead = InnerDropped {
         packets: 1,
-        octets: 3,
+        bytes: 3,
     };
     assert_eq!(carried.drop_inner(1), dead);
     let parts: Vec<_> = carried.parts().collect();
-    assert_eq!(parts.len(), 2, "the octets of the dead one are passed over");
+    assert_eq!(parts.len(), 2, "the bytes of the dead one are passed over");
     assert_eq!(parts[0][2..4], [0, 35]);
     assert_eq!(
         parts[0][20..34],
@@ -77,8 +77,8 @@ fn as_many_packets_fit_an_mtu_as_the_layout_says() {
 }
 
 #[test]
-fn two_packets_in_one_frame_save_four_octets_of_ethernet() {
-    // Octets on the wire: preamble, addresses, type, checksum and gap take 38 octets
+fn two_packets_in_one_frame_save_four_bytes_of_ethernet() {
+    // Bytes on the wire: preamble, addresses, type, checksum and gap take 38 bytes
     // per frame [Mulahuwaish s2.A].
     let bundled = 38 + over(CARRIAGES[0]).packet_len(2, 2 * 100);
     assert_eq!(bundled + 4, 2 * (38 + 100));
@@ -87,15 +87,15 @@ fn two_packets_in_one_frame_save_four_octets_of_ethernet() {
 #[test]
 fn all_of_a_bundle_may_die_and_then_nothing_more_can() {
     for carriage in CARRIAGES {
-        let octets = pack(over(carriage), &alike(5, 33)).unwrap();
-        let mut carried = parse(carriage, octets).unwrap();
-        assert_eq!((carried.live(), carried.live_octets()), (5, 165));
+        let bytes = pack(over(carriage), &alike(5, 33)).unwrap();
+        let mut carried = parse(carriage, bytes).unwrap();
+        assert_eq!((carried.live(), carried.live_bytes()), (5, 165));
         let all = InnerDropped {
             packets: 5,
-            octets: 165,
+            bytes: 165,
         };
         assert_eq!(carried.drop_inner(9), all);
-        assert_eq!((carried.live(), carried.live_octets()), (0, 0));
+        assert_eq!((carried.live(), carried.live_bytes()), (0, 0));
         assert_eq!(carried.drop_inner(1), InnerDropped::default());
         assert_eq!(carried.discard(0), None);
         assert!(!carried.mark(0) && carried.checksum_holds());
@@ -107,8 +107,8 @@ fn all_of_a_bundle_may_die_and_then_nothing_more_can() {
 
 #[test]
 fn front_drop_moves_nothing_and_compaction_all_that_follows() {
-    let octets = pack(over(CARRIAGES[2]), &alike(6, 1_000)).unwrap();
-    let mut carried = Carried::parse(octets).unwrap();
+    let bytes = pack(over(CARRIAGES[2]), &alike(6, 1_000)).unwrap();
+    let mut carried = Carried::parse(bytes).unwrap();
     let before = carried.inside()[34 + 24 + 2_000..].to_vec();
     carried.drop_inner(2);
     assert_eq!(carried.inside()[34 + 24 + 2_000..], before);
@@ -122,10 +122,10 @@ fn front_drop_moves_nothing_and_compaction_all_that_follows() {
 #[test]
 fn an_error_that_the_checksum_shows_is_still_shown_after_inner_drops() {
     for carriage in [CARRIAGES[2], CARRIAGES[3]] {
-        let mut octets = pack(over(carriage), &alike(4, 77)).unwrap();
-        let last = octets.len() - 1;
-        octets[last] ^= 1;
-        let mut carried = parse(carriage, octets).unwrap();
+        let mut bytes = pack(over(carriage), &alike(4, 77)).unwrap();
+        let last = bytes.len() - 1;
+        bytes[last] ^= 1;
+        let mut carried = parse(carriage, bytes).unwrap();
         assert!(!carried.checksum_holds());
         carried.drop_inner(1);
         carried.discard(2);
@@ -139,9 +139,9 @@ fn an_error_that_the_checksum_shows_is_still_shown_after_inner_drops() {
 
 #[test]
 fn without_a_checksum_over_ipv4_there_is_none_afterwards_and_ipv6_needs_one() {
-    let mut octets = pack(over(CARRIAGES[2]), &alike(4, 77)).unwrap();
-    octets[26..28].fill(0);
-    let mut carried = Carried::parse(octets).unwrap();
+    let mut bytes = pack(over(CARRIAGES[2]), &alike(4, 77)).unwrap();
+    bytes[26..28].fill(0);
+    let mut carried = Carried::parse(bytes).unwrap();
     carried.drop_inner(1);
     assert!(carried.checksum_holds());
     assert_eq!(carried.inside()[26..28], [0, 0]);
@@ -149,9 +149,9 @@ fn without_a_checksum_over_ipv4_there_is_none_afterwards_and_ipv6_needs_one() {
         carried.inside()[24..26],
         (8u16 + 6 + 16 + 231).to_be_bytes()
     );
-    let mut octets = pack(over(CARRIAGES[3]), &alike(4, 77)).unwrap();
-    octets[46..48].fill(0);
-    let refused = Carried::parse(octets).unwrap_err();
+    let mut bytes = pack(over(CARRIAGES[3]), &alike(4, 77)).unwrap();
+    bytes[46..48].fill(0);
+    let refused = Carried::parse(bytes).unwrap_err();
     assert_eq!(refused, Error::Malformed(Field::Checksum));
 }
 
@@ -159,8 +159,8 @@ fn without_a_checksum_over_ipv4_there_is_none_afterwards_and_ipv6_needs_one() {
 fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
     for carriage in CARRIAGES {
         let mut packets = alike(6, 61);
-        for (number, (octets, _)) in packets.iter_mut().enumerate() {
-            octets[..2].copy_from_slice(match number % 2 {
+        for (number, (bytes, _)) in packets.iter_mut().enumerate() {
+            bytes[..2].copy_from_slice(match number % 2 {
                 0 => &[0x45, 0b01],
                 _ => &[0x60, 0b10 << 4],
             });
@@ -180,17 +180,17 @@ fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
 fn what_is_no_bundle_is_refused_with_what_is_wrong() {
     let good = pack(over(CARRIAGES[2]), &alike(3, 50)).unwrap();
     // The checksum is kept right, so that the test sees the change itself.
-    let with = |at: usize, octet: u8| {
-        let mut octets = good.clone();
-        octets[at] = octet;
-        octets[10..12].fill(0);
+    let with = |at: usize, byte: u8| {
+        let mut bytes = good.clone();
+        bytes[at] = byte;
+        bytes[10..12].fill(0);
         let sum = crate::protocol::checksum::Checksum::default()
-            .add(&octets[..20])
+            .add(&bytes[..20])
             .finish();
-        octets[10..12].copy_from_slice(&sum.to_be_bytes());
-        Carried::parse(octets).unwrap_err()
+        bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        Carried::parse(bytes).unwrap_err()
     };
-    for (at, octet, field) in [
+    for (at, byte, field) in [
         (0, 0x55, Field::Version),
         (0, 0x44, Field::HeaderLength),
         (6, 0x20, Field::Fragment),
@@ -200,10 +200,10 @@ fn what_is_no_bundle_is_refused_with_what_is_wrong() {
         (25, 0, Field::Length),
         (29, 0, Field::Count),
         (32, 0x40, Field::Version),
-        // One packet is shorter than its octets.
+        // One packet is shorter than its bytes.
         (35, 49, Field::Length),
     ] {
-        assert_eq!(with(at, octet), Error::Malformed(field), "{at}");
+        assert_eq!(with(at, byte), Error::Malformed(field), "{at}");
     }
     assert!(matches!(with(35, 51), Error::Truncated { .. }));
     assert!(matches!(with(28, 15), Error::Truncated { .. }));

@@ -39,7 +39,7 @@ fn attempt(block: u8, what: &[(u8, u16, u8)], count: u64) -> bool {
         kind::SENT => Sent {
             flow: 1,
             packets: 200,
-            octets: 40_000,
+            bytes: 40_000,
         }
         .emit(&mut content),
         _ => {
@@ -101,7 +101,7 @@ fn resident() -> u64 {
     words.rev().nth(1).unwrap().parse().unwrap()
 }
 
-/// Changes the content of a block at the given octets.
+/// Changes the content of a block at the given bytes.
 fn damage(content: &mut Vec<u8>, what: &[(u8, u16, u8)]) {
     for &(how, at, value) in what {
         let at = usize::from(at) % content.len().max(1);
@@ -112,7 +112,7 @@ fn damage(content: &mut Vec<u8>, what: &[(u8, u16, u8)]) {
             2 => content[at] = value,
             3 => content[at] ^= 1 << (value % 8),
             // Behind the head of a block of one flow, columns of few values:
-            // most octets are values, and any value is one.
+            // most bytes are values, and any value is one.
             _ => {
                 let last = content.len() - 1;
                 content[last - at % (last / 2 + 1)] ^= 1 << (value % 2);

@@ -19,12 +19,12 @@ pub struct EchoHeader {
 }
 
 impl EchoHeader {
-    /// Reads the header at the start of `octets`. The kernel has verified the checksum.
+    /// Reads the header at the start of `bytes`. The kernel has verified the checksum.
     ///
     /// # Errors
     /// [`Error::Truncated`]; [`Error::Malformed`] if the message is not an echo.
-    pub fn parse(octets: &[u8], version: IpVersion) -> Result<Self, Error> {
-        let Fields { kind, code, rest } = Fields::parse(octets)?;
+    pub fn parse(bytes: &[u8], version: IpVersion) -> Result<Self, Error> {
+        let Fields { kind, code, rest } = Fields::parse(bytes)?;
         let [request, reply] = types(version);
         if kind != request && kind != reply {
             return Err(Error::Malformed(Field::Type));
@@ -40,12 +40,12 @@ impl EchoHeader {
         })
     }
 
-    /// Writes the header in front of the data in `octets`, with the checksum over both.
+    /// Writes the header in front of the data in `bytes`, with the checksum over both.
     /// The kernel computes the checksum of IPv6, which covers addresses, too.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the header has no room.
-    pub fn emit(&self, octets: &mut [u8], version: IpVersion) -> Result<(), Error> {
+    pub fn emit(&self, bytes: &mut [u8], version: IpVersion) -> Result<(), Error> {
         let [request, reply] = types(version);
         let [a, b] = self.identifier.to_be_bytes();
         let [c, d] = self.sequence.to_be_bytes();
@@ -54,9 +54,9 @@ impl EchoHeader {
             code: 0,
             rest: [a, b, c, d],
         };
-        header.emit(octets)?;
+        header.emit(bytes)?;
         match version {
-            IpVersion::V4 => set_checksum(octets, Checksum::default().add(octets).finish()),
+            IpVersion::V4 => set_checksum(bytes, Checksum::default().add(bytes).finish()),
             IpVersion::V6 => Ok(()),
         }
     }
@@ -84,12 +84,12 @@ mod tests {
             identifier: 0x0102,
             sequence: 0x0304,
         };
-        let mut octets = [0xff; HEADER_LEN + 2];
-        header.emit(&mut octets, IpVersion::V4).unwrap();
-        assert_eq!(octets, [8, 0, 0xf3, 0xf9, 1, 2, 3, 4, 0xff, 0xff]);
-        assert_eq!(Checksum::default().add(&octets).finish(), 0);
-        header.emit(&mut octets, IpVersion::V6).unwrap();
-        assert_eq!(octets[..4], [128, 0, 0, 0]);
+        let mut bytes = [0xff; HEADER_LEN + 2];
+        header.emit(&mut bytes, IpVersion::V4).unwrap();
+        assert_eq!(bytes, [8, 0, 0xf3, 0xf9, 1, 2, 3, 4, 0xff, 0xff]);
+        assert_eq!(Checksum::default().add(&bytes).finish(), 0);
+        header.emit(&mut bytes, IpVersion::V6).unwrap();
+        assert_eq!(bytes[..4], [128, 0, 0, 0]);
     }
 
     proptest! {
@@ -97,16 +97,16 @@ mod tests {
         fn what_was_emitted_parses_back(reply: bool, identifier: u16, sequence: u16, six: bool, rest: Vec<u8>) {
             let version = if six { IpVersion::V6 } else { IpVersion::V4 };
             let header = EchoHeader { reply, identifier, sequence };
-            let mut octets = [&[0; HEADER_LEN], &rest[..]].concat();
-            header.emit(&mut octets, version).unwrap();
-            prop_assert_eq!(EchoHeader::parse(&octets, version), Ok(header));
-            prop_assert_eq!(&octets[HEADER_LEN..], &rest[..]);
+            let mut bytes = [&[0; HEADER_LEN], &rest[..]].concat();
+            header.emit(&mut bytes, version).unwrap();
+            prop_assert_eq!(EchoHeader::parse(&bytes, version), Ok(header));
+            prop_assert_eq!(&bytes[HEADER_LEN..], &rest[..]);
         }
 
         #[test]
-        fn no_octets_make_it_panic(octets: Vec<u8>, six: bool) {
+        fn no_bytes_make_it_panic(bytes: Vec<u8>, six: bool) {
             let version = if six { IpVersion::V6 } else { IpVersion::V4 };
-            let _ = EchoHeader::parse(&octets, version);
+            let _ = EchoHeader::parse(&bytes, version);
         }
     }
 }

@@ -7,10 +7,10 @@
 use core::net::Ipv6Addr;
 
 use super::kind::ROUTER_ADVERTISEMENT;
-use crate::octets::{array, demand, demand_mut, u8_at, u16_at, u32_at};
+use crate::bytes::{array, demand, demand_mut, u8_at, u16_at, u32_at};
 use crate::{Error, Field};
 
-/// Octets up to the first option [RFC4861 s4.2].
+/// Bytes up to the first option [RFC4861 s4.2].
 const HEADER_LEN: usize = 16;
 /// Unit of option lengths [RFC4861 s4.6].
 const UNIT: usize = 8;
@@ -91,7 +91,7 @@ pub struct RouterAdvertisement {
 }
 
 impl RouterAdvertisement {
-    /// Reads the message in `octets`, from the ICMPv6 type on. The kernel has verified
+    /// Reads the message in `bytes`, from the ICMPv6 type on. The kernel has verified
     /// the checksum. Options of other types, and link-layer addresses that are not
     /// Ethernet's, are skipped; of two options of one kind the first counts.
     ///
@@ -100,8 +100,8 @@ impl RouterAdvertisement {
     /// [`Error::Malformed`] for another type, a code, an option of length zero
     /// [RFC4861 s6.1.2] or of a length that its type does not have, and a prefix longer than an
     /// address.
-    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
-        let header = demand(octets, HEADER_LEN)?;
+    pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let header = demand(bytes, HEADER_LEN)?;
         if u8_at(header, field::TYPE)? != ROUTER_ADVERTISEMENT {
             return Err(Error::Malformed(Field::Type));
         }
@@ -113,7 +113,7 @@ impl RouterAdvertisement {
             router_lifetime_seconds: u16_at(header, field::ROUTER_LIFETIME)?,
             ..Self::default()
         };
-        let mut rest = &octets[HEADER_LEN..];
+        let mut rest = &bytes[HEADER_LEN..];
         while !rest.is_empty() {
             let units = u8_at(rest, option::LENGTH)?;
             if units == 0 {
@@ -126,7 +126,7 @@ impl RouterAdvertisement {
         Ok(message)
     }
 
-    /// Reads one option, `units` times eight octets long.
+    /// Reads one option, `units` times eight bytes long.
     fn read_option(&mut self, body: &[u8], units: u8) -> Result<(), Error> {
         match (u8_at(body, option::TYPE)?, units) {
             (link_address::TYPE, link_address::UNITS) => {
@@ -138,8 +138,8 @@ impl RouterAdvertisement {
                 self.prefix = self.prefix.or(Some(read));
             }
             (mtu::TYPE, mtu::UNITS) => {
-                let octets = u32_at(body, mtu::MTU)?;
-                self.link_mtu = self.link_mtu.or(Some(octets));
+                let bytes = u32_at(body, mtu::MTU)?;
+                self.link_mtu = self.link_mtu.or(Some(bytes));
             }
             (prefix::TYPE | mtu::TYPE, _) => return Err(Error::Malformed(Field::OptionLength)),
             _ => {}
@@ -147,7 +147,7 @@ impl RouterAdvertisement {
         Ok(())
     }
 
-    /// Octets that [`Self::emit`] writes.
+    /// Bytes that [`Self::emit`] writes.
     pub fn buffer_len(&self) -> usize {
         let options = [
             self.link_address.map(|_| link_address::UNITS),
@@ -159,15 +159,15 @@ impl RouterAdvertisement {
     }
 
     /// Writes the message, its checksum zero, to the first
-    /// [`Self::buffer_len`] of `octets`.
+    /// [`Self::buffer_len`] of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it has no room; [`Error::Malformed`] for a prefix longer
     /// than an address.
-    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
-        let octets = demand_mut(octets, self.buffer_len())?;
-        octets.fill(0);
-        let (header, mut rest) = octets.split_at_mut(HEADER_LEN);
+    pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        let bytes = demand_mut(bytes, self.buffer_len())?;
+        bytes.fill(0);
+        let (header, mut rest) = bytes.split_at_mut(HEADER_LEN);
         header[field::TYPE] = ROUTER_ADVERTISEMENT;
         header[field::HOP_LIMIT] = self.hop_limit;
         header[field::ROUTER_LIFETIME..][..2]
@@ -176,9 +176,9 @@ impl RouterAdvertisement {
             let body = begin(&mut rest, link_address::TYPE, link_address::UNITS);
             body[link_address::ADDRESS..].copy_from_slice(&address);
         }
-        if let Some(octets) = self.link_mtu {
+        if let Some(bytes) = self.link_mtu {
             let body = begin(&mut rest, mtu::TYPE, mtu::UNITS);
-            body[mtu::MTU..].copy_from_slice(&octets.to_be_bytes());
+            body[mtu::MTU..].copy_from_slice(&bytes.to_be_bytes());
         }
         if let Some(prefix) = self.prefix {
             prefix.emit(begin(&mut rest, prefix::TYPE, prefix::UNITS))?;
@@ -203,7 +203,7 @@ impl Prefix {
         })
     }
 
-    /// Writes the prefix to a whole option whose other octets are zero.
+    /// Writes the prefix to a whole option whose other bytes are zero.
     fn emit(&self, body: &mut [u8]) -> Result<(), Error> {
         let address = self.address.to_bits() & mask(self.length)?;
         let flag = |set, bit| if set { bit } else { 0 };

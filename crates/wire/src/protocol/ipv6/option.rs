@@ -3,7 +3,7 @@
 
 use super::extension;
 use crate::Error;
-use crate::octets::{demand, put, split_mut, u8_at};
+use crate::bytes::{demand, put, split_mut, u8_at};
 
 /// Offsets in every option but [`PAD1`].
 pub(crate) mod field {
@@ -12,12 +12,12 @@ pub(crate) mod field {
     pub(crate) const DATA: usize = 2;
 }
 
-/// The padding option of one octet.
+/// The padding option of one byte.
 const PAD1: u8 = 0;
-/// Type of the Jumbo Payload option, and octets of its data.
+/// Type of the Jumbo Payload option, and bytes of its data.
 pub(crate) const JUMBO_PAYLOAD: u8 = 0xc2;
 pub(crate) const JUMBO_PAYLOAD_LEN: u8 = 4;
-/// Octets of a Hop-by-Hop Options header with the Jumbo Payload option alone.
+/// Bytes of a Hop-by-Hop Options header with the Jumbo Payload option alone.
 pub(crate) const JUMBO_HEADER_LEN: usize = 8;
 
 /// The action of a node on an option that it does not know [RFC8200 s4.2].
@@ -46,15 +46,15 @@ pub(crate) const fn unknown(kind: u8) -> Unknown {
 pub(crate) struct Tlv<'a>(&'a [u8]);
 
 impl<'a> Tlv<'a> {
-    pub(crate) const fn of(octets: &'a [u8]) -> Self {
-        Self(octets)
+    pub(crate) const fn of(bytes: &'a [u8]) -> Self {
+        Self(bytes)
     }
 
     pub(crate) fn kind(&self) -> Result<u8, Error> {
         u8_at(self.0, field::KIND)
     }
 
-    /// Octets of the data, from the length field.
+    /// Bytes of the data, from the length field.
     pub(crate) fn length(&self) -> Result<u8, Error> {
         match self.kind()? {
             PAD1 => Ok(0),
@@ -62,8 +62,8 @@ impl<'a> Tlv<'a> {
         }
     }
 
-    /// All octets of the option.
-    pub(crate) fn octets(&self) -> Result<&'a [u8], Error> {
+    /// All bytes of the option.
+    pub(crate) fn bytes(&self) -> Result<&'a [u8], Error> {
         let front = match self.kind()? {
             PAD1 => 1,
             _ => field::DATA,
@@ -73,7 +73,7 @@ impl<'a> Tlv<'a> {
 
     /// The data of the option.
     pub(crate) fn data(&self) -> Result<&'a [u8], Error> {
-        Ok(self.octets()?.get(field::DATA..).unwrap_or_default())
+        Ok(self.bytes()?.get(field::DATA..).unwrap_or_default())
     }
 }
 
@@ -82,16 +82,16 @@ impl<'a> Tlv<'a> {
 pub(crate) struct JumboPayload {
     /// The protocol number of the next header.
     pub(crate) next_header: u8,
-    /// Octets behind the IPv6 header.
+    /// Bytes behind the IPv6 header.
     pub(crate) length: u32,
 }
 
 impl JumboPayload {
-    /// Writes the header. Returns the octets behind it.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let (header, rest) = split_mut::<JUMBO_HEADER_LEN>(octets)?;
+    /// Writes the header. Returns the bytes behind it.
+    pub(crate) fn emit<'a>(&self, bytes: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (header, rest) = split_mut::<JUMBO_HEADER_LEN>(bytes)?;
         let (start, option) = header.split_at_mut(extension::START);
-        // One unit of eight octets.
+        // One unit of eight bytes.
         start.copy_from_slice(&[self.next_header, 0]);
         option[field::KIND] = JUMBO_PAYLOAD;
         option[field::LENGTH] = JUMBO_PAYLOAD_LEN;
@@ -110,20 +110,20 @@ mod tests {
             next_header: 17,
             length: 190_016,
         };
-        let mut octets = [0xee; JUMBO_HEADER_LEN];
-        assert_eq!(header.emit(&mut octets), Ok(&mut [][..]));
-        assert_eq!(octets, [17, 0, 0xc2, 4, 0, 2, 0xe6, 0x40]);
-        let option = Tlv::of(&octets[2..]);
+        let mut bytes = [0xee; JUMBO_HEADER_LEN];
+        assert_eq!(header.emit(&mut bytes), Ok(&mut [][..]));
+        assert_eq!(bytes, [17, 0, 0xc2, 4, 0, 2, 0xe6, 0x40]);
+        let option = Tlv::of(&bytes[2..]);
         assert_eq!((option.kind(), option.length()), (Ok(0xc2), Ok(4)));
         assert_eq!(option.data(), Ok(&[0, 2, 0xe6, 0x40][..]));
-        assert_eq!(option.octets().map(<[u8]>::len), Ok(6));
+        assert_eq!(option.bytes().map(<[u8]>::len), Ok(6));
     }
 
     #[test]
-    fn padding_of_one_octet_has_no_length_and_what_is_cut_short_no_data() {
+    fn padding_of_one_byte_has_no_length_and_what_is_cut_short_no_data() {
         let padding = Tlv::of(&[0, 0xc2, 4]);
         assert_eq!(
-            (padding.octets(), padding.data()),
+            (padding.bytes(), padding.data()),
             (Ok(&[0][..]), Ok(&[][..]))
         );
         let cut = Tlv::of(&[1, 2, 0]);

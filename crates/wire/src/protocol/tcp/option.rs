@@ -1,9 +1,9 @@
 //! Options of TCP [RFC9293 s3.2]: the maximum segment size, timestamps [RFC7323 s3.2] and selective
 //! acknowledgements [RFC2018 s3].
 
-use crate::octets::{put, u16_at};
+use crate::bytes::{put, u16_at};
 
-/// Offsets in every option of more than one octet.
+/// Offsets in every option of more than one byte.
 mod field {
     pub(super) const KIND: usize = 0;
     pub(super) const LENGTH: usize = 1;
@@ -23,20 +23,20 @@ mod kind {
     pub(super) const TIMESTAMPS: u8 = 8;
 }
 
-/// Octets of the timestamps option; two octets of padding in front fill its words
+/// Bytes of the timestamps option; two bytes of padding in front fill its words
 /// [RFC7323 sA].
 const TIMESTAMPS_LEN: u8 = 10;
 const PADDED_TIMESTAMPS: usize = 12;
 const PADDING: usize = 2;
-/// Octets of a SACK block.
+/// Bytes of a SACK block.
 const BLOCK_LEN: usize = 8;
 
-/// Octets of the option with the maximum segment size [RFC9293 s3.2].
+/// Bytes of the option with the maximum segment size [RFC9293 s3.2].
 pub(crate) const SEGMENT_SIZE_LEN: u8 = 4;
 
 /// The option with the maximum segment size [RFC9293 s3.2].
-pub(crate) const fn segment_size(octets: u16) -> [u8; SEGMENT_SIZE_LEN as usize] {
-    let [upper, lower] = octets.to_be_bytes();
+pub(crate) const fn segment_size(bytes: u16) -> [u8; SEGMENT_SIZE_LEN as usize] {
+    let [upper, lower] = bytes.to_be_bytes();
     [kind::SEGMENT_SIZE, SEGMENT_SIZE_LEN, upper, lower]
 }
 
@@ -44,7 +44,7 @@ pub(crate) const fn segment_size(octets: u16) -> [u8; SEGMENT_SIZE_LEN as usize]
 /// or are malformed in front of it.
 pub(crate) fn find_segment_size(options: &[u8]) -> Option<(usize, u16)> {
     let mut at = 0;
-    // Each round moves on by at least one octet.
+    // Each round moves on by at least one byte.
     loop {
         let option = options.get(at..)?;
         let step = match *option.first()? {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use keyfile::quantity::word;
 use keyfile::{Node, Table, refusal};
-use plan::World;
+use plan::Backend;
 use plan::setting::{LinkKind, Network, Transfer};
 use units::Transport;
 
@@ -11,8 +11,8 @@ use super::{called, of_one_wire};
 use crate::reader::Reader;
 
 /// Whether the fates of a transfer's packets are known for each link.
-pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {
-    let seen = world.profile().paces_every_link || network.link == LinkKind::Emulated;
+pub(super) fn is_followed(network: &Network, transfer: &Transfer, backend: Backend) -> bool {
+    let seen = backend.profile().paces_every_link || network.link == LinkKind::Emulated;
     seen && transfer.protocol == Transport::Tcp
 }
 

@@ -43,9 +43,9 @@ impl Faults {
     pub(super) fn read(table: &mut Inherited<'_, '_, '_>) -> Result<Self> {
         // The length field of IPv4 has 16 bits [RFC791 s3.1], the option for the segment
         // size, too [RFC9293 s3.2].
-        let octets = || number(68, u16::MAX.into());
+        let bytes = || number(68, u16::MAX.into());
         Ok(Self {
-            drop_above: table.if_written("drop_above", octets(), |keys| &keys.faults.drop_above)?,
+            drop_above: table.if_written("drop_above", bytes(), |keys| &keys.faults.drop_above)?,
             direction: table.if_written("drop_direction", word(DIRECTIONS), |keys| {
                 &keys.faults.direction
             })?,
@@ -59,8 +59,8 @@ impl Faults {
                 &keys.faults.messages
             })?,
             interval: table.if_written("too_big_interval", span, |keys| &keys.faults.interval)?,
-            announced: table.if_written("too_big_mtu", octets(), |keys| &keys.faults.announced)?,
-            mss: table.if_written("mss", octets(), |keys| &keys.faults.mss)?,
+            announced: table.if_written("too_big_mtu", bytes(), |keys| &keys.faults.announced)?,
+            mss: table.if_written("mss", bytes(), |keys| &keys.faults.mss)?,
             fragments: table.if_written("fragments", word(PASS_OR_DROP), |keys| {
                 &keys.faults.fragments
             })?,
@@ -98,7 +98,7 @@ impl Faults {
         let Some(most) = &self.drop_above else {
             return self.alone().map_or(Ok(None), Err);
         };
-        let octets = u64::try_from(most.value).unwrap_or_default();
+        let bytes = u64::try_from(most.value).unwrap_or_default();
         let from = self.from.as_ref().map_or(Span::ZERO, |from| from.value);
         if let Some(until) = self.until.as_ref().filter(|until| until.value <= from) {
             return Err(
@@ -111,7 +111,7 @@ impl Faults {
             share: self.flows.as_ref().map_or(1.0, |found| found.value),
             from,
             until: self.until.as_ref().map(|until| until.value),
-            ..Rule::always(Action::DropAbove(Bytes::new(octets)))
+            ..Rule::always(Action::DropAbove(Bytes::new(bytes)))
         }))
     }
 

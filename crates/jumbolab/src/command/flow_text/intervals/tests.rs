@@ -6,7 +6,7 @@ fn received(messages: u64, lost: u64) -> ReceivedInterval {
     ReceivedInterval {
         lasted: Span::from_secs(1),
         messages,
-        octets: Bytes::new(messages * 1_250),
+        bytes: Bytes::new(messages * 1_250),
         lost,
         delays: Quantiles {
             count: messages,
@@ -25,7 +25,7 @@ fn interval(count: u16) -> Interval {
         name: Name::new(&format!("flow-{flow}")).unwrap(),
         sent: Some(SentInterval {
             messages: 100_000,
-            octets: Bytes::new(125_000_000),
+            bytes: Bytes::new(125_000_000),
             tcp: Some(TcpInterval {
                 retransmitted: 3,
                 window: Bytes::new(123_456),

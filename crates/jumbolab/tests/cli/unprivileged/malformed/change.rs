@@ -2,53 +2,53 @@
 
 use wire::jumbogram::at;
 
-/// Octets of its payload, all zero.
+/// Bytes of its payload, all zero.
 pub(super) const PAYLOAD: u32 = 65_600;
 
 /// Writes a 16-bit number.
-pub(super) fn put16(octets: &mut [u8], at: usize, value: u16) {
-    octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
+pub(super) fn put16(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
 /// Writes a 32-bit number.
-pub(super) fn put32(octets: &mut [u8], at: usize, value: u32) {
-    octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
+pub(super) fn put32(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Inserts another header of eight octets behind the options, and adjusts the lengths.
-pub(super) fn insert(octets: &mut Vec<u8>, number: u8, header: [u8; 8]) {
-    octets[at::OPTIONS] = number;
-    octets.splice(at::UDP..at::UDP, header);
-    put32(octets, at::JUMBO_LENGTH, PAYLOAD + 24);
+/// Inserts another header of eight bytes behind the options, and adjusts the lengths.
+pub(super) fn insert(bytes: &mut Vec<u8>, number: u8, header: [u8; 8]) {
+    bytes[at::OPTIONS] = number;
+    bytes.splice(at::UDP..at::UDP, header);
+    put32(bytes, at::JUMBO_LENGTH, PAYLOAD + 24);
 }
 
-/// Adds eight octets of options behind the Jumbo Payload option.
-pub(super) fn more_options(octets: &mut Vec<u8>, options: [u8; 8]) {
-    insert(octets, 17, options);
-    octets[at::OPTIONS + 1] = 1;
+/// Adds eight bytes of options behind the Jumbo Payload option.
+pub(super) fn more_options(bytes: &mut Vec<u8>, options: [u8; 8]) {
+    insert(bytes, 17, options);
+    bytes[at::OPTIONS + 1] = 1;
 }
 
-/// Moves the option by `by` octets of padding.
-pub(super) fn shift(octets: &mut Vec<u8>, by: usize) {
+/// Moves the option by `by` bytes of padding.
+pub(super) fn shift(bytes: &mut Vec<u8>, by: usize) {
     let mut options = vec![0; 16];
     options[0] = 17;
     options[1] = 1;
     let option = [0xc2, 4, 0, 1, 0, 0x58];
     options[2 + by..8 + by].copy_from_slice(&option);
-    octets.splice(at::OPTIONS..at::UDP, options);
+    bytes.splice(at::OPTIONS..at::UDP, options);
 }
 
 /// A packet of ordinary length that has the option.
-pub(super) fn ordinary(octets: &mut Vec<u8>) {
-    octets.truncate(at::UDP + 200);
-    octets[at::NEXT] = 60;
-    put16(octets, at::LENGTH, 208);
+pub(super) fn ordinary(bytes: &mut Vec<u8>) {
+    bytes.truncate(at::UDP + 200);
+    bytes[at::NEXT] = 60;
+    put16(bytes, at::LENGTH, 208);
 }
 
 /// Replaces the checksum by that for another length.
-pub(super) fn resum(octets: &mut [u8], length: fn(u32) -> u32) {
+pub(super) fn resum(bytes: &mut [u8], length: fn(u32) -> u32) {
     let right = PAYLOAD + 8;
-    let old = u16::from_be_bytes([octets[at::CHECKSUM], octets[at::CHECKSUM + 1]]);
+    let old = u16::from_be_bytes([bytes[at::CHECKSUM], bytes[at::CHECKSUM + 1]]);
     // The sum changes by the difference of the lengths [RFC1624 s3].
     let parts = |value: u32| (value >> 16) + (value & 0xffff);
     let mut sum = u32::from(!old) + parts(!parts(right) & 0xffff) + parts(length(right));
@@ -56,5 +56,5 @@ pub(super) fn resum(octets: &mut [u8], length: fn(u32) -> u32) {
         sum = parts(sum);
     }
     let sum = u16::try_from(sum).unwrap_or(u16::MAX);
-    octets[at::CHECKSUM..at::CHECKSUM + 2].copy_from_slice(&(!sum).to_be_bytes());
+    bytes[at::CHECKSUM..at::CHECKSUM + 2].copy_from_slice(&(!sum).to_be_bytes());
 }

@@ -22,16 +22,16 @@ pub(super) struct Variant {
 
 impl Variant {
     /// The packet, from `address` to its own `port`.
-    pub(super) fn octets(&self, address: Ipv6Addr, port: u16) -> Vec<u8> {
+    pub(super) fn bytes(&self, address: Ipv6Addr, port: u16) -> Vec<u8> {
         let packet = Packet {
             addresses: [address; 2],
             ports: [FROM, port],
             payload: PAYLOAD,
         };
-        let mut octets = vec![0; packet.head_len() + PAYLOAD as usize];
-        packet.emit(Sum::default(), &mut octets).unwrap();
-        (self.change)(&mut octets);
-        octets
+        let mut bytes = vec![0; packet.head_len() + PAYLOAD as usize];
+        packet.emit(Sum::default(), &mut bytes).unwrap();
+        (self.change)(&mut bytes);
+        bytes
     }
 }
 
@@ -61,32 +61,26 @@ const DROP: Answer = Answer::Discard;
 /// All variants, grouped by the violated rule.
 pub(super) const VARIANTS: &[Variant] = &[
     // The option states a length that the IPv6 header could state.
+    variant("the option says 0 bytes", parameter_problem(44), HDR, |o| {
+        put32(o, at::JUMBO_LENGTH, 0)
+    }),
+    variant("the option says 8 bytes", parameter_problem(44), HDR, |o| {
+        put32(o, at::JUMBO_LENGTH, 8)
+    }),
     variant(
-        "the option says 0 octets",
-        parameter_problem(44),
-        HDR,
-        |o| put32(o, at::JUMBO_LENGTH, 0),
-    ),
-    variant(
-        "the option says 8 octets",
-        parameter_problem(44),
-        HDR,
-        |o| put32(o, at::JUMBO_LENGTH, 8),
-    ),
-    variant(
-        "the option says 1280 octets",
+        "the option says 1280 bytes",
         parameter_problem(44),
         HDR,
         |o| put32(o, at::JUMBO_LENGTH, 1_280),
     ),
     variant(
-        "the option says 65 535 octets",
+        "the option says 65 535 bytes",
         parameter_problem(44),
         HDR,
         |o| put32(o, at::JUMBO_LENGTH, 65_535),
     ),
     variant(
-        "the option says 1280 octets, the IPv6 header as well",
+        "the option says 1280 bytes, the IPv6 header as well",
         parameter_problem(44),
         HDR,
         |o| {
@@ -96,19 +90,19 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     // The IPv6 header has a length as well.
     variant(
-        "the IPv6 header says 8 octets as well",
+        "the IPv6 header says 8 bytes as well",
         parameter_problem(42),
         HDR,
         |o| put16(o, at::LENGTH, 8),
     ),
     variant(
-        "the IPv6 header says 1280 octets as well",
+        "the IPv6 header says 1280 bytes as well",
         parameter_problem(42),
         HDR,
         |o| put16(o, at::LENGTH, 1_280),
     ),
     variant(
-        "the IPv6 header says 65 535 octets as well",
+        "the IPv6 header says 65 535 bytes as well",
         parameter_problem(42),
         HDR,
         |o| put16(o, at::LENGTH, 65_535),
@@ -160,17 +154,17 @@ pub(super) const VARIANTS: &[Variant] = &[
         },
     ),
     // The form of the option itself.
-    variant("the option has 0 octets of data", DROP, "RFC2675 s2", |o| {
+    variant("the option has 0 bytes of data", DROP, "RFC2675 s2", |o| {
         o[at::OPTION + 1] = 0
     }),
-    variant("the option has 3 octets of data", DROP, "RFC2675 s2", |o| {
+    variant("the option has 3 bytes of data", DROP, "RFC2675 s2", |o| {
         o[at::OPTION + 1] = 3
     }),
-    variant("the option has 5 octets of data", DROP, "RFC2675 s2", |o| {
+    variant("the option has 5 bytes of data", DROP, "RFC2675 s2", |o| {
         o[at::OPTION + 1] = 5
     }),
     variant(
-        "the option has 255 octets of data",
+        "the option has 255 bytes of data",
         DROP,
         "RFC2675 s2",
         |o| o[at::OPTION + 1] = 255,
@@ -186,21 +180,21 @@ pub(super) const VARIANTS: &[Variant] = &[
     }),
     // The stated length exceeds the packet.
     variant(
-        "the option says one octet too many",
+        "the option says one byte too many",
         DROP,
         "RFC2675 s2",
         |o| put32(o, at::JUMBO_LENGTH, PAYLOAD + 17),
     ),
     variant(
-        "the option says 1000 octets too many",
+        "the option says 1000 bytes too many",
         DROP,
         "RFC2675 s2",
         |o| put32(o, at::JUMBO_LENGTH, PAYLOAD + 1_016),
     ),
-    variant("the option says 2^31 octets", DROP, "RFC2675 s2", |o| {
+    variant("the option says 2^31 bytes", DROP, "RFC2675 s2", |o| {
         put32(o, at::JUMBO_LENGTH, 1 << 31)
     }),
-    variant("the option says 2^32 - 1 octets", DROP, "RFC2675 s2", |o| {
+    variant("the option says 2^32 - 1 bytes", DROP, "RFC2675 s2", |o| {
         put32(o, at::JUMBO_LENGTH, u32::MAX)
     }),
     variant(
@@ -210,13 +204,13 @@ pub(super) const VARIANTS: &[Variant] = &[
         |o| o.truncate(at::JUMBO_LENGTH),
     ),
     variant(
-        "the IPv6 header says 4 octets, half of the options",
+        "the IPv6 header says 4 bytes, half of the options",
         DROP,
         "RFC8200 s4.3",
         |o| put16(o, at::LENGTH, 4),
     ),
-    // The stated length is too small: the checksum covers other octets.
-    variant("the option says eight octets too few", DROP, UDP, |o| {
+    // The stated length is too small: the checksum covers other bytes.
+    variant("the option says eight bytes too few", DROP, UDP, |o| {
         put32(o, at::JUMBO_LENGTH, PAYLOAD + 8)
     }),
     // UDP.
@@ -227,7 +221,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         put16(o, at::CHECKSUM, 0)
     }),
     variant(
-        "one octet of the payload is wrong",
+        "one byte of the payload is wrong",
         DROP,
         "RFC8200 s8.1",
         |o| {

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use super::{STRING_LEN, ioctl, names, octets, text};
+use super::{STRING_LEN, bytes, ioctl, names, text};
 
 const ETHTOOL_GDRVINFO: u32 = 0x03;
 const ETHTOOL_GSTATS: u32 = 0x1d;
@@ -23,16 +23,16 @@ pub(crate) struct DriverInfo {
 /// The driver of an interface, and the firmware of its device.
 pub(crate) fn driver_info(control: BorrowedFd<'_>, interface: &str) -> io::Result<DriverInfo> {
     // struct ethtool_drvinfo: cmd, driver, version, fw_version, bus_info and
-    // erom_version of 32 octets each, 12 octets, and five numbers.
+    // erom_version of 32 bytes each, 12 bytes, and five numbers.
     const WORDS: usize = 1 + (5 * STRING_LEN + 12) / 4 + 5;
     const DRIVER: usize = 4;
     const FIRMWARE: usize = 4 + 2 * STRING_LEN;
     let mut request = [0; WORDS];
     request[0] = ETHTOOL_GDRVINFO;
     ioctl(control, interface, &mut request)?;
-    let octets = octets(&request);
+    let bytes = bytes(&request);
     let word = |at: usize| {
-        let word = text(&octets[at..at + STRING_LEN]);
+        let word = text(&bytes[at..at + STRING_LEN]);
         Some(word).filter(|word| !word.is_empty() && word != "N/A")
     };
     Ok(DriverInfo {
@@ -74,8 +74,8 @@ pub(crate) fn statistics(
     request[0] = ETHTOOL_GSTATS;
     request[1] = u32::try_from(names.len()).map_err(io::Error::other)?;
     ioctl(control, interface, &mut request)?;
-    let octets = octets(&request[2..]);
-    let values = octets
+    let bytes = bytes(&request[2..]);
+    let values = bytes
         .as_chunks::<8>()
         .0
         .iter()

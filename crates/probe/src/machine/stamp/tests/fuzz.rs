@@ -8,34 +8,34 @@ use super::*;
 
 /// A packet of any content, most of them test packets.
 fn any_packet() -> impl Strategy<Value = (u16, u64, Vec<u8>)> {
-    let octets = prop_oneof![
+    let bytes = prop_oneof![
         4 => (44_usize..300, any::<u16>(), any::<bool>(), vec((44_usize..300, any::<u8>()), 0..4))
             .prop_map(|(length, session, short, damage)| {
-                let mut octets = super::packet(0, session, length.max(72), short);
-                octets.truncate(length);
+                let mut bytes = super::packet(0, session, length.max(72), short);
+                bytes.truncate(length);
                 for (place, value) in damage {
-                    if let Some(octet) = octets.get_mut(place) {
-                        *octet = value;
+                    if let Some(byte) = bytes.get_mut(place) {
+                        *byte = value;
                     }
                 }
-                octets
+                bytes
             }),
         1 => vec(any::<u8>(), 0..200),
     ];
-    (0_u16..4, 0_u64..2_000, octets)
+    (0_u16..4, 0_u64..2_000, bytes)
 }
 
 proptest! {
-    /// No sequence of packets is amplified: neither in octets nor in packets.
+    /// No sequence of packets is amplified: neither in bytes nor in packets.
     #[test]
     fn no_sequence_of_packets_is_amplified(packets in vec(any_packet(), 0..60)) {
         let mut reflector = Reflector::new(Limits::default(), error());
         let (mut now, mut got) = (0, 0);
-        for (number, gap, octets) in &packets {
+        for (number, gap, bytes) in &packets {
             now += gap;
             got += 1;
-            match reflect(&mut reflector, at(now), peer(*number), octets) {
-                Ok(reply) => prop_assert!((BASE_LEN..=octets.len()).contains(&reply.len())),
+            match reflect(&mut reflector, at(now), peer(*number), bytes) {
+                Ok(reply) => prop_assert!((BASE_LEN..=bytes.len()).contains(&reply.len())),
                 Err(Refusal::Limited | Refusal::Unresolved) => {
                     prop_assert!(false, "so few packets");
                 }

@@ -27,8 +27,8 @@ impl Path {
         packet(self.next - 1, 7, 200, false)
     }
 
-    fn reflect(&mut self, octets: &[u8]) -> Reflected {
-        let reply = reflect(&mut self.reflector, at(0), peer(1), octets).unwrap();
+    fn reflect(&mut self, bytes: &[u8]) -> Reflected {
+        let reply = reflect(&mut self.reflector, at(0), peer(1), bytes).unwrap();
         Reflected::parse(&reply).unwrap()
     }
 
@@ -40,11 +40,11 @@ impl Path {
 
     /// Sends a packet, and loses it or the reply in this direction.
     fn exchange(&mut self, lost: Option<Direction>) {
-        let octets = self.send();
+        let bytes = self.send();
         if lost == Some(Direction::Forward) {
             return;
         }
-        let reply = self.reflect(&octets);
+        let reply = self.reflect(&bytes);
         if lost.is_none() {
             self.receive(&reply);
         }

@@ -17,12 +17,12 @@ fn each_session_has_sequence_numbers_of_its_own() {
     let mut expected = [0_u32; 2];
     for round in 0..20_u32 {
         let which = usize::from(round % 3 == 0);
-        let octets = packet(round, sessions[which], 100, false);
+        let bytes = packet(round, sessions[which], 100, false);
         // Every fifth packet is lost in the forward direction, so numbers differ.
         if round % 5 == 4 {
             continue;
         }
-        let reply = reflect(&mut reflector, at(0), peer(1), &octets).unwrap();
+        let reply = reflect(&mut reflector, at(0), peer(1), &bytes).unwrap();
         let read = Reflected::parse(&reply).unwrap();
         assert_eq!(
             (read.packet.sequence, read.stateful),
@@ -33,8 +33,8 @@ fn each_session_has_sequence_numbers_of_its_own() {
         expected[which] += 1;
     }
     // The port is part of a session.
-    let octets = packet(20, sessions[0], 100, true);
-    let reply = reflect(&mut reflector, at(0), peer(2), &octets).unwrap();
+    let bytes = packet(20, sessions[0], 100, true);
+    let reply = reflect(&mut reflector, at(0), peer(2), &bytes).unwrap();
     assert_eq!(Reflected::parse(&reply).unwrap().packet.sequence, 0);
     assert_eq!(reply.len(), 72);
     assert_eq!(reflector.counts().reflected, 17);
@@ -43,8 +43,8 @@ fn each_session_has_sequence_numbers_of_its_own() {
 #[test]
 fn one_source_is_limited_and_does_not_use_up_what_others_get() {
     let mut reflector = reflector();
-    let octets = packet(0, 7, 100, false);
-    let mut granted = |now, from| reflect(&mut reflector, now, from, &octets).is_ok();
+    let bytes = packet(0, 7, 100, false);
+    let mut granted = |now, from| reflect(&mut reflector, now, from, &bytes).is_ok();
     let burst = (0..10_000).filter(|_| granted(at(0), peer(1))).count();
     assert_eq!(burst, 2_000);
     // 1000 per second afterwards.
@@ -71,20 +71,20 @@ fn one_source_is_limited_and_does_not_use_up_what_others_get() {
 fn spoofed_sources_are_limited_in_all_and_take_a_bounded_memory() {
     let limits = Limits::default();
     let mut reflector = Reflector::new(limits, error());
-    let answer = |reflector: &mut Reflector, now, from, octets: &[u8]| {
-        let reply = reflect(reflector, now, from, octets).unwrap();
+    let answer = |reflector: &mut Reflector, now, from, bytes: &[u8]| {
+        let reply = reflect(reflector, now, from, bytes).unwrap();
         let reply = Reflected::parse(&reply).unwrap();
         (reply.packet.sequence, reply.stateful)
     };
     let known = packet(0, 7, 100, false);
     assert_eq!(answer(&mut reflector, at(0), peer(1), &known), (0, true));
-    let octets = packet(0, 1, 100, false);
+    let bytes = packet(0, 1, 100, false);
     let mut granted = 0;
     for number in 0..200_000_u32 {
         // 100 000 sources per second, for two seconds.
         let now = at(u64::from(number) * 10);
         let from = SocketAddr::from((0x0a00_0000_u32.wrapping_add(number).to_be_bytes(), 9));
-        granted += u32::from(reflect(&mut reflector, now, from, &octets).is_ok());
+        granted += u32::from(reflect(&mut reflector, now, from, &bytes).is_ok());
         assert!(reflector.sessions.len() <= limits.sessions);
         assert!(reflector.sources.len() <= limits.sources);
     }
@@ -99,8 +99,8 @@ fn spoofed_sources_are_limited_in_all_and_take_a_bounded_memory() {
         (1, now, (1, false)),
         (2, now + limits.idle, (0, true)),
     ] {
-        let octets = packet(number, 3, 100, false);
-        assert_eq!(answer(&mut reflector, now, from, &octets), expected);
+        let bytes = packet(number, 3, 100, false);
+        assert_eq!(answer(&mut reflector, now, from, &bytes), expected);
     }
     assert!(reflector.counts().without_state > 2);
 }
@@ -112,14 +112,14 @@ fn sources_that_may_not_exist_take_nothing_from_a_sender_whose_neighbour_is_know
     // 20 000 of them per second for two seconds, each of another address of the link.
     for number in 0..40_000_u32 {
         let now = at(u64::from(number) * 50);
-        let octets = packet(number, 1, 84, false);
+        let bytes = packet(number, 1, 84, false);
         let [.., high, low] = number.to_be_bytes();
         let arrival = Arrival {
             from: SocketAddr::from(([10, 77, high, low], 9)),
             unix_nanos: wall(now),
             hop_limit: 64,
             is_resolved: false,
-            octets: &octets,
+            bytes: &bytes,
         };
         if let Ok(reply) = answer(&mut reflector, now, &arrival) {
             spoofed += 1;
@@ -127,8 +127,8 @@ fn sources_that_may_not_exist_take_nothing_from_a_sender_whose_neighbour_is_know
         }
         // And an honest one, a thousand times a second.
         if number % 20 == 0 {
-            let octets = packet(known, 7, 1_400, false);
-            let reply = reflect(&mut reflector, now, peer(1), &octets).unwrap();
+            let bytes = packet(known, 7, 1_400, false);
+            let reply = reflect(&mut reflector, now, peer(1), &bytes).unwrap();
             let reply = Reflected::parse(&reply).unwrap();
             assert_eq!((reply.packet.sequence, reply.stateful), (known, true));
             known += 1;
@@ -144,23 +144,23 @@ fn sources_that_may_not_exist_take_nothing_from_a_sender_whose_neighbour_is_know
 fn one_address_has_a_limited_number_of_sessions() {
     let limits = Limits::default();
     let mut reflector = Reflector::new(limits, error());
-    let octets = packet(0, 7, 100, false);
+    let bytes = packet(0, 7, 100, false);
     for number in 0..1_000 {
         let now = at(u64::from(number) * 1_000);
-        reflect(&mut reflector, now, peer(number), &octets).unwrap();
+        reflect(&mut reflector, now, peer(number), &bytes).unwrap();
         assert!(reflector.sessions.len() <= limits.sessions_per_address);
     }
-    let last = reflect(&mut reflector, at(2_000_000), peer(999), &octets).unwrap();
+    let last = reflect(&mut reflector, at(2_000_000), peer(999), &bytes).unwrap();
     assert_eq!(Reflected::parse(&last).unwrap().packet.sequence, 1);
-    let first = reflect(&mut reflector, at(2_000_000), peer(0), &octets).unwrap();
+    let first = reflect(&mut reflector, at(2_000_000), peer(0), &bytes).unwrap();
     assert_eq!(Reflected::parse(&first).unwrap().packet.sequence, 0);
 }
 
 #[test]
 fn reflectors_do_not_answer_each_other() {
     let mut reflectors = [reflector(), reflector()];
-    let octets = packet(0, 7, 100, false);
-    let reply = reflect(&mut reflectors[0], at(0), peer(1), &octets).unwrap();
+    let bytes = packet(0, 7, 100, false);
+    let reply = reflect(&mut reflectors[0], at(0), peer(1), &bytes).unwrap();
     let again = reflect(&mut reflectors[1], at(0), peer(1), &reply);
     assert_eq!(again, Err(Refusal::Malformed));
 }

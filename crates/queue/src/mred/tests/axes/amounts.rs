@@ -67,7 +67,7 @@ fn an_arrival_without_room_is_helped_by_as_few_packets_as_it_takes() {
         },
         ..half()
     };
-    // 442 octets come and 100 are free: four packets of 100 make room.
+    // 442 bytes come and 100 are free: four packets of 100 make room.
     let after_arriving = after(&full(Over::Arriving));
     assert_eq!(after_arriving.inner_dropped, [1_000, 1_001, 1_002]);
     assert_eq!(

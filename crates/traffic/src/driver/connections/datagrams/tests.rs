@@ -40,7 +40,7 @@ fn sent(addresses: [IpAddr; 2], gap: Span, payloads: Law, length: Span) -> (Depa
         payloads,
         bursts: None,
         packets: None,
-        octets: None,
+        bytes: None,
         seed: 1,
         path_mtu: PathMtu::Machine,
         send_buffer: None,
@@ -69,7 +69,7 @@ fn every_datagram_of_a_schedule_arrives_once_after_it_was_sent() {
     // Due at 3, 5, .. 99 ms.
     assert_eq!((departed.offered, departed.refused), (49, 0));
     assert_eq!(departed.first, Some(Span::from_millis(3)));
-    assert_eq!(departed.octets, 18 * departed.sent);
+    assert_eq!(departed.bytes, 18 * departed.sent);
     let [arrived] = &arrivals.flows[..] else {
         panic!("{arrivals:?}");
     };
@@ -79,7 +79,7 @@ fn every_datagram_of_a_schedule_arrives_once_after_it_was_sent() {
         (0, 0)
     );
     assert_eq!(
-        (arrived.flow, arrived.first_octets, arrived.unstamped),
+        (arrived.flow, arrived.first_bytes, arrived.unstamped),
         (7, 18, 0)
     );
     let [first, last] = arrived.span.unwrap();

@@ -173,7 +173,7 @@ impl Session {
             match end {
                 Ended::Sent(sent) => match *sent {
                     Ok(sent) => {
-                        self.client.ended(number, sent.messages, sent.octets.get());
+                        self.client.ended(number, sent.messages, sent.bytes.get());
                         outcome.sent = Some(sent);
                     }
                     Err(error) => {

@@ -126,7 +126,7 @@ impl ReceivedReader {
         ReceivedInterval {
             lasted: now.since(begin).unwrap_or_default(),
             messages: totals.messages.saturating_sub(before.messages),
-            octets: Bytes::new(totals.octets.saturating_sub(before.octets)),
+            bytes: Bytes::new(totals.bytes.saturating_sub(before.bytes)),
             lost: totals.missing.saturating_sub(before.missing),
             delays: self.reading.next(&counters.delays),
             jitter: Span::from_nanos(totals.jitter),
@@ -146,7 +146,7 @@ impl SentReader {
             number,
             lasted: lasted.as_nanos(),
             messages: totals.messages.saturating_sub(before.messages),
-            octets: totals.octets.saturating_sub(before.octets),
+            bytes: totals.bytes.saturating_sub(before.bytes),
             lost: totals.unsent.saturating_sub(before.unsent),
             ..Progress::default()
         }
@@ -180,7 +180,7 @@ impl SentReader {
         let later = behind.as_secs_f64() - self.behind.as_secs_f64();
         self.behind = behind;
         let messages = totals.messages.saturating_sub(before.messages);
-        // The messages of the interval were due in a shorter time, if lateness grew.
+        // The messages of the interval were due in a shorter time, if timing error grew.
         let seconds = lasted.as_secs_f64();
         let on_time = seconds - later;
         let due =
@@ -188,7 +188,7 @@ impl SentReader {
         Some(FlowInterval {
             sent: Some(SentInterval {
                 messages,
-                octets: Bytes::new(totals.octets.saturating_sub(before.octets)),
+                bytes: Bytes::new(totals.bytes.saturating_sub(before.bytes)),
                 unsent: totals.unsent.saturating_sub(before.unsent),
                 behind,
                 due,

@@ -1,4 +1,4 @@
-//! Departures as in D-ITG without polling: lateness accumulates.
+//! Departures as in D-ITG without polling: timing error accumulates.
 
 use units::{Span, Time};
 

@@ -22,7 +22,7 @@ use os::sys::option;
 const LONGEST: usize = 1 << 16;
 
 /// A lower bound of the space that a datagram takes in a receive buffer: the kernel
-/// counts its own records of some 600 octets with each.
+/// counts its own records of some 600 bytes with each.
 const LEAST_SPACE: u64 = 512;
 
 /// If datagrams are closer than this, the receiver polls every [`LULL`] instead of
@@ -143,9 +143,9 @@ impl Waiting {
     /// Records the datagrams of one call.
     fn count(&mut self, inbox: &Inbox, read: Time) {
         for (place, taken) in inbox.taken().iter().enumerate() {
-            let octets = inbox.octets(place);
+            let bytes = inbox.bytes(place);
             self.recorder.merged(taken.merged.is_some());
-            if *octets == self.flow.cookie {
+            if *bytes == self.flow.cookie {
                 if !self.connected {
                     self.show_cookie();
                 }
@@ -156,9 +156,9 @@ impl Waiting {
                 stamp: taken.stamp,
             };
             match taken.merged {
-                None => self.count_one(octets, taken.length, arrival),
+                None => self.count_one(bytes, taken.length, arrival),
                 Some(size) => {
-                    for datagram in octets.chunks(size) {
+                    for datagram in bytes.chunks(size) {
                         self.count_one(datagram, datagram.len(), arrival);
                     }
                 }
@@ -167,15 +167,15 @@ impl Waiting {
     }
 
     /// A datagram that does not match its header is not ours.
-    fn count_one(&mut self, octets: &[u8], length: usize, arrival: Arrival) {
-        let message = Message::parse(octets).ok();
+    fn count_one(&mut self, bytes: &[u8], length: usize, arrival: Arrival) {
+        let message = Message::parse(bytes).ok();
         let fits = |message: &Message| usize::try_from(message.length) == Ok(length);
         if let Some(message) = message.filter(fits) {
             self.recorder.record(message, arrival);
         }
     }
 
-    /// Sends every datagram back with the flag of an echo: never more octets than
+    /// Sends every datagram back with the flag of an echo: never more bytes than
     /// arrived.
     fn answer_datagrams(&mut self) -> Result<()> {
         let mut room = vec![0; LONGEST];

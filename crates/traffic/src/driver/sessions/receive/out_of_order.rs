@@ -1,4 +1,4 @@
-//! How much of a stream had arrived where its rate may start, with the octets behind
+//! How much of a stream had arrived where its rate may start, with the bytes behind
 //! missing segments.
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,12 +11,12 @@ use os::sys::tcp_info::{self, InOrder};
 
 /// Asks TCP what has arrived at the instants at which the rate of a stream may start.
 pub(super) struct RateStarts {
-    /// Octets in front of the first message.
+    /// Bytes in front of the first message.
     ahead: u64,
-    /// The octets that had arrived before the first message.
+    /// The bytes that had arrived before the first message.
     start: InOrder,
     first: Option<FirstArrival>,
-    /// The octets that had arrived [`SETTLING`] after the first message.
+    /// The bytes that had arrived [`SETTLING`] after the first message.
     settled: Option<Option<StreamPoint>>,
 }
 
@@ -26,7 +26,7 @@ struct FirstArrival {
 }
 
 impl RateStarts {
-    /// For a stream of which the first `ahead` octets, in front of its first message,
+    /// For a stream of which the first `ahead` bytes, in front of its first message,
     /// have been read.
     pub(super) fn new(stream: &OwnedFd, ahead: u64) -> Result<Self> {
         let start = tcp_info::in_order(stream.as_fd());
@@ -71,14 +71,14 @@ impl RateStarts {
         Ok(())
     }
 
-    /// The octets of messages that have arrived, if any segment arrived out of order.
+    /// The bytes of messages that have arrived, if any segment arrived out of order.
     fn ask(&self, stream: &OwnedFd, recorder: &ReceiveRecorder) -> Result<Option<StreamPoint>> {
         let at = recorder.nanos(clock::monotonic());
         let arrived = tcp_info::arrived_at_most(stream.as_fd(), self.start);
         let arrived = arrived.during(|| "asking what has arrived")?;
-        Ok(arrived.map(|octets| StreamPoint {
+        Ok(arrived.map(|bytes| StreamPoint {
             at,
-            octets: octets.saturating_sub(self.ahead),
+            bytes: bytes.saturating_sub(self.ahead),
         }))
     }
 }

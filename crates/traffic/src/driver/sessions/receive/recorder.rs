@@ -137,7 +137,7 @@ impl ReceiveRecorder {
         let delays = DelayDistribution::of(recorded.delays()).unwrap_or_default();
         Report {
             messages: summary.order.distinct,
-            octets: summary.octets,
+            bytes: summary.bytes,
             lasted: self.arrivals.span().map_or(0, |(first, last)| last - first),
             duplicates: summary.order.duplicates,
             reordered: summary.order.reordered,
@@ -204,7 +204,7 @@ mod tests {
             );
         }
         let report = recorder.report();
-        assert_eq!((report.messages, report.octets), (5, 500));
+        assert_eq!((report.messages, report.bytes), (5, 500));
         assert_eq!((report.duplicates, report.reordered), (2, 2));
         assert_eq!(report.unstamped, 7);
     }

@@ -20,10 +20,10 @@ use os::socket::receive;
 use os::socket::{set_code_point, set_timeout};
 use os::sys::inbox::receive_stamped;
 
-/// Octets per read.
+/// Bytes per read.
 const READ: usize = 1 << 18;
 
-/// Octets per write of an echo, which may have many times as many.
+/// Bytes per write of an echo, which may have many times as many.
 const WRITE: usize = 1 << 18;
 
 impl Waiting {
@@ -91,7 +91,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Reads the next octets of the stream into `room`, after those at `latest`; `None` at its
+    /// Reads the next bytes of the stream into `room`, after those at `latest`; `None` at its
     /// end, or at that of the flow. Only arrivals that are measured have stamps.
     fn next_piece(
         &mut self,
@@ -161,7 +161,7 @@ impl Waiting {
         Ok(entered)
     }
 
-    /// Sends a message back, from `room`, which holds no more than [`WRITE`] octets.
+    /// Sends a message back, from `room`, which holds no more than [`WRITE`] bytes.
     /// Returns whether the sender still accepts it.
     fn answer(&self, stream: &OwnedFd, message: Message, room: &mut Vec<u8>) -> Result<bool> {
         let Some(reply) = message.reply_in_full() else {
@@ -176,7 +176,7 @@ impl Waiting {
             .map_err(|error| Error::new("answering a message", error.to_string()))?;
         let mut sent = 0;
         loop {
-            // All octets behind the header are zero.
+            // All bytes behind the header are zero.
             let start = sent.min(HEADER_LEN);
             let end = room.len().min(start + (length - sent));
             match send(
@@ -190,7 +190,7 @@ impl Waiting {
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return Ok(false),
                 Err(error) => return Err(error).during(|| "answering a message"),
             }
-            // The sender may read an octet now and then.
+            // The sender may read a byte now and then.
             if self.deadline.permit().is_err() {
                 return Ok(false);
             }

@@ -45,8 +45,8 @@ impl Ready {
     /// interface counts as sent, and is lost on the path: the kernel reports it only
     /// because it keeps errors of the path for this socket
     /// ([`crate::driver::sessions::path_mtu`]).
-    fn send_out(&self, octets: &[u8]) -> nix::Result<()> {
-        match send(self.socket.as_raw_fd(), octets, MsgFlags::empty()) {
+    fn send_out(&self, bytes: &[u8]) -> nix::Result<()> {
+        match send(self.socket.as_raw_fd(), bytes, MsgFlags::empty()) {
             Ok(_) | Err(Errno::ENOBUFS) => Ok(()),
             Err(error) => Err(error),
         }
@@ -134,8 +134,8 @@ impl Ready {
             message.sent = sent;
             emit(message, place)?;
         }
-        let octets = &room[..bundle.len() * size];
-        match self.send_out(octets) {
+        let bytes = &room[..bundle.len() * size];
+        match self.send_out(bytes) {
             Ok(_) => {
                 for message in bundle.iter() {
                     log.sent(size, now);

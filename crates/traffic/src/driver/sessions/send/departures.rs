@@ -1,4 +1,4 @@
-//! Departures of the first octets of messages, timestamped by the kernel when it passes
+//! Departures of the first bytes of messages, timestamped by the kernel when it passes
 //! them to the interface, behind all queues of this host.
 
 use std::num::NonZero;
@@ -30,7 +30,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Makes `socket` count octets from here on.
+    /// Makes `socket` count bytes from here on.
     pub(super) fn begin(socket: BorrowedFd<'_>, every: NonZero<u64>, epoch: Time) -> Result<Self> {
         Ok(Self {
             every,
@@ -41,20 +41,20 @@ impl Stamps {
     }
 
     /// Writes the header of a message whose departure is to be timestamped. Returns the
-    /// rest of the octets of any message.
+    /// rest of the bytes of any message.
     pub(super) fn begin_message<'a>(
         &mut self,
         socket: BorrowedFd<'_>,
         sequence: u64,
-        octets: &'a [u8],
+        bytes: &'a [u8],
     ) -> Result<&'a [u8]> {
         if !sequence.is_multiple_of(self.every.get()) {
-            self.due.unstamped(octets.len());
-            return Ok(octets);
+            self.due.unstamped(bytes.len());
+            return Ok(bytes);
         }
         self.read(socket)?;
         self.due.switch(socket, true)?;
-        let head = &octets[..HEADER_LEN.min(octets.len())];
+        let head = &bytes[..HEADER_LEN.min(bytes.len())];
         let flags = MsgFlags::MSG_NOSIGNAL | MORE;
         // The write of the rest reports any error.
         let taken = send(socket.as_raw_fd(), head, flags).unwrap_or(0);
@@ -62,8 +62,8 @@ impl Stamps {
         if taken > 0 {
             self.due.stamped(taken, sequence);
         }
-        self.due.unstamped(octets.len() - taken);
-        Ok(&octets[taken..])
+        self.due.unstamped(bytes.len() - taken);
+        Ok(&bytes[taken..])
     }
 
     /// Waits until all data have left. Returns the departures whose timestamps were not

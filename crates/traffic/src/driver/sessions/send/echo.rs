@@ -97,7 +97,7 @@ pub(in super::super) fn run(
             let _ = records.send(Entry::Sent {
                 flow: number,
                 messages: sent.messages,
-                octets: sent.octets.get(),
+                bytes: sent.bytes.get(),
             });
         }
     }
@@ -236,7 +236,7 @@ impl Echoes {
         }
         let read = clock::monotonic();
         for place in 0..self.inbox.taken().len() {
-            if let Some(message) = self.ours(self.inbox.octets(place)) {
+            if let Some(message) = self.ours(self.inbox.bytes(place)) {
                 let stamp = self.inbox.taken()[place].stamp;
                 self.replies.record(&message, stamp, read);
             }
@@ -244,18 +244,18 @@ impl Echoes {
         Ok(())
     }
 
-    /// The message of this program that these octets answer, if any.
-    fn ours(&self, octets: &[u8]) -> Option<Message> {
-        let octets = if self.raw && self.version == IpVersion::V4 {
-            octets.get(ipv4::Header::of(octets).header_len().ok()?..)?
+    /// The message of this program that these bytes answer, if any.
+    fn ours(&self, bytes: &[u8]) -> Option<Message> {
+        let bytes = if self.raw && self.version == IpVersion::V4 {
+            bytes.get(ipv4::Header::of(bytes).header_len().ok()?..)?
         } else {
-            octets
+            bytes
         };
-        let header = EchoHeader::parse(octets, self.version).ok()?;
+        let header = EchoHeader::parse(bytes, self.version).ok()?;
         // Raw sockets also receive the echoes of others, whose identifiers the kernel
         // has chosen.
         let ours = header.reply && (!self.raw || header.identifier == self.identifier);
-        Message::parse(octets.get(ECHO_HEADER..)?)
+        Message::parse(bytes.get(ECHO_HEADER..)?)
             .ok()
             .filter(|_| ours)
     }

@@ -27,10 +27,10 @@ use os::{clock, interrupt, kernel_clock};
 const QUIET: Span = Span::from_secs(1);
 
 /// The time after the last departure after which missing echoes are lost in any case,
-/// even if the other end sends single octets slowly.
+/// even if the other end sends single bytes slowly.
 const LATEST: Span = Span::from_secs(60);
 
-/// Octets per read of a stream.
+/// Bytes per read of a stream.
 const READ: usize = 1 << 18;
 
 /// The echoes of one flow.
@@ -153,7 +153,7 @@ pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Resul
                 let read = clock::monotonic();
                 replies.latest = read;
                 for (place, taken) in inbox.taken().iter().enumerate() {
-                    if let Ok(message) = Message::parse(inbox.octets(place)) {
+                    if let Ok(message) = Message::parse(inbox.bytes(place)) {
                         replies.take(&message, taken.stamp, read);
                     }
                 }

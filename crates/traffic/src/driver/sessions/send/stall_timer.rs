@@ -8,14 +8,14 @@ use units::{Span, Time};
 /// longest time for the rest of a message after the end of the flow.
 pub(super) const STALLED: Span = Span::from_secs(10);
 
-/// The least octets in that time. No link is slower, but a peer may read one octet per
+/// The least bytes in that time. No link is slower, but a peer may read one byte per
 /// second.
 const ALMOST_NOTHING: usize = 1_000;
 
 /// Why the sender of a stream gave up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
-    /// Segments of this many octets are sent again and again.
+    /// Segments of this many bytes are sent again and again.
     Segments(u64),
     /// The receiver accepted next to nothing for [`STALLED`].
     AlmostNothing,
@@ -60,7 +60,7 @@ impl fmt::Display for Stall {
     }
 }
 
-/// The octets of a message that a receiver has accepted, and since when.
+/// The bytes of a message that a receiver has accepted, and since when.
 pub(super) struct StallTimer {
     since: Time,
     taken: usize,
@@ -78,9 +78,9 @@ impl StallTimer {
         }
     }
 
-    /// Records accepted octets.
-    pub(super) fn took(&mut self, octets: usize) {
-        self.taken += octets;
+    /// Records accepted bytes.
+    pub(super) fn took(&mut self, bytes: usize) {
+        self.taken += bytes;
     }
 
     /// Checks at `now` whether to continue; `is_over` tells whether the flow is to end.
@@ -108,12 +108,12 @@ fn lasts(now: Time, since: Time) -> bool {
 mod tests {
     use super::*;
 
-    /// The time after which a receiver is abandoned that accepts `octets` per second of
+    /// The time after which a receiver is abandoned that accepts `bytes` per second of
     /// an endless message, in a flow that ends after `end`.
-    fn borne(octets: usize, end: u64) -> Option<u64> {
+    fn borne(bytes: usize, end: u64) -> Option<u64> {
         let mut timer = StallTimer::new(Time::ZERO);
         (1..=1_000).find(|&second| {
-            timer.took(octets);
+            timer.took(bytes);
             let now = Time::ZERO + Span::from_secs(second);
             timer.look(now, second >= end).is_some()
         })

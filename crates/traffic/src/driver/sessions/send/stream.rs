@@ -152,8 +152,8 @@ impl Ready {
     /// Writes a whole message, even if the flow is to end meanwhile, because half a
     /// message is useless. The time is limited, however slowly the receiver reads.
     /// Returns whether the receiver accepted it; if not, the log may have the reason.
-    fn write(&self, octets: &[u8], departures: &Departures, log: &mut Log) -> Result<bool> {
-        let mut left = octets;
+    fn write(&self, bytes: &[u8], departures: &Departures, log: &mut Log) -> Result<bool> {
+        let mut left = bytes;
         let mut stall_timer = None::<StallTimer>;
         while !left.is_empty() {
             match send(self.socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {

@@ -280,11 +280,11 @@ impl<'a> End<'a> {
         }
     }
 
-    /// One read behind the octets `taken` so far; `None` if no data are available.
+    /// One read behind the bytes `taken` so far; `None` if no data are available.
     fn take(&mut self, taken: usize, came: &mut Came) -> Result<Option<usize>> {
         let mut flags = MsgFlags::MSG_DONTWAIT;
         // For a datagram MSG_TRUNC returns the whole length; for a stream it discards
-        // octets without a copy.
+        // bytes without a copy.
         if !self.probe.copy || !self.is_stream() {
             flags |= MsgFlags::MSG_TRUNC;
         }

@@ -57,18 +57,18 @@ fn message() -> impl Strategy<Value = Control> {
             port,
             buffer
         }),
-        (few(), number(), number()).prop_map(|(flow, messages, octets)| Control::Ended {
+        (few(), number(), number()).prop_map(|(flow, messages, bytes)| Control::Ended {
             flow,
             messages,
-            octets,
+            bytes,
         }),
         any::<u32>().prop_map(|number| Control::Watch { number }),
         (few(), prop::array::uniform5(number())).prop_map(|(flow, numbers)| {
-            let [messages, octets, lost, lasted, most] = numbers;
+            let [messages, bytes, lost, lasted, most] = numbers;
             Control::Progress(Progress {
                 flow,
                 messages,
-                octets,
+                bytes,
                 lost,
                 lasted,
                 most,
@@ -76,12 +76,12 @@ fn message() -> impl Strategy<Value = Control> {
             })
         }),
         (few(), prop::array::uniform6(number())).prop_map(|(flow, numbers)| {
-            let [offered, messages, octets, refused, unsent, lasted] = numbers;
+            let [offered, messages, bytes, refused, unsent, lasted] = numbers;
             Control::Sent(SentReport {
                 flow,
                 offered,
                 messages,
-                octets,
+                bytes,
                 refused,
                 unsent,
                 lasted,
@@ -89,11 +89,11 @@ fn message() -> impl Strategy<Value = Control> {
             })
         }),
         (few(), prop::array::uniform6(number())).prop_map(|(flow, numbers)| {
-            let [messages, octets, duplicates, reordered, delayed, lasted] = numbers;
+            let [messages, bytes, duplicates, reordered, delayed, lasted] = numbers;
             Control::Report(Report {
                 flow,
                 messages,
-                octets,
+                bytes,
                 duplicates,
                 reordered,
                 delayed,
@@ -129,23 +129,23 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
 
 proptest! {
     #[test]
-    fn no_stranger_makes_a_receiver_panic_or_answer_with_much(
+    fn no_unknown_sender_makes_a_receiver_panic_or_answer_with_much(
         known in prop::sample::select(&["", "right"][..]), greet: bool, frames in frames(),
     ) {
-        let octets = frames.concat();
+        let bytes = frames.concat();
         let mut server = server(known, 7);
         if greet {
             let hello = std::mem::take(client("").output());
             server.receive(0, &hello).unwrap();
         }
-        let said = octets.len();
-        let result = server.receive(0, &octets);
-        // A question has 11 octets and its answer 27; no other message is answered with
+        let said = bytes.len();
+        let result = server.receive(0, &bytes);
+        // A question has 11 bytes and its answer 27; no other message is answered with
         // more.
         prop_assert!(server.output().len() <= 3 * said + 100);
         if known == "right" {
             prop_assert!(!server.is_open(), "nobody proved anything");
-            prop_assert!(result.is_ok_and(|requests| requests.is_empty()) || !octets.is_empty());
+            prop_assert!(result.is_ok_and(|requests| requests.is_empty()) || !bytes.is_empty());
         }
     }
 

@@ -19,7 +19,7 @@ const ADVERTISEMENT: RouterAdvertisement = RouterAdvertisement {
 
 /// Worked by hand from the figures of RFC 4861.
 #[rustfmt::skip]
-const OCTETS: [u8; 64] = [
+const BYTES: [u8; 64] = [
     134, 0, 0, 0, // type, code, checksum
     64, 0, 0x07, 0x08, // hop limit, no flags, lifetime 1800
     0, 0, 0, 0, 0, 0, 0, 0, // reachable, retransmission: unspecified
@@ -34,16 +34,16 @@ const OCTETS: [u8; 64] = [
 
 #[test]
 fn the_figures_of_the_rfc_are_what_travels() {
-    let mut octets = [0xff; 65];
+    let mut bytes = [0xff; 65];
     assert_eq!(ADVERTISEMENT.buffer_len(), 64);
-    ADVERTISEMENT.emit(&mut octets).unwrap();
-    assert_eq!(octets[..64], OCTETS);
-    assert_eq!(octets[64], 0xff, "the rest is untouched");
-    assert_eq!(RouterAdvertisement::parse(&OCTETS), Ok(ADVERTISEMENT));
+    ADVERTISEMENT.emit(&mut bytes).unwrap();
+    assert_eq!(bytes[..64], BYTES);
+    assert_eq!(bytes[64], 0xff, "the rest is untouched");
+    assert_eq!(RouterAdvertisement::parse(&BYTES), Ok(ADVERTISEMENT));
 }
 
 #[test]
-fn one_wrong_octet_is_refused_by_name() {
+fn one_wrong_byte_is_refused_by_name() {
     for (at, value, field) in [
         (0, 133, Field::Type),
         (1, 1, Field::Code),
@@ -52,33 +52,33 @@ fn one_wrong_octet_is_refused_by_name() {
         (33, 3, Field::OptionLength),
         (34, 129, Field::PrefixLength),
     ] {
-        let mut octets = OCTETS;
-        octets[at] = value;
-        let refused = RouterAdvertisement::parse(&octets);
-        assert_eq!(refused, Err(Error::Malformed(field)), "octet {at}");
+        let mut bytes = BYTES;
+        bytes[at] = value;
+        let refused = RouterAdvertisement::parse(&bytes);
+        assert_eq!(refused, Err(Error::Malformed(field)), "byte {at}");
     }
     for cut in [0, 15, 17, 23, 63] {
-        let refused = RouterAdvertisement::parse(&OCTETS[..cut]);
+        let refused = RouterAdvertisement::parse(&BYTES[..cut]);
         assert!(matches!(refused, Err(Error::Truncated { .. })), "{cut}");
     }
 }
 
 #[test]
 fn unknown_options_are_skipped_and_the_first_of_a_kind_counts() {
-    let mut octets = OCTETS[..16].to_vec();
-    octets.extend([25, 3]); // a recursive DNS server [RFC8106 s5.1]
-    octets.extend([0xee; 22]);
-    octets.extend([5, 1, 0, 0, 0, 0, 0x0f, 0xa0]); // MTU 4000
-    octets.extend([5, 1, 0, 0, 0, 0, 0x05, 0xdc]); // MTU 1500
-    octets.extend([1, 2]); // a link-layer address that is not Ethernet's
-    octets.extend([0xee; 14]);
+    let mut bytes = BYTES[..16].to_vec();
+    bytes.extend([25, 3]); // a recursive DNS server [RFC8106 s5.1]
+    bytes.extend([0xee; 22]);
+    bytes.extend([5, 1, 0, 0, 0, 0, 0x0f, 0xa0]); // MTU 4000
+    bytes.extend([5, 1, 0, 0, 0, 0, 0x05, 0xdc]); // MTU 1500
+    bytes.extend([1, 2]); // a link-layer address that is not Ethernet's
+    bytes.extend([0xee; 14]);
     let expected = RouterAdvertisement {
         link_mtu: Some(4000),
         prefix: None,
         link_address: None,
         ..ADVERTISEMENT
     };
-    assert_eq!(RouterAdvertisement::parse(&octets), Ok(expected));
+    assert_eq!(RouterAdvertisement::parse(&bytes), Ok(expected));
 }
 
 #[test]
@@ -87,11 +87,11 @@ fn what_follows_the_prefix_is_sent_as_zero_and_not_read() {
     if let Some(prefix) = &mut full.prefix {
         prefix.address = "2001:db8:0:1:ffff::1".parse().unwrap();
     }
-    let mut octets = [0; 64];
-    full.emit(&mut octets).unwrap();
-    assert_eq!(octets, OCTETS);
-    octets[63] = 0xff;
-    assert_eq!(RouterAdvertisement::parse(&octets), Ok(ADVERTISEMENT));
+    let mut bytes = [0; 64];
+    full.emit(&mut bytes).unwrap();
+    assert_eq!(bytes, BYTES);
+    bytes[63] = 0xff;
+    assert_eq!(RouterAdvertisement::parse(&bytes), Ok(ADVERTISEMENT));
     for (length, expected) in [(0, 0), (1, 1 << 127), (128, u128::MAX)] {
         assert_eq!(mask(length), Ok(expected));
     }
@@ -118,19 +118,19 @@ proptest! {
         let message = RouterAdvertisement {
             hop_limit, router_lifetime_seconds, link_mtu, prefix, link_address,
         };
-        let mut octets = vec![0xff; message.buffer_len()];
-        message.emit(&mut octets).unwrap();
-        prop_assert_eq!(RouterAdvertisement::parse(&octets), Ok(message));
-        octets.pop();
-        prop_assert!(message.emit(&mut octets).is_err());
+        let mut bytes = vec![0xff; message.buffer_len()];
+        message.emit(&mut bytes).unwrap();
+        prop_assert_eq!(RouterAdvertisement::parse(&bytes), Ok(message));
+        bytes.pop();
+        prop_assert!(message.emit(&mut bytes).is_err());
     }
 
     #[test]
-    fn hostile_octets_never_panic(
-        start in 0..=OCTETS.len(), noise in prop::collection::vec(any::<u8>(), 0..80),
+    fn hostile_bytes_never_panic(
+        start in 0..=BYTES.len(), noise in prop::collection::vec(any::<u8>(), 0..80),
     ) {
-        let mut octets = OCTETS[..start].to_vec();
-        octets.extend(noise);
-        let _ = RouterAdvertisement::parse(&octets);
+        let mut bytes = BYTES[..start].to_vec();
+        bytes.extend(noise);
+        let _ = RouterAdvertisement::parse(&bytes);
     }
 }

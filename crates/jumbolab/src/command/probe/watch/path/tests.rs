@@ -45,7 +45,7 @@ fn result(mtu: u64) -> Investigated {
             advice: Vec::new(),
             not_seen: Vec::new(),
             probes: 0,
-            octets: Bytes::ZERO,
+            bytes: Bytes::ZERO,
             took: Span::ZERO,
         },
     }

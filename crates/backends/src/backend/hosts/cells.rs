@@ -1,0 +1,141 @@
+//! Finds out which cells of a plan can be measured between two machines.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use os::interfaces::Interface;
+use plan::setting::MtuBy;
+use plan::{Plan, Setting};
+use units::{Bytes, IpVersion};
+
+use super::machine::Machine;
+use super::nic_change;
+use super::path::{Limit, limit};
+
+/// The positions of cells of `plan` that cannot be measured between `ends`, with the
+/// reason: an interface cannot have the MTU or the offloads, or packets of this size do
+/// not pass. Where the plan wants interfaces changed, the machines are locked, and for the
+/// probes of the path they get the largest MTU. `allow` holds for management interfaces.
+///
+/// # Errors
+/// A machine is lost or locked by another run, or the path carries nothing at all.
+pub(super) fn left_out(
+    plan: &Plan,
+    ends: &mut [Machine; 2],
+    allow: bool,
+) -> Result<Vec<(usize, String)>> {
+    let interfaces = [ends[0].interface()?, ends[1].interface()?];
+    let mut left_out = Vec::new();
+    let mut measured = Vec::new();
+    for (position, cell) in plan.cells.iter().enumerate() {
+        let Ok(setting) = &cell.setting else { continue };
+        let mut both = ends.iter().zip(&interfaces);
+        match both.find_map(|(end, interface)| unfit(setting, end, interface)) {
+            Some(why) => left_out.push((position, why)),
+            None => measured.push((position, setting)),
+        }
+    }
+    let changed = |setting: &&Setting| {
+        let mut interfaces = interfaces.iter();
+        interfaces.any(|interface| changes(setting, interface))
+    };
+    let settings: Vec<&Setting> = measured.iter().map(|(_, setting)| *setting).collect();
+    if let Some(first) = settings.iter().copied().find(changed) {
+        let mtu = settings
+            .iter()
+            .filter_map(|setting| interface_mtu(setting))
+            .max();
+        let changes_nic = settings.iter().any(|setting| asks_nic(setting));
+        for end in ends.iter_mut() {
+            end.begin_changes(&format!("{}-{}", plan.name, plan.hash), changes_nic)?;
+            end.change(mtu, &first.host, allow)?;
+        }
+    }
+    let ends = &*ends;
+    let mut limits: BTreeMap<IpVersion, Vec<Limit>> = BTreeMap::new();
+    for (position, setting) in measured {
+        let ip = setting.network.ip;
+        if let std::collections::btree_map::Entry::Vacant(entry) = limits.entry(ip) {
+            let largest = largest(plan, ip);
+            entry.insert(limit(ends, ip, largest)?);
+        }
+        let mtu = bytes(setting);
+        let why = limits[&ip].iter().find(|limit| mtu > limit.passes);
+        left_out.extend(why.map(|limit| (position, format!("does not pass: {}", limit.why))));
+    }
+    left_out.sort();
+    Ok(left_out)
+}
+
+/// Why a setting cannot be measured through an interface.
+fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<String> {
+    let (mtu, has) = (bytes(setting), Bytes::new(interface.mtu.into()));
+    let (host, name) = (end.agent.host(), &interface.name);
+    let remedy = "add become=sudo to --host";
+    match setting.network.mtu_by {
+        MtuBy::Interface if mtu == has => {}
+        MtuBy::Interface if !end.can_change() => {
+            return Some(format!(
+                "{name} of {host} has MTU {}; {remedy}, or --set network.mtu_by=mss",
+                has.get()
+            ));
+        }
+        MtuBy::Interface => {
+            let most = interface
+                .largest_mtu
+                .filter(|most| mtu.get() > u64::from(*most));
+            if let Some(most) = most {
+                return Some(format!("{name} of {host} takes at most MTU {most}"));
+            }
+        }
+        MtuBy::Segment if mtu > has => {
+            return Some(format!("{name} of {host} has MTU {}", has.get()));
+        }
+        MtuBy::Segment => {}
+    }
+    match (setting.host.offloads, interface.offloads.is_empty()) {
+        (true, true) => Some(format!("{name} of {host} has its offloads off")),
+        (false, false) if !end.can_change() => {
+            Some(format!("{name} of {host} has its offloads on; {remedy}"))
+        }
+        _ => {
+            let (nic, asked) = (end.nic_before()?, &setting.host.nic);
+            let changed = || format!("{name} of {host} keeps its rings and coalescing; {remedy}");
+            nic_change::unfit(asked, nic, host)
+                .or_else(|| (asks_nic(setting) && !end.can_change()).then(changed))
+        }
+    }
+}
+
+/// Whether a setting needs an interface to be changed.
+fn changes(setting: &Setting, interface: &Interface) -> bool {
+    let is_other = |mtu: u32| mtu != interface.mtu;
+    interface_mtu(setting).is_some_and(is_other)
+        || setting.host.offloads == interface.offloads.is_empty()
+        || asks_nic(setting)
+}
+
+/// Whether a setting asks for rings or coalescing.
+fn asks_nic(setting: &Setting) -> bool {
+    setting.host.nic.has_rings() || setting.host.nic.has_coalescing()
+}
+
+/// The MTU that a setting gives the interfaces, if it does.
+pub(super) fn interface_mtu(setting: &Setting) -> Option<u32> {
+    match setting.network.mtu_by {
+        MtuBy::Interface => setting.network.path_mtu().map(units::IpMtu::get),
+        MtuBy::Segment => None,
+    }
+}
+
+/// The largest packet of a setting.
+fn bytes(setting: &Setting) -> Bytes {
+    let mtu = setting.network.path_mtu();
+    mtu.map_or(Bytes::ZERO, units::IpMtu::bytes)
+}
+
+/// The largest packet of the plan by this version of IP.
+fn largest(plan: &Plan, ip: IpVersion) -> Bytes {
+    let settings = super::settings(plan).filter(|setting| setting.network.ip == ip);
+    settings.map(bytes).max().unwrap_or_default()
+}

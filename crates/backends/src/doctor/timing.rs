@@ -1,0 +1,199 @@
+//! Checks of the clock, the kernel's stamps and the pacing.
+
+use os::precision::{TimingError, Wait};
+use units::Span;
+
+use super::{Check, Facts, nanos, short};
+
+const CLOCK: &str = "Clock";
+const PACING: &str = "Pacing";
+
+/// A slower reading disturbs the measured times. Common hardware takes a tenth
+/// of this; clock sources other than the CPU's own take more.
+const SLOW_READING: Span = Span::from_nanos(500);
+
+/// Larger steps hide the delays of single packets, which take 12 us on a
+/// gigabit link.
+const COARSE_STEP: Span = Span::from_micros(1);
+
+/// The largest step of the wall clock that the alternate reading of two clocks
+/// explains.
+const WALL_STEP_NANOS: u64 = 100_000;
+
+/// On loopback a stamp is taken during the send; later stamps are not.
+const LATE_STAMP: Span = Span::from_micros(100);
+
+/// The 99th percentile of timing error above which an emulated link or paced
+/// traffic is affected.
+const LATE_PACE: Span = Span::from_micros(100);
+
+pub(super) fn judge(facts: &Facts) -> Vec<Check> {
+    let mut checks = vec![source(facts), reading(facts), wall(facts)];
+    checks.extend(synchronisation(facts));
+    checks.push(stamps(facts));
+    checks.extend(
+        facts
+            .waits
+            .iter()
+            .map(|(kind, late)| wait(*kind, late.as_ref())),
+    );
+    checks
+}
+
+fn source(facts: &Facts) -> Check {
+    match facts.clock.source.as_str() {
+        "" => Check::ok(CLOCK, "source", "the kernel does not name it"),
+        source => Check::ok(CLOCK, "source", source),
+    }
+}
+
+fn reading(facts: &Facts) -> Check {
+    let clock = &facts.clock;
+    let (cost, step) = (clock.reading.cost, clock.reading.step);
+    let check = Check::ok(
+        CLOCK,
+        "reading",
+        format!(
+            "takes {}, resolution {} observed, {} declared",
+            short(cost),
+            short(step),
+            short(clock.resolution)
+        ),
+    )
+    .figure("reading_ns", nanos(cost))
+    .figure("step_ns", nanos(step))
+    .figure("resolution_ns", nanos(clock.resolution));
+    if cost <= SLOW_READING && step <= COARSE_STEP && clock.resolution <= COARSE_STEP {
+        return check;
+    }
+    let better = clock
+        .available
+        .iter()
+        .find(|name| name.as_str() == "tsc" && **name != clock.source);
+    match better {
+        Some(name) => check.noted_with(
+            format!("echo {name} | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"),
+            "",
+        ),
+        None => check.noted_with(
+            "sudo dmesg | grep -i -e clocksource -e tsc",
+            "to see why no better clock source is used",
+        ),
+    }
+}
+
+fn wall(facts: &Facts) -> Check {
+    let moved = facts.clock.wall_step_nanos.unsigned_abs();
+    let watched = facts.clock.watched.as_secs_f64();
+    let check = |finding: String| {
+        Check::ok(CLOCK, "wall clock", finding)
+            .figure("wall_step_us", nanos(Span::from_nanos(moved)) / 1e3)
+    };
+    if moved <= WALL_STEP_NANOS {
+        return check(format!("not stepped within {watched:.1} s"));
+    }
+    check(format!(
+        "stepped by {} within {watched:.1} s: trials would get the flag `clock-stepped`",
+        short(Span::from_nanos(moved))
+    ))
+    .noted_with(
+        "timedatectl set-ntp false",
+        "during measurements; then look for other programs that set the clock",
+    )
+}
+
+/// The trials between two machines compare their clocks themselves, so a clock without
+/// a time service is no fault.
+fn synchronisation(facts: &Facts) -> Option<Check> {
+    let state = facts.clock.synchronisation?;
+    let bound = |name: &str, span: Option<Span>| {
+        span.map_or_else(String::new, |span| format!(", {name} {}", short(span)))
+    };
+    let finding = match state.synchronised {
+        true => format!(
+            "synchronised by a time service{}{}",
+            bound("error estimated at", state.estimated_error),
+            bound("at most", state.maximum_error)
+        ),
+        false => "not synchronised by a time service".to_owned(),
+    };
+    let mut check =
+        Check::ok(CLOCK, "synchronisation", finding).figure("synchronised", state.synchronised);
+    for (name, span) in [
+        ("estimated_error_us", state.estimated_error),
+        ("maximum_error_us", state.maximum_error),
+    ] {
+        if let Some(span) = span {
+            check = check.figure(name, nanos(span) / 1e3);
+        }
+    }
+    Some(check)
+}
+
+fn stamps(facts: &Facts) -> Check {
+    let check = |finding: String| Check::ok(CLOCK, "stamps", finding);
+    let stamps = match &facts.stamps {
+        Ok(stamps) => stamps,
+        Err(problem) => {
+            return check(format!("loopback test failed: {problem}"))
+                .noted_with("sudo ip link set lo up", "");
+        }
+    };
+    let counted = format!(
+        "{} of {} datagrams have a receive timestamp of the kernel",
+        stamps.stamped, stamps.sent
+    );
+    let check = check(match stamps.delay {
+        Some(delay) => format!("{counted}, {} after the send", short(delay)),
+        None => counted,
+    })
+    .figure("stamped", stamps.stamped)
+    .figure("sent", stamps.sent);
+    let check = match stamps.delay {
+        Some(delay) => check.figure("stamp_delay_us", nanos(delay) / 1e3),
+        None => check,
+    };
+    if stamps.stamped < stamps.sent {
+        return check.missing(
+            "uname -r",
+            "and use a kernel with SO_TIMESTAMPING; without timestamps, arrival times are too late",
+        );
+    }
+    if stamps.delay.is_some_and(|delay| delay > LATE_STAMP) {
+        return check.noted_with("top", "to see which processes delay the kernel");
+    }
+    check
+}
+
+fn wait(kind: Wait, late: Result<&TimingError, &String>) -> Check {
+    let name = match kind {
+        Wait::Sleep => "sleep",
+        Wait::Timer => "timer",
+        Wait::Pacer => "sleep and spin",
+    };
+    let late = match late {
+        Ok(late) => late,
+        Err(problem) => return Check::ok(PACING, name, format!("not tested: {problem}")).noted(),
+    };
+    let micros = |span: Span| nanos(span) / 1e3;
+    let check = Check::ok(
+        PACING,
+        name,
+        format!(
+            "timing error at 1000/s: {:>6} median, {:>6} p99, {:>6} maximum",
+            short(late.median),
+            short(late.p99),
+            short(late.max)
+        ),
+    )
+    .figure("late_us_median", micros(late.median))
+    .figure("late_us_p99", micros(late.p99))
+    .figure("late_us_max", micros(late.max));
+    if kind == Wait::Pacer && late.p99 > LATE_PACE {
+        return check.noted_with(
+            "top",
+            "and stop the busy processes; on an idle machine the cause is the hypervisor or power saving. Paced packets leave late",
+        );
+    }
+    check
+}

@@ -1,5 +1,0 @@
-//! Settings that worlds between kernels cannot run as they are written, found without them.
-
-pub(super) mod hosts;
-pub(super) mod netns;
-mod segment_limit;
