@@ -29,7 +29,7 @@ pub struct Outcome<'a> {
     pub figure: String,
     /// The recorded run that it is from, if any.
     pub record: Option<&'a Record>,
-    /// What runs of other backends say of the same claim.
+    /// The verdicts of other backends on the same claim.
     pub elsewhere: Vec<Elsewhere>,
     /// In which share of the plausible settings it holds, if that is recorded.
     pub sensitivity: Option<Plausible<'a>>,
@@ -146,7 +146,7 @@ fn with_places(figure: String, alternatives: &[Alternative]) -> String {
     }
 }
 
-/// What runs of other backends say of a claim that they measured.
+/// The verdicts of other backends on a claim that they measured.
 fn elsewhere(evidence: &Evidence, record: &Record, records: &[Record]) -> Vec<Elsewhere> {
     let others = records.iter().filter(|other| {
         let (one, other) = (&record.run, &other.run);

@@ -1,4 +1,4 @@
-//! What holds in every backend.
+//! Properties that every backend has.
 
 use experiment::Experiment;
 use plan::Backend;

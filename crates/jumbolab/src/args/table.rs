@@ -2,7 +2,7 @@
 
 use std::env::consts;
 
-/// What a command needs of a build.
+/// The requirement of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -54,7 +54,7 @@ const COMMANDS: [(&str, &[Row]); 3] = [
     ),
 ];
 
-/// What a build has.
+/// The properties of a build that decide which commands it has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Build {
     /// The name of its system, as the standard library writes it.
