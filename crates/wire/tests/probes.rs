@@ -38,16 +38,16 @@ probes = [IP(**v4)/ICMP(type=8, id=0x1122, seq=0x3344)/Raw(data),
     IPv6(**v6)/UDP(sport=50000, dport=33434)/Raw(data),
     IPv6(**v6)/TCP(**syn)/Raw(data)]
 for probe in probes:
-    bytes = bytes(probe)
-    print(bytes.hex())
+    whole = bytes(probe)
+    print(whole.hex())
     if probe.version == 4:
         back = IP(src='198.18.9.9', dst='198.18.0.1', ttl=64, id=0, flags='DF', tos=0xc0)
-        quote = Raw(bytes[:548])
+        quote = Raw(whole[:548])
         errors = [ICMP(type=3, code=4, nexthopmtu=1400), ICMP(type=11, code=0),
             ICMP(type=3, code=3)]
     else:
         back = IPv6(src='2001:db8:9::9', dst='2001:db8::1', hlim=64)
-        quote = Raw(bytes[:1232])
+        quote = Raw(whole[:1232])
         errors = [ICMPv6PacketTooBig(mtu=1400), ICMPv6TimeExceeded(code=0),
             ICMPv6DestUnreach(code=3)]
     for error in errors:
