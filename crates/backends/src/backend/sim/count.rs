@@ -25,6 +25,10 @@ use flows::FlowCounters;
 pub(super) struct Counter {
     /// By link number of the scenario; `None`: no counters.
     links: Vec<Option<LinkCounters>>,
+    /// The links that count losses, and those that mark packets. Each delivery and each
+    /// action of a sender goes through one of them.
+    with_losses: Vec<usize>,
+    with_marks: Vec<usize>,
     /// The flows over time, if a link has a time series.
     flows: Option<FlowCounters>,
     /// Whether there may be bundles.
@@ -99,11 +103,22 @@ impl Counter {
             | Traffic::Probe(_) => None,
         };
         let is_any = links.iter().any(Option::is_some);
-        is_any.then_some(Self {
+        is_any.then(|| Self::new(links, flows, gathers))
+    }
+
+    fn new(links: Vec<Option<LinkCounters>>, flows: Option<FlowCounters>, gathers: bool) -> Self {
+        let those = |has: fn(&LinkCounters) -> bool| {
+            let numbered = links.iter().enumerate();
+            let those = numbered.filter(|(_, counters)| counters.as_ref().is_some_and(has));
+            those.map(|(link, _)| link).collect()
+        };
+        Self {
+            with_losses: those(|counters| counters.losses.is_some()),
+            with_marks: those(|counters| counters.mark != 0),
             links,
             flows,
             gathers,
-        })
+        }
     }
 
     /// Adds the counts to `measurements`; `transfer` is the counted part of a
@@ -155,8 +170,7 @@ impl Tracer for Counter {
     }
 
     fn wants_deliveries(&self) -> bool {
-        let mut links = self.links.iter().flatten();
-        self.flows.is_some() || links.any(|counters| counters.mark != 0)
+        self.flows.is_some() || !self.with_marks.is_empty()
     }
 
     fn opens(&self, (link, direction): (usize, usize)) -> bool {
@@ -257,10 +271,13 @@ impl Tracer for Counter {
             flows.delivered(at, &packet);
         }
         let delay = at.since(packet.sent).unwrap_or_default();
-        let links = self.links.iter_mut().flatten();
-        for counters in links.filter(|counters| counters.mark & packet.marks != 0) {
-            for window in &mut counters.windows {
-                window.delivered(at.as_picos(), delay.as_picos());
+        for &link in &self.with_marks {
+            if let Some(counters) = &mut self.links[link]
+                && counters.mark & packet.marks != 0
+            {
+                for window in &mut counters.windows {
+                    window.delivered(at.as_picos(), delay.as_picos());
+                }
             }
         }
     }
@@ -269,9 +286,14 @@ impl Tracer for Counter {
         if let Some(flows) = &mut self.flows {
             flows.acted(at, flow, counts);
         }
-        let links = self.links.iter_mut().flatten();
-        for losses in links.filter_map(|counters| counters.losses.as_mut()) {
-            losses.acted(flow, counts.timeouts);
+        for &link in &self.with_losses {
+            if let Some(LinkCounters {
+                losses: Some(losses),
+                ..
+            }) = &mut self.links[link]
+            {
+                losses.acted(flow, counts.timeouts);
+            }
         }
     }
 }

@@ -22,8 +22,9 @@ pub(super) struct FlowCounters {
     /// The group of equal flows, by flow number of the scenario.
     group: Vec<usize>,
     groups: Vec<Group>,
-    /// Round trips that a connection has measured so far: number and sum.
-    measured: BTreeMap<usize, (u64, Span)>,
+    /// Round trips that a connection has measured so far, by flow number of the
+    /// scenario: number and sum.
+    measured: Vec<(u64, Span)>,
     /// The arrivals by flow, if links duplicate packets.
     seen: Option<BTreeMap<usize, OrderRecorder>>,
 }
@@ -53,11 +54,12 @@ impl FlowCounters {
             round_trips: series.clone(),
             round_trip_times: Delays::default(),
         };
+        let group_of: Vec<usize> = places.collect();
         Self {
             end: Time::ZERO + flows.duration,
-            group: places.collect(),
+            measured: vec![(0, Span::ZERO); group_of.len()],
+            group: group_of,
             groups: flows.flows.iter().map(group).collect(),
-            measured: BTreeMap::new(),
             seen: repeats.then(BTreeMap::new),
         }
     }
@@ -101,7 +103,7 @@ impl FlowCounters {
         let Some(&group) = self.group.get(flow) else {
             return;
         };
-        let (number, took) = self.measured.entry(flow).or_default();
+        let (number, took) = &mut self.measured[flow];
         let more = counts.round_trips.saturating_sub(*number);
         let picos = { counts.round_trips_took.as_picos() }.saturating_sub(took.as_picos());
         (*number, *took) = (counts.round_trips, counts.round_trips_took);

@@ -39,22 +39,19 @@ fn counter(interval: u64) -> Counter {
         Window::new(&window, None)
     };
     let series = Series::new(Span::from_picos(interval), Span::from_secs(2));
-    Counter {
-        links: vec![Some(LinkCounters {
-            name: "wire".to_owned(),
-            mark: 0,
-            windows: vec![
-                window("early", 0, SECOND),
-                window("late", SECOND, 2 * SECOND),
-                window("all", 0, 2 * SECOND),
-            ],
-            series: Some(series),
-            transfer: None,
-            losses: None,
-        })],
-        flows: None,
-        gathers: false,
-    }
+    let link = LinkCounters {
+        name: "wire".to_owned(),
+        mark: 0,
+        windows: vec![
+            window("early", 0, SECOND),
+            window("late", SECOND, 2 * SECOND),
+            window("all", 0, 2 * SECOND),
+        ],
+        series: Some(series),
+        transfer: None,
+        losses: None,
+    };
+    Counter::new(vec![Some(link)], None, false)
 }
 
 /// A packet that waits between the two instants and is then sent or dropped.
