@@ -12,13 +12,13 @@ Answers of theory, of standards and of other code, and what this code obtains. E
 
     cargo run --release -p jumbolab-sim --example validation > docs/evidence/validation.md
 
-with fixed seeds; a test compares the page. Queues and links are those that the emulator and the simulator drive (`queue`, `link`), no copies.
-A value with randomness is the mean of 20 independent runs with its 99 % interval by Student's t [Student1908]; one in a hundred such intervals
-misses by chance.
+with fixed seeds; a test compares the page. Queues and links are those of the emulator and the simulator (`queue`, `link`).
+A random value is the mean of 20 independent runs with its 99 % interval by Student's t [Student1908]. The interval must contain
+the expected value and be narrower than a quarter of it; one in a hundred misses by chance.
 ";
 
 const TAIL: &str = "
-## Held by tests, without a figure
+## Checked by tests alone
 
 | what | where |
 |---|---|
@@ -33,7 +33,7 @@ const TAIL: &str = "
 | windows at periodic loss, of Reno within 5 % and of CUBIC within 10 %; with independent loss the rate within 15 % [Padhye1998] | `crates/sim/tests/tcp/known.rs` |
 | one flow uses of its link what the buffer lets it, within 2 %; equal flows share it, Jain's index 0.95 at least | `crates/sim/tests/tcp/links.rs` |
 
-What this list of answers does not have yet: packets in bundles.
+Not in this list yet: packets in bundles.
 ";
 
 /// The heading of a chapter, and the function that computes its rows.

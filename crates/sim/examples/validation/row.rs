@@ -56,7 +56,7 @@ impl Row {
             what: what.into(),
             expected: digits(expected),
             obtained: format!("{} +- {}", digits(mean), digits(half)),
-            rule: "99 % interval covers, narrower than a quarter",
+            rule: "99 % interval",
             holds: (mean - expected).abs() <= half && half < 0.25 * expected,
         }
     }
