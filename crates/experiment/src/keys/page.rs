@@ -75,7 +75,7 @@ fn row(key: &Key) -> String {
 /// The tables of a section, and their kinds of traffic.
 fn heading(section: &Section) -> String {
     let tables = section.tables.iter().map(|table| match *table {
-        "" => "the head of the file".to_owned(),
+        "" => "Head of the file".to_owned(),
         list if LISTS.contains(&list) => format!("`[[{list}]]`"),
         table => format!("`[{table}]`"),
     });
