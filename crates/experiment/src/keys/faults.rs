@@ -45,7 +45,11 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             "time",
             "Time in the trial from which they are dropped.",
         ),
-        key("drop_until", "time", "Time in the trial until which they are dropped."),
+        key(
+            "drop_until",
+            "time",
+            "Time in the trial until which they are dropped.",
+        ),
         key(
             "too_big_messages",
             "`pass` or `drop`",
@@ -66,7 +70,11 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             "bytes",
             "Upper limit of the MSS in a SYN behind the link.",
         ),
-        key("fragments", "`pass` or `drop`", "`drop`: fragments are dropped silently."),
+        key(
+            "fragments",
+            "`pass` or `drop`",
+            "`drop`: fragments are dropped silently.",
+        ),
     ],
 }];
 

@@ -183,13 +183,19 @@ impl MredKeys {
             Field::Word(&mut mred.when),
         );
         keys.show(
-            Key::new("over", "Which frames lose packets: the arriving one, the oldest, or all in the queue.")
-                .or(r#"`"arriving"`; of `letter` `"queue"`"#),
+            Key::new(
+                "over",
+                "Which frames lose packets: the arriving one, the oldest, or all in the queue.",
+            )
+            .or(r#"`"arriving"`; of `letter` `"queue"`"#),
             Field::Word(&mut mred.over),
         );
         keys.show(
-            Key::new("size", "The number of packets of a frame: those left, or those in its header.")
-                .or(r#"`"live"`; of `letter` `"header"`"#),
+            Key::new(
+                "size",
+                "The number of packets of a frame: those left, or those in its header.",
+            )
+            .or(r#"`"live"`; of `letter` `"header"`"#),
             Field::Word(&mut mred.size),
         );
         keys.show(
