@@ -74,13 +74,13 @@ pub(crate) enum Command {
     Show(Show),
     /// Run an experiment and print its report.
     Run(Run),
-    /// Search which settings that a study does not state decide its claims.
+    /// Find the unstated settings that decide the claims of a study.
     Sensitivity(Sensitivity),
     /// Print the report of an earlier run, or compare several runs.
     Report(Report),
     /// Print the claims of the studied papers and their verdicts.
     Claims(Claims),
-    /// Compute what headers, rates and MTUs alone decide, before anything is measured.
+    /// Calculate header overhead, the limits of a link, and the best MTU of a path.
     Predict(Box<Predict>),
     /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),

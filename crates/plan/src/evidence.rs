@@ -63,7 +63,7 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
     const RESOLUTIONS: &[Row] = &[Row {
         names: &["resolution_METRIC"],
         unit: "as METRIC",
-        meaning: "smallest difference of that metric that the trial could tell, instead of the metric's own",
+        meaning: "resolution of this metric in the trial, instead of the metric's own",
     }];
     [
         path::ROWS,

@@ -66,7 +66,7 @@ impl Keyed for CodelSettings {
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         keys.key(
             "target",
-            "The standing delay that is accepted.",
+            "The accepted standing delay.",
             Field::Span(&mut self.target),
         );
         keys.key(
@@ -76,7 +76,7 @@ impl Keyed for CodelSettings {
         );
         keys.key(
             "ecn",
-            "Whether packets that can be marked are marked instead of dropped.",
+            "Whether ECN-capable packets are marked instead of dropped.",
             Field::Switch(&mut self.ecn),
         );
     }

@@ -68,7 +68,7 @@ impl Keyed for DropTailKeys {
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         keys.key(
             "profile",
-            "`ns2` never lets the last place be taken, as ns-2.35 does.",
+            "`ns2` never fills the last slot, as ns-2.35.",
             Field::Word(&mut self.profile),
         );
     }

@@ -73,12 +73,12 @@ impl Keyed for FqCodelSettings {
         );
         keys.key(
             "ecn",
-            "Whether packets that can be marked are marked instead of dropped.",
+            "Whether ECN-capable packets are marked instead of dropped.",
             Field::Switch(&mut self.codel.ecn),
         );
         keys.key(
             "queues",
-            "Queues over which flows are hashed.",
+            "Number of queues over which flows are hashed.",
             Field::Count {
                 most: u16::MAX,
                 count: &mut self.queues,
@@ -86,7 +86,7 @@ impl Keyed for FqCodelSettings {
         );
         keys.key(
             "quantum",
-            "Bytes that a queue may send in a round.",
+            "Bytes that a queue sends in a round.",
             Field::Size(&mut self.quantum),
         );
     }

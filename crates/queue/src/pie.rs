@@ -88,17 +88,17 @@ impl Keyed for PieSettings {
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         keys.key(
             "target",
-            "The queueing delay aimed at.",
+            "The target of the queueing delay.",
             Field::Span(&mut self.target),
         );
         keys.key(
             "update",
-            "From one update of the probability to the next, at least 10 us.",
+            "Interval between updates of the probability, at least 10 us.",
             Field::Span(&mut self.update),
         );
         keys.key(
             "burst",
-            "How long a burst passes without drops.",
+            "Length of a burst that passes without drops.",
             Field::Span(&mut self.burst),
         );
         keys.key(
@@ -118,13 +118,13 @@ impl Keyed for PieSettings {
         );
         keys.key(
             "derandomise",
-            "Whether drops in quick succession, or far apart, are avoided.",
+            "Whether very short and very long gaps between drops are avoided.",
             Field::Switch(&mut self.derandomise),
         );
         let mut ecn = self.ecn.unwrap_or(0.0);
         keys.key(
             "ecn_below",
-            "Up to this probability packets are marked instead of dropped.",
+            "Up to this probability ECN-capable packets are marked instead of dropped.",
             Field::Probability(&mut ecn),
         );
         self.ecn = (ecn > 0.0).then_some(ecn);

@@ -101,7 +101,7 @@ impl Keyed for PriorityKeys {
         let mut classes = self.classes.into();
         keys.key(
             "classes",
-            "How many classes there are.",
+            "Number of classes.",
             Field::Count {
                 most: 8,
                 count: &mut classes,

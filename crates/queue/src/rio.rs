@@ -81,32 +81,32 @@ impl Keyed for RioSettings {
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         keys.key(
             "inside_min",
-            "`min` over the average of packets inside of their profile.",
+            "`min` for the average of packets inside their profile.",
             Field::Frames(&mut self.inside.min),
         );
         keys.key(
             "inside_max",
-            "`max` over it.",
+            "`max` for this average.",
             Field::Frames(&mut self.inside.max),
         );
         keys.key(
             "inside_max_probability",
-            "`max_probability` over it.",
+            "`max_probability` for this average.",
             Field::Probability(&mut self.inside.max_probability),
         );
         keys.key(
             "outside_min",
-            "`min` over the average of all packets.",
+            "`min` for the average of all packets.",
             Field::Frames(&mut self.outside.min),
         );
         keys.key(
             "outside_max",
-            "`max` over it.",
+            "`max` for this average.",
             Field::Frames(&mut self.outside.max),
         );
         keys.key(
             "outside_max_probability",
-            "`max_probability` over it.",
+            "`max_probability` for this average.",
             Field::Probability(&mut self.outside.max_probability),
         );
         keys.key(

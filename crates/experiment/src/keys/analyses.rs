@@ -7,7 +7,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["jump"],
         kinds: &[],
-        about: "An assertion of a study about a size at which times jump, see [Requests and responses](experiments.md#requests-and-responses).",
+        about: "A statement about a size at which times jump, see [Requests and responses](experiments.md#requests-and-responses).",
         backends: everywhere(),
         keys: &[
             Key {
@@ -54,7 +54,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "of",
                 kind: "`time` or `variance`",
                 default: DefaultValue::Text("time"),
-                meaning: "The quantity that jumps: the mean time of a message, or its variance within a trial.",
+                meaning: "What jumps: the mean time of a message, or its variance within a trial.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -70,7 +70,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "within",
                 kind: "bytes",
                 default: DefaultValue::Required,
-                meaning: "How far from there the step may be.",
+                meaning: "Accepted distance of the step from this size.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -78,7 +78,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "is",
                 kind: "`up`, `down` or `none`",
                 default: DefaultValue::Required,
-                meaning: "Where the step leads.",
+                meaning: "The direction of the step.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -87,14 +87,14 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["unstated"],
         kinds: &[],
-        about: "A setting that the source does not state, see [below](../guides/experiments.md#settings-that-a-study-does-not-state).",
+        about: "A setting that the source [does not state](../guides/experiments.md#settings-that-a-study-does-not-state).",
         backends: everywhere(),
         keys: &[
             Key {
                 name: "name",
                 kind: "name of a setting",
                 default: DefaultValue::Required,
-                meaning: "An alias, a choice or a dotted key of the tables of a cell, as in `[sweep]`; no factor.",
+                meaning: "An alias, a choice or a dotted key, as in `[sweep]`; no factor.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -102,7 +102,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "values",
                 kind: "list of levels",
                 default: DefaultValue::Follows("those of `range`; two at least in all"),
-                meaning: "The plausible values. `run` uses the first, whatever the file has elsewhere; `sensitivity` searches all. `--set` of the setting states it.",
+                meaning: "The plausible values. `run` uses the first, and overrides the file; `sensitivity` searches all. `--set` of the setting states it.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -110,7 +110,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "on",
                 kind: "name of a backend, or `published`",
                 default: DefaultValue::Follows("all runs"),
-                meaning: "The only backend that has the setting, or, with `published`, only runs with the settings of a row of `[[published]]`. Its values are written below `[on]`, over what is there.",
+                meaning: "The only backend with this setting; `published`: only runs with the settings of a row of `[[published]]`. Its values override those below `[on]`.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -118,7 +118,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "because",
                 kind: "one line",
                 default: DefaultValue::Required,
-                meaning: "Why each of them is plausible.",
+                meaning: "Why each value is plausible.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -127,7 +127,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["unstated.range"],
         kinds: &[],
-        about: "Plausible values between two ends, after those of `values`.",
+        about: "A range of plausible values, after those of `values`.",
         backends: everywhere(),
         keys: &[
             Key {
@@ -150,7 +150,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "steps",
                 kind: "number, 2 to 100",
                 default: DefaultValue::Absent,
-                meaning: "How many values there are, both ends included.",
+                meaning: "Number of values, with both ends.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -158,7 +158,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "scale",
                 kind: "`linear` or `log`",
                 default: DefaultValue::Text("linear"),
-                meaning: "Equal steps, or equal factors; values are rounded to three digits.",
+                meaning: "Equal steps or equal factors, rounded to three digits.",
                 backends: everywhere(),
                 effect: Effect::None,
             },
@@ -167,7 +167,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["stated"],
         kinds: &[],
-        about: "Keys whose values are those of the source, see [below](../guides/experiments.md#settings-that-a-study-does-not-state).",
+        about: "Keys whose values [the source states](../guides/experiments.md#settings-that-a-study-does-not-state).",
         backends: everywhere(),
         keys: &[
             Key {
@@ -184,7 +184,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["irrelevant"],
         kinds: &[],
-        about: "Keys whose values, not stated, do not matter to the conclusions.",
+        about: "Keys that are not stated, and do not affect the conclusions.",
         backends: everywhere(),
         keys: &[
             Key {
@@ -205,7 +205,7 @@ const LISTED: Key = Key {
     name: "keys",
     kind: "list of keys",
     default: DefaultValue::Required,
-    meaning: "Dotted keys of the tables of a cell; `*` stands for one part, as in `links.*.loss`.",
+    meaning: "Dotted keys; `*` stands for one part, as in `links.*.loss`.",
     backends: everywhere(),
     effect: Effect::None,
 };

@@ -17,56 +17,64 @@ const OF_PROBES: Backends = backends(
 pub(super) const SECTIONS: &[Section] = &[Section {
     tables: &["links.NAME", "network"],
     kinds: &[],
-    about: "Faults of a link: what happens to packets in front of it. Without a key nothing happens.",
+    about: "Faults of the path MTU in front of a link; none by default.",
     backends: everywhere(),
     keys: &[
         key(
             "drop_above",
             "bytes",
-            "IP packets above this size vanish without a message, as in a switch with a smaller MTU.",
+            "Larger IP packets are dropped silently, as by a switch with a smaller MTU.",
         ),
         key(
             "drop_direction",
             "`both`, `forward` or `backward`",
-            "The direction of these packets: `forward` is from the sender to the receiver. Without it both.",
+            "The direction of these packets (default both): `forward` is from the sender to the receiver.",
         ),
         key(
             "drop_protocol",
             "`all`, `icmp`, `udp` or `tcp`",
-            "The protocol of these packets. Without it all.",
+            "The protocol of these packets (default all).",
         ),
         key(
             "drop_flows",
             "share, e.g. `\"50%\"`",
-            "The share of flows whose packets these are: those that take one branch among paths of equal cost. Addresses, ports, the identifier of echoes and the flow label choose the branch.",
+            "The share of flows that lose these packets, as on one of several paths of equal cost. Addresses, ports, echo identifier and flow label select the path.",
         ),
         key(
             "drop_from",
             "time",
-            "When they begin to vanish, counted from the start of the trial.",
+            "Time in the trial from which they are dropped.",
         ),
-        key("drop_until", "time", "When they stop to vanish."),
+        key(
+            "drop_until",
+            "time",
+            "Time in the trial until which they are dropped.",
+        ),
         key(
             "too_big_messages",
             "`pass` or `drop`",
-            "`drop`: ICMP messages that a packet was too big do not pass.",
+            "`drop`: ICMP errors about too large packets do not pass.",
         ),
         key(
             "too_big_interval",
             "time",
-            "Of these messages one passes, and then one after each of these times.",
+            "One of these errors passes in each such interval.",
         ),
         key(
             "too_big_mtu",
             "bytes",
-            "The MTU that these messages announce behind the link, whatever they announced before.",
+            "The MTU that these errors report behind the link, instead of the true one.",
         ),
         key(
             "mss",
             "bytes",
-            "A SYN announces no larger segments than these behind the link.",
+            "Upper limit of the MSS in a SYN behind the link.",
         ),
-        key("fragments", "`pass` or `drop`", "`drop`: fragments vanish."),
+        key(
+            "fragments",
+            "`pass` or `drop`",
+            "`drop`: fragments are dropped silently.",
+        ),
     ],
 }];
 

@@ -42,7 +42,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "shape",
                 kind: "`pair`, `routed`, `switched`, `chain`, `dumbbell` or `explicit`",
                 default: DefaultValue::Text("pair"),
-                meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
+                meaning: "Between sender and receiver are: `pair` nothing; `routed` a router; `switched` bridges; `chain` routers. `dumbbell`: `pairs` hosts at each end of one link; `explicit`: nodes and links of the file.",
                 backends: kernels(when(GRAPHS))
                 .between_hosts(only(&["pair"], AS_IT_IS))
                 .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
@@ -52,7 +52,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "stages",
                 kind: "number, 0 to 16",
                 default: DefaultValue::Number(1),
-                meaning: "Switches (`switched`) or routers (`chain`) on the path; each stores a frame before it forwards it.",
+                meaning: "Switches (`switched`) or routers (`chain`) on the path, store-and-forward.",
                 backends: everywhere().between_hosts(only(&["1"], AS_IT_IS)),
                 effect: Effect::None,
             },
@@ -70,7 +70,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "link",
                 kind: "`kernel`, `emulated` or `mixed`",
                 default: DefaultValue::Text("kernel"),
-                meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and supports all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
+                meaning: "`kernel`: token buckets, right for throughput and CPU, wrong for delays of single messages; `emulated`: our emulator, which serialises every frame and supports all keys from `queue` on; `mixed`: throughput and CPU over kernel links, delays over emulated ones.",
                 backends: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
                 ))
@@ -90,7 +90,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "addresses",
                 kind: "`static`, `router` or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: r#"`router`: by Router Advertisements (`ip = 6`, `shape = "routed"`); `auto`: `router` where that can be, else `static`."#,
+                meaning: r#"`router`: by Router Advertisements (`ip = 6`, `shape = "routed"`); `auto`: `router` where possible, otherwise `static`."#,
                 backends: simulator(all_but(&[(
                     "router",
                     "simulated hosts hear no Router Advertisements; write \"auto\"",
@@ -101,7 +101,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "cut_through",
                 kind: "boolean",
                 default: DefaultValue::Text("off"),
-                meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
+                meaning: "Whether switches (`switched`) forward a frame once its header has arrived. All links then have one rate.",
                 backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
                 )).between_hosts(not_emulated(&["off"])),
@@ -111,7 +111,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "load",
                 kind: "share, rate, `none`, `light`, `moderate` or `heavy`",
                 default: DefaultValue::Absent,
-                meaning: "How much cross traffic asks of every link of a path, see [Cross traffic](experiments.md#cross-traffic): `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. A link's own `cross.load` counts more.",
+                meaning: "[Cross traffic](experiments.md#cross-traffic) on every link of a path: `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. `cross.load` of a link overrides it.",
                 backends: backends(
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
@@ -124,7 +124,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "fresh",
                 kind: "boolean",
                 default: DefaultValue::Text("off"),
-                meaning: r#"With `kind = "flows"`: whether every trial has a test bed of its own, whose hosts know no path MTU yet."#,
+                meaning: r#"With `kind = "flows"`: whether every trial has a new network, whose hosts know no path MTU yet."#,
                 backends: simulator(no_effect(
                     "simulated hosts remember nothing from one trial to the next",
                 )).between_hosts(only(&["off"], "a host keeps what it knows of paths; --on netns")),
@@ -134,7 +134,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "mtu_by",
                 kind: "`interface` or `mss`",
                 default: DefaultValue::Text("interface"),
-                meaning: "What limits packets between hosts to `mtu`. `interface`: the MTU of their interfaces; `mss`: TCP's largest segment, `mtu` less the headers (TCP_MAXSEG), with interfaces as they are (in `netns` 1500, or `mtu` if that is larger); datagrams fit the `mtu` by their size.",
+                meaning: "What limits packets to `mtu`. `interface`: the MTU of the interfaces; `mss`: TCP_MAXSEG, with unchanged interfaces (in `netns` 1500, or `mtu` if larger); datagrams must fit by their size.",
                 backends: simulator(only(
                     &["interface"],
                     "interfaces have the MTU there; write \"interface\"",
@@ -145,7 +145,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "timing_error",
                 kind: "time, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "How late one frame in a hundred may leave an emulated link; a trial in which they are later has failed (see [below](experiments.md#validity-of-trials-over-emulated-links)). `auto`: the time in which the smallest buffer of the path drains, within 1 ms and 10 ms.",
+                meaning: "Limit of the p99 timing error of an emulated link; above it a trial [fails](experiments.md#validity-of-trials-over-emulated-links). `auto`: the time in which the smallest buffer of the path drains, from 1 ms to 10 ms.",
                 backends: backends(
                     when(
                         r#"with `link = "emulated"` and `"mixed"`, otherwise refused unless `auto`"#,
@@ -161,7 +161,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["network", "links.NAME"],
         kinds: &[],
-        about: "Keys of all links, or of one link alone. NAME is `sender-receiver` (pair); `sender-router`, `router-receiver` (routed); `sender-switch`, `switch-receiver` (switched); with more stages `sender-router1`, `router1-router2`, ...; `access` and `bottleneck` (dumbbell); any (explicit). Keys that a link leaves out are as in `[network]`.",
+        about: "Keys of all links, or of one link, which override those of all. NAME is `sender-receiver` (pair); `sender-router`, `router-receiver` (routed); `sender-switch`, `switch-receiver` (switched); with more hops `sender-router1`, `router1-router2`, ...; `access` and `bottleneck` (dumbbell); any (explicit).",
         backends: everywhere(),
         keys: &[
             Key {
@@ -176,7 +176,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "rate",
                 kind: "rate, `none` or `auto`",
                 default: DefaultValue::Text("1gbit"),
-                meaning: "Rate of each link, Ethernet framing (38 bytes a frame) included; `none`: as fast as the machine; `auto`: the largest of 1gbit, 500mbit, 200mbit and 100mbit that the machine sustains, see [Rates that the machine chooses](experiments.md#rates-that-the-machine-chooses).",
+                meaning: "Rate with Ethernet framing (38 bytes a frame). `none`: no limit; `auto`: the largest of 1gbit, 500mbit, 200mbit and 100mbit that the machine [sustains](experiments.md#rates-that-the-machine-chooses).",
                 backends: simulator(when(
                     "; a transfer and requests with responses need one on some link",
                 ))
@@ -188,7 +188,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "burst",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or the bytes of 1 ms at the rate, whichever is more.",
+                meaning: "Depth of the token bucket, at least a frame. `auto`: two frames or 1 ms at the rate, whichever is more.",
                 backends: backends(
                     when(
                         r#"; with `link = "emulated"` refused unless `auto`: it has no token bucket"#,
@@ -204,7 +204,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "buffer",
                 kind: r#"size, or `"35 packets"`"#,
                 default: DefaultValue::Text("500kB"),
-                meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
+                meaning: "Size of the queue of a link, at least two frames. Emulated and simulated links also accept a number of frames.",
                 backends: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
                 )).between_hosts(no_effect(THEIR_QUEUES)),
@@ -214,7 +214,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "queue",
                 kind: QUEUES,
                 default: DefaultValue::Text("droptail"),
-                meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](experiments.md#queues).",
+                meaning: "The queue discipline of an emulated or simulated link, see [Queues](experiments.md#queues). When full, `droptail` drops the arriving frame, `dropfront` the oldest.",
                 backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
                 ))
@@ -236,7 +236,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "jitter",
                 kind: "time",
                 default: DefaultValue::Text("0s"),
-                meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
+                meaning: "Additional random delay of a frame (`jitter_law`); the order is kept.",
                 backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
                 )).between_hosts(not_emulated(&["0s"]))
@@ -247,7 +247,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "jitter_law",
                 kind: "`uniform`, `normal` or `exponential`",
                 default: DefaultValue::Text("uniform"),
-                meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
+                meaning: "Distribution of `jitter`. `uniform`: from 0 to `jitter`; `normal`: half-normal, with `jitter` as the standard deviation of the normal distribution and a mean of 0.798 of it; `exponential`: with mean `jitter`.",
                 backends: kernels(when("beside `jitter`"))
                     .between_hosts(not_emulated(&["uniform"]))
                     .predicted(no_effect("jitter is not predicted")),
@@ -267,7 +267,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "bit_error_rate",
                 kind: "probability",
                 default: DefaultValue::Number(0),
-                meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n bytes is lost with 1 - (1 - rate)^(8 n).",
+                meaning: "Probability that a bit is wrong, e.g. `1e-9`: a frame of n bytes is lost with 1 - (1 - rate)^(8 n).",
                 backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
                 )).between_hosts(not_emulated(&["0", "0.0"])),
@@ -277,7 +277,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "reorder",
                 kind: "share",
                 default: DefaultValue::Text("0%"),
-                meaning: "Share of frames that are held back so that later ones overtake them.",
+                meaning: "Share of frames that later ones overtake.",
                 backends: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"]))
@@ -299,7 +299,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "wire_mtu",
                 kind: "bytes, or `mtu`",
                 default: DefaultValue::Text("mtu"),
-                meaning: "The largest IP packet that an emulated link carries, at most the `mtu` of its interfaces.",
+                meaning: "The largest IP packet that an emulated link delivers, at most the `mtu` of its interfaces.",
                 backends: backends(
                     when(r#"with `link = "emulated"`, otherwise refused unless `mtu`"#),
                     only(
@@ -313,7 +313,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "too_big",
                 kind: "`drop` or `answer`",
                 default: DefaultValue::Text("drop"),
-                meaning: "The fate of packets larger than `wire_mtu`. `drop`: they are lost silently; `answer`: their sender is notified, see [below](experiments.md#links-with-a-smaller-mtu-than-their-interfaces).",
+                meaning: "Packets larger than `wire_mtu`: `drop` drops them silently; `answer` also [sends an ICMP error](experiments.md#links-with-a-smaller-mtu-than-their-interfaces).",
                 backends: backends(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
                     only(
@@ -327,7 +327,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "framing",
                 kind: "`ethernet` or `none`",
                 default: DefaultValue::Text("ethernet"),
-                meaning: "`ethernet`: a frame takes 38 bytes of the link's rate besides its packet; `none`: nothing.",
+                meaning: "Bytes on the wire in addition to a packet: `ethernet` 38, `none` 0.",
                 backends: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
                     .between_hosts(not_emulated(&["ethernet"])),
                 effect: Effect::None,
@@ -336,7 +336,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "medium",
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
-                meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](experiments.md#media).",
+                meaning: "The [medium](experiments.md#media), which sets the defaults of `rate`, `delay` and `bit_error_rate`.",
                 backends: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
                 effect: Effect::None,
             },
@@ -368,7 +368,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "address",
                 kind: "IP address",
                 default: DefaultValue::Absent,
-                meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. Packets to a host without one are not gathered."#,
+                meaning: r#"Address of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. Packets to hosts without one are not aggregated."#,
                 backends: OF_GRAPHS,
                 effect: Effect::None,
             },

@@ -37,33 +37,45 @@ pub const PAGES: [Page; 2] = [
 
 fn of_keys() -> String {
     let mut lines = Vec::new();
+    let mut tables: Vec<(Vec<String>, String)> = Vec::new();
     for section in sections() {
         if !lines.is_empty() {
             lines.push(String::new());
         }
-        lines.extend([format!("## {}", heading(section)), String::new()]);
+        let heading = heading(section);
+        lines.extend([format!("## {heading}"), String::new()]);
         if !section.about.is_empty() {
             lines.extend([section.about.to_owned(), String::new()]);
         }
-        lines.push("| key | type | default | meaning |".to_owned());
-        lines.push("|---|---|---|---|".to_owned());
-        lines.extend(section.keys.iter().map(|key| {
-            format!(
-                "| `{}` | {} | {} | {} |",
-                key.name,
-                kind(key),
-                default(key.default),
-                key.meaning
-            )
-        }));
+        let rows: Vec<String> = section.keys.iter().map(row).collect();
+        let earlier = tables.iter().find(|(earlier, _)| *earlier == rows);
+        match earlier.filter(|_| rows.len() > 1) {
+            Some((_, earlier)) => lines.push(format!("Its keys are those of {earlier}.")),
+            None => {
+                lines.push("| key | type | default | meaning |".to_owned());
+                lines.push("|---|---|---|---|".to_owned());
+                lines.extend(rows.iter().cloned());
+                tables.push((rows, heading));
+            }
+        }
     }
     lines.join("\n") + "\n"
+}
+
+fn row(key: &Key) -> String {
+    format!(
+        "| `{}` | {} | {} | {} |",
+        key.name,
+        kind(key),
+        default(key.default),
+        key.meaning
+    )
 }
 
 /// The tables of a section, and their kinds of traffic.
 fn heading(section: &Section) -> String {
     let tables = section.tables.iter().map(|table| match *table {
-        "" => "the head of the file".to_owned(),
+        "" => "Head of the file".to_owned(),
         list if LISTS.contains(&list) => format!("`[[{list}]]`"),
         table => format!("`[{table}]`"),
     });

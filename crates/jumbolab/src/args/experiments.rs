@@ -19,7 +19,7 @@ pub(crate) struct Show {
     /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
-    /// Print a copy to start an experiment of your own from: the file alone, with a name of its own. Without a name, print the commented template of `run --template`.
+    /// Print a copy with a new name, to start your own experiment. Without a name, print the commented template of `run --template`.
     #[arg(long)]
     pub(crate) template: bool,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Detail {
     /// Print the quality check below the short report: faults, warnings, notes, program and machine.
     #[arg(short, long, help_heading = "Output", conflicts_with_all = ["json", "quiet", "full"])]
     pub(crate) verbose: bool,
-    /// Print the answer, the warnings about it and the paths alone, and no progress.
+    /// Print only the answer, its warnings and the paths, without progress.
     #[arg(short, long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) quiet: bool,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Run {
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
 
-    /// Backend to run in: `netns` (real kernels in network namespaces), `hosts` (machines of yours), `sim` (simulated) or `model` (predicted by closed forms); several, separated by commas, one after the other into one report [default: the experiment's, else netns].
+    /// Backend to run in: `netns` (real kernels in network namespaces), `hosts` (your hosts), `sim` (simulated) or `model` (predicted by closed forms); several, separated by commas, one after the other into one report [default: the experiment's, else netns].
     #[arg(long, value_name = "BACKEND,..", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
     /// With `--on hosts`: machine that is the sender, the receiver or a router to be metered, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.

@@ -40,7 +40,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) prefix: Vec<String>,
-    /// Interface toward the hosts, received from by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
+    /// Interface toward the hosts, read by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
     #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
     pub(crate) inside: Vec<String>,
     /// Path to the hosts: `tun`, `packet`, `xdp` or `auto` [default: packet with --inside, otherwise tun].
@@ -86,7 +86,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) secret: Option<String>,
-    /// Longest wait of a packet for company [default: 1ms].
+    /// Maximum time that a packet waits for others [default: 1ms].
     #[arg(
         long,
         value_name = "TIME",
@@ -106,7 +106,7 @@ pub(crate) struct Gateway {
     /// Append the log to this file instead of printing it to stderr; the configuration may name one, too.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
-    /// Record what comes from inside and each decision about it in this new file, for `run replay`. Bytes of packets are not recorded.
+    /// Record each packet from inside and each decision in this new file, for `run replay`, without payload.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
 }

@@ -20,7 +20,7 @@ pub(crate) struct Predict {
     /// Size to send, for example 5MB.
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
-    /// Data rate of the links [default: 1gbit]. With --from: of a link for which the hosts wait with each packet.
+    /// Data rate of the links [default: 1gbit]. With --from: of a link that limits the hosts.
     #[arg(long, value_name = "BITS/S")]
     pub(crate) rate: Option<String>,
     /// Number of links in a row; all but the last end in a device that stores frames before it forwards them.
@@ -32,13 +32,13 @@ pub(crate) struct Predict {
     /// Largest MTU whose trials are fitted; larger ones are compared with the prediction.
     #[arg(long, value_name = "BYTES", requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) fit_up_to: Option<String>,
-    /// Standard deviation of a figure, for tables without repeats.
+    /// Standard deviation of a value, for tables without repeats.
     #[arg(long, value_name = "PERCENT", requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) spread: Option<String>,
-    /// Number of new trials of whose mean the intervals are.
+    /// Number of new trials for whose mean the intervals hold.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) trials: u32,
-    /// Folders or tables of further runs to hold against the prediction.
+    /// Folders or tables of further runs to compare with the prediction.
     #[arg(long, value_name = "DIR|FILE.csv", num_args = 1.., value_delimiter = ',', requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) check: Vec<PathBuf>,
     #[command(flatten)]
@@ -52,15 +52,15 @@ pub(crate) struct Predict {
 pub(crate) enum Question {
     /// Print the bytes that each header adds, and which MTU it leaves to the next one.
     Overhead(Overhead),
-    /// Print the most packets per second, and the most goodput, that a link can have.
+    /// Print the maximum packets per second and goodput of a link.
     Limit(Limit),
     /// Print the best MTU of a path with errors and losses, and what other MTUs lose.
     Optimal(Optimal),
-    /// Print how long packets wait in front of a link on average, behind full ones or a mix.
+    /// Print the mean time that packets wait for a busy link.
     Wait(Wait),
     /// Print the bytes that bundles of packets save, and how long their packets wait.
     Bundle(Bundle),
-    /// Compute the sums of the studied papers again.
+    /// Repeat the calculations of the studied papers.
     Arithmetic(Arithmetic),
 }
 
@@ -204,7 +204,7 @@ pub(crate) struct Arithmetic {
     /// Name of a paper, such as egan [default: all papers].
     #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
-    /// Print one JSON object per sum (see docs/reference/json.md).
+    /// Print one JSON object per calculation (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -212,7 +212,7 @@ pub(crate) struct Arithmetic {
 /// The headers of packets.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Headers {
-    /// Headers from the outermost to the innermost, with options behind a `+` (see docs/guides/predict.md).
+    /// Headers from the outermost to the innermost, with options behind a `+` (see docs/reference/predict.md).
     #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
     pub(crate) stack: String,
 }
@@ -235,7 +235,7 @@ pub(crate) struct Packets {
 /// Where figures go.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Output {
-    /// Draw the figures against the MTU in this file.
+    /// Draw the values against the MTU in this file.
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
     /// Print JSON Lines (see docs/reference/json.md).
@@ -247,9 +247,9 @@ pub(crate) struct Output {
 const FROM_TRIALS: &str = "From trials";
 
 const MIXES: &str = "\
-Mixes: web: 500 B, and answers of 2 kB, 20 kB and 200 kB, weights 10, 6, 3 and 1. nfs: 128 B, and blocks of 8192 B with as much beside
-them, equal weights. voip: 172 B, RTP with 20 ms of G.711.";
+Mixes: web: 500 B, and answers of 2 kB, 20 kB and 200 kB, weights 10, 6, 3 and 1. nfs: 128 B, and blocks of 8192 B with 128 B of
+headers, equal weights. voip: 172 B, RTP with 20 ms of G.711.";
 
 const NOTES: &str = "\
-Nothing is measured and nothing is sent: these are closed forms, and with --from what trials have shown before. docs/guides/predict.md states each
-with its source.";
+Nothing is sent or measured: the results follow from formulas, and with --from from earlier trials.
+docs/reference/predict.md lists them with their sources.";

@@ -329,7 +329,7 @@ proptest! {
     }
 }
 
-/// The table of docs/guides/predict.md.
+/// The table of docs/reference/predict.md.
 fn documented() -> String {
     let number = |choice: &Choice| match choice.number {
         Some([least, most, usual]) => {
@@ -367,10 +367,10 @@ fn documented() -> String {
 
 #[test]
 fn docs_predict_has_the_table_of_protocols() {
-    let page = include_str!("../../../../docs/guides/predict.md");
+    let page = include_str!("../../../../docs/reference/predict.md");
     let table = documented();
     assert!(
         page.contains(&table),
-        "docs/guides/predict.md: its table is now\n{table}"
+        "docs/reference/predict.md: its table is now\n{table}"
     );
 }

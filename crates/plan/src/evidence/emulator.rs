@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "between hosts: the names of the emulated links: those between both gateways, and that of a machine with one host where it asks for something"
+    "", "between hosts: names of the emulated links"
     { EMULATED_LINK: String = "emulated_link" }
 
-    "frames", "that left emulated links; dropped in front of them; lost on them by chance or bit errors; too big for their `wire_mtu`; without cross traffic"
+    "frames", "frames that left emulated links, were dropped by their queues, were lost at random, or exceeded their `wire_mtu`; without cross traffic"
     {
         EMULATOR_DEPARTURES: u64 = "emulator_departures",
         EMULATOR_QUEUE_DROPS: u64 = "emulator_queue_drops",
@@ -18,7 +18,7 @@ facts! {
         EMULATOR_TOO_BIG: u64 = "emulator_too_big",
     }
 
-    "us", "how late frames left emulated links: median, 99 of 100, the latest"
+    "us", "timing error of frames of emulated links: median, p99, maximum"
     {
         EMULATOR_LATE_US: f64 = "emulator_late_us",
         EMULATOR_LATE_US_P99: f64 = "emulator_late_us_p99",
@@ -28,10 +28,10 @@ facts! {
     "s", "CPU time of the emulator"
     { EMULATOR_CPU_SECONDS: f64 = "emulator_cpu_seconds" }
 
-    "", "how the kernel's scheduler treated the emulator: `ordinary` (docs/guides/emulator.md)"
+    "", "scheduling of the emulator: `ordinary` (docs/guides/emulator.md)"
     { EMULATOR_SCHEDULING: String = "emulator_scheduling" }
 
-    "", "what became of cross traffic, an object for each link and direction, see below"
+    "", "outcome of cross traffic by link and direction, see below"
     { CROSS: Vec<CrossTraffic> = "cross" }
 
     "", "the trial's recordings, as paths below the results folder"

@@ -5,33 +5,33 @@ use std::path::PathBuf;
 use super::fact::{Fact, Row};
 
 facts! {
-    "messages", "flows between kernels: whose instant came, that were written, that arrived, each once"
+    "messages", "flows between kernels: due, written, and arrived messages, each once"
     {
         MESSAGES_OFFERED: u64 = "messages_offered",
         MESSAGES_SENT: u64 = "messages_sent",
         MESSAGES_RECEIVED: u64 = "messages_received",
     }
 
-    "messages", "of a size that cannot be sent; that the kernel did not take; that found no room in the receiving socket"
+    "messages", "of a size that cannot be sent; rejected by the kernel; dropped by the receiving socket"
     {
         MESSAGES_REFUSED: u64 = "messages_refused",
         MESSAGES_UNSENT: u64 = "messages_unsent",
         SOCKET_OVERFLOWED: u64 = "socket_overflowed",
     }
 
-    "messages", "that `latency` is taken from, if they arrived"
+    "messages", "messages for `latency`, if they arrived"
     { DEPARTURES_STAMPED: u64 = "departures_stamped" }
 
-    "reads", "that held several datagrams"
+    "reads", "reads with several datagrams"
     { MERGED_READS: u64 = "merged_reads" }
 
-    "us", "what `cpu_message` is the sum of"
+    "us", "the two parts of `cpu_message`"
     {
         CPU_MESSAGE_SENDER_US: f64 = "cpu_message_sender_us",
         CPU_MESSAGE_RECEIVER_US: f64 = "cpu_message_receiver_us",
     }
 
-    "us", "how late messages were written: median, 99 of 100, the latest; of the flow where it is longest"
+    "us", "timing error of writes: median, p99, maximum, of the flow with the largest"
     {
         SENDER_LATE_US: f64 = "sender_late_us",
         SENDER_LATE_US_P99: f64 = "sender_late_us_p99",
@@ -44,6 +44,6 @@ facts! {
     "", "in networks that are no path: why connections failed; absent if none did"
     { FAILED_CONNECTIONS: Vec<String> = "failed_connections" }
 
-    "ms", "in networks that are no path: how late the latest connection began; null without connections"
+    "ms", "in networks that are no path: timing error of the latest connection; null without connections"
     { START_LATE_MS: f64 = "start_late_ms" }
 }

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "backend `hosts`: of each machine over all passes `role`, `seconds`, `cpu_seconds` (that were not idle), `joules` (null: not metered), `clock_slew_us`, and `nics`: of each interface `interface`, and `received` and `sent`, each with `packets`, `bytes`, `dropped`, `errors` and `pauses` (pause frames; null: the driver does not count them)"
+    "", "backend `hosts`, by machine over all passes: `role`, `seconds`, `cpu_seconds` (not idle), `joules` (null: not metered), `clock_slew_us`, and `nics`: `interface`, `received` and `sent`, each with `packets`, `bytes`, `dropped`, `errors` and `pauses` (pause frames; null: not counted)"
     { HOSTS: Vec<HostUse> = "hosts" }
 
-    "packets", "their sums over all machines"
+    "packets", "sums over all machines"
     {
         NIC_DROPPED: u64 = "nic_dropped",
         NIC_ERRORS: u64 = "nic_errors",

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "with `[links.NAME.losses]`: `flows`, of each flow (those that are alike as one) packets that came and that were dropped, also in and out of bundles; `epochs`, how many there were; `noticed`, how many losses `notice` is the mean of"
+    "", "with `[links.NAME.losses]`: `flows`: arrived and dropped packets of each flow (equal flows as one), also in bundles; `epochs`: their number; `noticed`: the number of losses for `notice`"
     { LOSSES: Losses = "losses" }
 
-    "packets", "between kernels, with `[links.NAME.losses]`: packets that came to the link and belong to no flow, such as the kernel's own and later fragments"
+    "packets", "between kernels, with `[links.NAME.losses]`: packets of no flow, such as the kernel's own and later fragments"
     { LOSSES_OF_NO_FLOW: u64 = "losses_of_no_flow" }
 
-    "packets", "simulated, with `[domain]`: `edges`, of each by name what was `gathered`, what of it went on alone (`bare`), `bundles` and what was in them (`bundled`), how many were `unpacked` and what lived in those (`survivors`); `links`, for each link and direction the packets of senders that came, that the queue dropped, and of these those whose bundle went on without them"
+    "packets", "simulated, with `[domain]`: `edges`, by name: packets `gathered`, sent alone (`bare`) or `bundled`, `bundles`, bundles `unpacked` and packets in them (`survivors`); `links`, by direction: the senders' packets that arrived, that the queue dropped, and those of them whose bundle continued"
     { DOMAIN: Domain = "domain" }
 }
 

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "simulated, by link: what its queue was like over time, see below"
+    "", "simulated, by link: its queue over time, see below"
     { SERIES: BTreeMap<String, LinkSeries> = "series" }
 
-    "", "by flow (those that are alike as one), or `transfer`: goodput, delays and round trips over time, see below; simulated only where a link has a `series`"
+    "", "by flow (equal flows as one), or `transfer`: goodput, delays and round trips over time, see below; simulated only if a link has a `series`"
     { FLOW_SERIES: BTreeMap<String, FlowSeries> = "flow_series" }
 
-    "ms", "as `flow_series`: one-way delays of messages and round trips, of connections in the simulator TCP's samples: texts of ten numbers, the quantiles 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99 and 0.999, to three digits. Between kernels those of flows that are alike are means, weighted by messages; of a transfer they come from its passes for delays and round trips"
+    "ms", "as `flow_series`: texts of ten quantiles of one-way delays and round trips (simulated connections: TCP's samples), to three digits: 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99 and 0.999. Between kernels those of equal flows are means weighted by messages"
     {
         DELAY_QUANTILES: BTreeMap<String, String> = "delay_quantiles",
         RTT_QUANTILES: BTreeMap<String, String> = "rtt_quantiles",

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "segmentation and receive features of the sender's interface that are on, as read back"
+    "", "segmentation and receive offloads of the sender's interface, as read back"
     { OFFLOADS_ON: Vec<String> = "offloads_on" }
 
-    "Mbit/s", "the most goodput that the path can carry; for `kind = \"command\"` by the leanest transport, UDP"
+    "Mbit/s", "maximum goodput of the path; for `kind = \"command\"` that of UDP"
     { LIMIT_MBIT: f64 = "limit_mbit" }
 
-    "B", "depth of the bucket and of the queue of each link, sender first"
+    "B", "depth of the token bucket and of the queue of each link, sender first"
     { BURST_BYTES: Vec<u64> = "burst_bytes", BUFFER_BYTES: Vec<u64> = "buffer_bytes" }
 
-    "B", "largest IP packet seen leaving the sender"
+    "B", "largest IP packet observed at the sender"
     { LARGEST_PACKET_SENT: u64 = "largest_packet_sent" }
 
-    "B", "largest IP packet seen reaching the receiver"
+    "B", "largest IP packet observed at the receiver"
     { LARGEST_PACKET_RECEIVED: u64 = "largest_packet_received" }
 
     "", "congestion control that TCP ran"
@@ -34,13 +34,13 @@ facts! {
     "packets", "dropped in front of the kernel's links"
     { QUEUE_DROPS: u64 = "queue_drops" }
 
-    "packets", "that backlog queues of the whole machine dropped (`/proc/net/softnet_stat`), because a processor did not come to process them"
+    "packets", "dropped by backlog queues of the whole machine (`/proc/net/softnet_stat`), for lack of CPU time"
     { BACKLOG_DROPS: u64 = "backlog_drops" }
 
-    "packets", "of flows, an object for each node that did something with packets that did not fit: `cut`, and `made` of these; `too_big` to be forwarded and not to be cut; `taken` fragments to be joined, `joined` packets, and `given_up`. Simulated: of routers `cut` and `too_big`"
+    "packets", "of flows, by node: packets `cut`, fragments `made` of these, packets `too_big` to forward, fragments `taken` for reassembly, packets `joined`, reassemblies `given_up`; simulated routers have `cut` and `too_big`"
     { FRAGMENTS: BTreeMap<String, Fragments> = "fragments" }
 
-    "connections, datagrams", "without the trial's token at the receiver's data port: refused connections; of UDP, datagrams before the sender's; of flows, control connections; in networks that are no path, SYNs and datagrams from elsewhere than the port of their flow; absent: 0"
+    "connections, datagrams", "peers without the trial's token at the data port: connections, datagrams before the sender's, or control connections of flows; in networks that are no path, SYNs and datagrams from other ports; absent: 0"
     { REFUSED_PEERS: u64 = "refused_peers" }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "predicted: what bounds the figures: a link, a processor, losses, the receiver's window"
+    "", "predicted: what limits the result: a link, a processor, losses, the receiver's window"
     { BOUND: String = "bound" }
 
-    "", "predicted: of each metric without a closed form in this cell the reason"
+    "", "predicted: the reason for each metric without a formula in this cell"
     { NOT_PREDICTED: BTreeMap<String, String> = "not_predicted" }
 }

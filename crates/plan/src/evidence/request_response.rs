@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "", "requests and responses: texts of numbers with one space between, one for each size in ascending order: `size` in bytes, `messages` of that size that were answered, and in microseconds `mean_us`, `deviation_us` (standard) and `least_us` of the time of a message, `whole_us` of all bytes; between kernels `processor_us`, `clock_1ms_us`, `clock_10ms_us`, `clock_55ms_us`, the mean by other clocks"
+    "", "requests and responses: texts of numbers separated by spaces, by ascending size: `size` (bytes), answered `messages`, `mean_us`, `deviation_us` (standard) and `least_us` of a message, `whole_us` of all bytes; between kernels also the mean by other clocks: `processor_us`, `clock_1ms_us`, `clock_10ms_us`, `clock_55ms_us`"
     { SIZES: Sizes = "sizes" }
 
-    "", "requests and responses: of each stall `size`, `message` (which of its size), `at` what, bytes `written` and `read`, `send_queue` (not acknowledged) and `receive_queue` (not read) in bytes, and `tcp`, parts of TCP_INFO"
+    "", "requests and responses, by stall: `size`, `message` (number), `at` (step), bytes `written` and `read`, bytes in `send_queue` and `receive_queue`, and parts of TCP_INFO (`tcp`)"
     { STALLED: Vec<Stall> = "stalled" }
 
-    "", "requests and responses: what the receiver had of messages whose connection ended: `size`, bytes `read` of it and `written` of its answer"
+    "", "requests and responses: messages whose connection ended: `size`, bytes `read` of it and `written` of its answer"
     { BROKEN: Vec<Broken> = "broken" }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "messages, messages, packets, messages", "simulated: lists by flow, in the order of `[flows]`, those that are alike as one; of TCP segments with data instead of messages, each counted once; of a transfer the messages, then the answers. `packets` counts fragments; `refused` were too big to be sent (absent if none)"
+    "messages, messages, packets, messages", "simulated: lists by flow in the order of `[flows]`, equal flows as one; TCP counts segments with data, each once; a transfer its messages, then the answers. `packets` includes fragments; `refused` were too big to send (absent if none)"
     {
         SENT: Vec<u64> = "sent",
         RECEIVED: Vec<u64> = "received",
@@ -16,7 +16,7 @@ facts! {
         REFUSED: Vec<u64> = "refused",
     }
 
-    "share of time, packets, packets, packets", "simulated: lists by link, each `[there, back]`, in path order or that of `[links]`, of a dumbbell the bottleneck and then each pair's two; packets that waited on average over time; that the queue dropped; that chance or bit errors took. The last two are absent if there are none"
+    "share of time, packets, packets, packets", "simulated: lists by link, each `[there, back]`, in path order or that of `[links]` (dumbbell: the bottleneck, then two links of each pair): share of busy time, mean queue, drops, and random losses. The last two are absent if 0"
     {
         UTILISATION: Vec<[f64; 2]> = "utilisation",
         MEAN_QUEUE: Vec<[f64; 2]> = "mean_queue",
@@ -24,19 +24,19 @@ facts! {
         LOST: Vec<[u64; 2]> = "lost",
     }
 
-    "packets", "simulated: what found no room in `host.receive_buffer`; absent if nothing"
+    "packets", "simulated: packets that found no room in `host.receive_buffer`; absent if 0"
     { BUFFER_DROPS: u64 = "buffer_drops" }
 
-    "ms", "simulated, with `watch.delays`: for each such link, direction and flow how long packets waited: `packets`, `mean`, `p50`, `p95`, `p99`, `max`"
+    "ms", "simulated, with `watch.delays`: waiting times by link, direction and flow: `packets`, `mean`, `p50`, `p95`, `p99`, `max`"
     { QUEUE_DELAY_MS: BTreeMap<String, [BTreeMap<String, Waits>; 2]> = "queue_delay_ms" }
 
-    "ms", "simulated, with `watch.delays`: of each flow from end to end: `mean`, `min`, `p50`, `p95`, `p99`, `max`"
+    "ms", "simulated, with `watch.delays`: one-way delays by flow: `mean`, `min`, `p50`, `p95`, `p99`, `max`"
     { DELAY_MS: BTreeMap<String, Delays> = "delay_ms" }
 
     "", "simulated: the trial's files in `watch/`, as paths below the results folder"
     { WATCHED: Vec<PathBuf> = "watched" }
 
-    "", "simulated: how many events the trial took"
+    "", "simulated: number of events"
     { EVENTS: u64 = "events" }
 }
 

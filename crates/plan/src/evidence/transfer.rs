@@ -12,18 +12,18 @@ facts! {
     "B", "payload that `throughput` counts"
     { COUNTED_BYTES: u64 = "counted_bytes" }
 
-    "Mbit/s", "goodput counted from the first arrival after the pre-roll, whatever the bucket held there"
+    "Mbit/s", "goodput from the first arrival after the pre-roll"
     { GOODPUT_AFTER_PREROLL_MBIT: f64 = "goodput_after_preroll_mbit" }
 
-    "%", "by how much goodput over emulated links may read too high because its first bytes left the emulator late: its latest departure over the time that was counted; in a disturbed pass over kernel links, because a token bucket filled meanwhile: its depth over the bytes that were counted"
+    "%", "possible overestimate of goodput: over emulated links the latest departure divided by the counted time; in a disturbed pass over kernel links the bucket's depth divided by the counted bytes"
     { GOODPUT_LATE_PERCENT: f64 = "goodput_late_percent" }
 
-    "reads", "arrivals that carried no stamp of the kernel"
+    "reads", "arrivals without a stamp of the kernel"
     { UNSTAMPED_READS: u64 = "unstamped_reads" }
 
     "messages", "arrived out of order; arrived before they were sent"
     { REORDERED: u64 = "reordered", NEGATIVE_DELAYS: u64 = "negative_delays" }
 
-    "messages", "echoes that `rtt` is the mean of"
+    "messages", "number of echoes for `rtt`"
     { ECHOES: u64 = "echoes" }
 }

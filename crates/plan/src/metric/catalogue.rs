@@ -15,7 +15,7 @@ metrics! {
         "rtt",
         "ms",
         "Round-trip time",
-        "mean time from writing a message to its echo by the receiver; for simulated TCP flows: mean of the senders' round-trip samples",
+        "mean time from writing a message to its echo; for simulated TCP: mean of the senders' round-trip samples",
     )
     .first()
     .with_resolution(STAMP)
@@ -25,7 +25,7 @@ metrics! {
         "jitter",
         "ms",
         "Jitter",
-        "mean |delay - mean delay| over the messages, as the 2019 study defines it",
+        "mean |delay - mean delay| of the messages, as the 2019 study defines it",
     )
     .first()
     .with_resolution(STAMP)
@@ -35,7 +35,7 @@ metrics! {
         "throughput",
         "Mbit/s",
         "Throughput",
-        "rate of payload between the kernel's receive stamps, after an uncounted pre-roll",
+        "rate of payload between the kernel's receive stamps, after the pre-roll",
     )
     .first()
     // Two frames of average size in 5 MB: which frame carries the first and the
@@ -56,7 +56,7 @@ metrics! {
         "cpu_programs",
         "s/GB",
         "CPU, both programs",
-        "CPU seconds of sender and receiver, including kernel work charged to them (all of it on loopback), per 10^9 bytes of payload; for programs that report it",
+        "CPU seconds of sender and receiver with kernel work charged to them, per 10^9 bytes of payload, as the program reports it",
     )
     .with_resolution(Resolution::Percent(0.5));
 
@@ -64,7 +64,7 @@ metrics! {
         "cpu_sender",
         "%",
         "CPU utilisation, sender",
-        "CPU time of the sending process alone during the metered transfer; 100 % is one CPU",
+        "CPU time of the sending process during the metered transfer; 100 % is one CPU",
     )
     .first()
     .with_resolution(PROCESS);
@@ -73,7 +73,7 @@ metrics! {
         "cpu_receiver",
         "%",
         "CPU utilisation, receiver",
-        "CPU time of the receiving process alone during the metered transfer; 100 % is one CPU",
+        "CPU time of the receiving process during the metered transfer; 100 % is one CPU",
     )
     .first()
     .with_resolution(PROCESS);
@@ -108,7 +108,7 @@ metrics! {
         "cpu_router",
         "%",
         "CPU utilisation, router",
-        "busy CPU time of the router between named hosts while it forwards the traffic; 100 % is one CPU",
+        "busy CPU time of the router between named hosts; 100 % is one CPU",
     );
 
     CPU_FORWARDING = lower(
@@ -123,7 +123,7 @@ metrics! {
         "energy",
         "J/GB",
         "Energy",
-        "energy that the processor packages of sender and receiver take during the traffic, idle or not, per 10^9 bytes of payload [LinuxDoc powercap]",
+        "energy of the processor packages of sender and receiver during the traffic, with idle power, per 10^9 bytes of payload [LinuxDoc powercap]",
     )
     .signed();
 
@@ -131,7 +131,7 @@ metrics! {
         "echo_time",
         "ms",
         "Total echo time",
-        "time from the first write to the last echo; each message waits for the whole echo of the previous one",
+        "time from the first write to the last echo, one message at a time",
     )
     .with_resolution(STAMP);
 
@@ -165,7 +165,7 @@ metrics! {
         "cpu_message",
         "us",
         "CPU time per message",
-        "CPU time of the processes at both ends per arrived message, including work for nodes in between that the kernel does in their context",
+        "CPU time of both processes per arrived message, including kernel work in their context",
     )
     .signed();
 
@@ -173,7 +173,7 @@ metrics! {
         "first_delivery",
         "ms",
         "First delivery",
-        "time from writing a flow's first message, even if it is lost, to the first arrival; the longest of several flows",
+        "time from writing the first message of a flow, even if lost, to the first arrival; the longest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -183,7 +183,7 @@ metrics! {
         "rtt_p50",
         "ms",
         "Round-trip time, median",
-        "median round-trip time of a flow's messages, to three digits; the largest of several flows",
+        "median round-trip time, to three digits; the largest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -193,7 +193,7 @@ metrics! {
         "rtt_p95",
         "ms",
         "Round-trip time, 95th percentile",
-        "95th percentile of the round-trip times of a flow's messages, to three digits; the largest of several flows",
+        "95th percentile of round-trip times, to three digits; the largest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -203,7 +203,7 @@ metrics! {
         "rtt_p99",
         "ms",
         "Round-trip time, 99th percentile",
-        "99th percentile of the round-trip times of a flow's messages, to three digits; the largest of several flows",
+        "99th percentile of round-trip times, to three digits; the largest of several flows",
     )
     .in_json()
     .with_resolution(STAMP)
@@ -213,7 +213,7 @@ metrics! {
         "delay_p99",
         "ms",
         "One-way delay, 99th percentile",
-        "99th percentile of the messages' one-way delays, to three digits [RFC7679]",
+        "99th percentile of one-way delays, to three digits [RFC7679]",
     )
     .with_resolution(STAMP)
     .of_flows()
@@ -223,7 +223,7 @@ metrics! {
         "latency",
         "ms",
         "Latency",
-        "mean time from the first byte of a message on its way to the interface to its last byte received, by the kernels' stamps; as the 2017 study defines it [Supriyanto2017]",
+        "mean time from the first byte of a message leaving to its last byte received, by kernel stamps, as the 2017 study defines it [Supriyanto2017]",
     )
     .with_resolution(STAMP)
     .of_flows()
@@ -233,7 +233,7 @@ metrics! {
         "latency_ditg",
         "ms",
         "Latency as D-ITG defines it",
-        "mean time from just before a message is written until the receiving program has it, including the time in the socket buffer, as D-ITG stamps it [D-ITG]",
+        "mean time from just before the write until the receiving program has the message, as D-ITG stamps it [D-ITG]",
     )
     .with_resolution(STAMP)
     .of_flows()
@@ -243,7 +243,7 @@ metrics! {
         "paper_throughput",
         "Mbit/s",
         "Throughput as the 2017 study defines it",
-        "bits of one message divided by its latency, which is not the rate of any traffic [Supriyanto2017]",
+        "bits of one message divided by its latency; not a rate of traffic [Supriyanto2017]",
     )
     .with_resolution(Resolution::Percent(0.2))
     .of_flows();
@@ -252,7 +252,7 @@ metrics! {
         "offered_rate",
         "Mbit/s",
         "Offered rate",
-        "rate of payload of the messages that were scheduled while flows sent",
+        "rate of payload of the scheduled messages while flows sent",
     )
     .of_flows();
 
@@ -260,7 +260,7 @@ metrics! {
         "sent_rate",
         "Mbit/s",
         "Sent rate",
-        "rate of payload of the messages that were written while flows sent",
+        "rate of payload of the written messages while flows sent",
     )
     .of_flows();
 
@@ -301,7 +301,7 @@ metrics! {
         "throughput_long",
         "Mbit/s",
         "Throughput of a long transfer",
-        "as throughput, but of the transfer during which CPU time is metered",
+        "throughput of the transfer during which CPU time is metered",
     )
     .in_json()
     .with_resolution(Resolution::Percent(0.2));
@@ -310,7 +310,7 @@ metrics! {
         "retransmitted_long",
         "%",
         "Retransmissions of a long transfer",
-        "share of the long transfer's segments that were retransmitted, by TCP_INFO",
+        "share of retransmitted segments of this transfer, by TCP_INFO",
     )
     .in_json();
 
@@ -318,7 +318,7 @@ metrics! {
         "retransmissions",
         "segments",
         "Retransmissions",
-        "segments that the sender retransmitted, by TCP_INFO",
+        "retransmitted segments, by TCP_INFO",
     )
     .with_resolution(Resolution::Absolute(1.0))
     .of_flows();
@@ -327,7 +327,7 @@ metrics! {
         "segments",
         "count",
         "Segments",
-        "segments that the sender sent, by TCP_INFO",
+        "sent segments, by TCP_INFO",
     )
     .in_json()
     .with_resolution(Resolution::Absolute(1.0));
@@ -336,7 +336,7 @@ metrics! {
         "timeouts",
         "count",
         "Time-outs",
-        "number of retransmission timeouts of simulated TCP with data outstanding",
+        "retransmission timeouts of simulated TCP with outstanding data",
     )
     .in_json()
     .with_resolution(Resolution::Absolute(1.0))
@@ -354,7 +354,7 @@ metrics! {
         "drop_bias",
         "%",
         "Drop bias",
-        "half the sum over flows of |share of the dropped packets - share of the arrived packets| at a link's queue: 0 if drops are proportional to arrivals",
+        "half the sum over flows of |share of drops - share of arrivals| at a link's queue: 0 if drops are proportional to arrivals",
     )
     .in_json()
     .signed();
@@ -363,7 +363,7 @@ metrics! {
         "synchronisation",
         "%",
         "Simultaneous losses",
-        "mean share of a link's connections that lose data at its queue within one epoch of a first loss; for n connections, 100/n means no simultaneous losses",
+        "mean share of connections that lose data at a link's queue within one epoch of a first loss; 100/n for n connections means no simultaneous losses",
     )
     .in_json();
 
@@ -371,7 +371,7 @@ metrics! {
         "notice",
         "ms",
         "Recovery time",
-        "mean time from the drop of a segment at a link's queue until the same segment arrives there again without a timeout; of several outstanding losses of a connection only the first counts",
+        "mean time from the drop of a segment at a link's queue until it arrives there again without a timeout; of several losses of a connection the first",
     )
     .in_json()
     .with_resolution(STAMP);
@@ -380,7 +380,7 @@ metrics! {
         "message_time",
         "ms",
         "Message time",
-        "mean time from just before a message of traffic.at bytes is written until its answer is read",
+        "mean time from just before the write of a message of traffic.at bytes until its answer is read",
     )
     .with_resolution(STAMP);
 
@@ -388,7 +388,7 @@ metrics! {
         "megabyte_time",
         "ms",
         "Time per megabyte",
-        "mean over the message sizes of the time to send one megabyte in messages of that size, each answered before the next",
+        "mean over the message sizes of the time for one megabyte in messages of that size, one at a time",
     )
     .with_resolution(STAMP);
 
@@ -456,35 +456,35 @@ metrics! {
         "verdict_right",
         "%",
         "Right verdict",
-        "share of investigations whose verdict is that of the settings, and whose findings name the fault and no other",
+        "share of investigations with the right verdict, whose findings name the fault and no other",
     );
 
     MTU_RIGHT = higher(
         "mtu_right",
         "%",
         "Right path MTU",
-        "share of investigations that find the path MTU of the settings in both directions, as far as they could see it",
+        "share of investigations with the right path MTU in both directions, as far as they could see it",
     );
 
     HOP_RIGHT = higher(
         "hop_right",
         "%",
         "Right hop",
-        "share of investigations that find the fault at its link, or rightly at none",
+        "share of investigations that find the fault at its link, or none where there is none",
     );
 
     PROBES = lower(
         "probes",
         "count",
         "Probes",
-        "packets that an investigation of a path sends",
+        "packets of an investigation",
     );
 
     PROBE_BYTES = lower(
         "probe_bytes",
         "count",
         "Bytes of probes",
-        "bytes of the IP packets that an investigation of a path sends",
+        "bytes of these IP packets",
     );
 
     PROBE_TIME = lower(

@@ -15,7 +15,7 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "there_send_call",
         "There: send call",
-        "mean time from just before a message is written until its first packet reaches the queueing discipline, by the kernel's stamp",
+        "mean time from just before the write until the first packet reaches the queueing discipline, by the kernel's stamp",
     ),
     part(
         "there_queueing",
@@ -25,32 +25,32 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "there_transmission",
         "There: transmission",
-        "computed time that emulated links with a rate are busy with the message, including framing and fragments; at most the time between the interfaces",
+        "computed time of emulated links for the message, with framing and fragments; at most the time between the interfaces",
     ),
     part(
         "there_wire",
         "There: wire",
-        "mean of the remaining time from the first packet's stamp at the sender's interface to the last packet's stamp at the receiver's: propagation, nodes on the path, and packets that the sender hands over later",
+        "mean remaining time from the first packet's stamp at the sender's interface to the last packet's at the receiver's: propagation, nodes, and later packets",
     ),
     part(
         "there_softirq",
         "There: receive softirq",
-        "time that the kernel then takes until the message can be read: the lower decile of the times that busy-waiting readers measure before the trial; at most the time until the reader runs",
+        "kernel time until the message can be read: the lower decile of busy-waiting readers before the trial; at most the time until the reader runs",
     ),
     part(
         "there_wakeup",
         "There: wake-up",
-        "mean of the remaining time until the waiting call returns: the interrupt that wakes the CPU, and the wait for it",
+        "mean remaining time until the waiting call returns: the interrupt, and the wait for a CPU",
     ),
     part(
         "there_receive_call",
         "There: receive call",
-        "mean time from the return of the waiting call, or from the last packet's arrival if that was later, until the message is read",
+        "mean time from the return of the waiting call, or the last packet's arrival if later, until the message is read",
     ),
     part(
         "echo",
         "Echo",
-        "mean time from the receiving program's last read to just before it writes the echo",
+        "mean time from the receiver's last read to just before it writes the echo",
     ),
     part(
         "back_send_call",
@@ -82,7 +82,7 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
     part(
         "unexplained",
         "Unexplained",
-        "mean of the round-trip time by a separate clock, minus all stages: intervals without a stamp, the time to read the clocks, and the difference between the clocks",
+        "mean round-trip time by a separate clock minus all parts: intervals without a stamp, reading the clocks, and their difference",
     ),
     UNEXPLAINED_SHARE,
     GOODPUT_ECHOED,
@@ -93,7 +93,7 @@ pub const UNEXPLAINED_SHARE: Metric = lower(
     "unexplained_share",
     "%",
     "Unexplained share",
-    "absolute value of the unexplained time, relative to the mean round-trip time",
+    "|unexplained| relative to the mean round-trip time",
 )
 .in_json();
 
@@ -102,7 +102,7 @@ pub const GOODPUT_ECHOED: Metric = higher(
     "goodput_echoed",
     "Mbit/s",
     "Goodput of round trips",
-    "bytes of the echoed messages, each counted once, divided by the total time of all round trips",
+    "bytes of the echoed messages divided by the total time of all round trips",
 )
 .in_json()
 .with_resolution(Resolution::Percent(0.2));

@@ -14,7 +14,7 @@ metrics! {
         "drop_percent",
         "%",
         "Dropped",
-        "share of the arriving packets, including acknowledgements, that the link's queue dropped",
+        "share of the arriving packets, with acknowledgements, that the link's queue dropped",
     );
 
     UTILISATION_PERCENT = higher(
@@ -28,98 +28,98 @@ metrics! {
         "mean_queue",
         "frames",
         "Mean queue",
-        "time average of the frames that wait for the link, excluding the one in transmission; a bundle is one frame",
+        "time average of the waiting frames, without the one in transmission; a bundle is one frame",
     );
 
     INNER_DROP_PERCENT = lower(
         "inner_drop_percent",
         "%",
         "Dropped inner packets",
-        "share of the arriving packets of senders, alone or in bundles, that the link's queue dropped; only in networks with a domain",
+        "share of the senders' arriving packets, alone or in bundles, that the link's queue dropped",
     );
 
     PACKETS_PER_FRAME = higher(
         "packets_per_frame",
         "1",
         "Packets per frame",
-        "packets of senders that arrived at the link, alone or in bundles, divided by the frames that arrived; only in networks with a domain",
+        "the senders' arriving packets, alone or in bundles, divided by the arriving frames",
     );
 
     FRAME_RATE = lower(
         "frame_rate",
         "1/s",
         "Frame rate",
-        "frames that arrived at the link, both bundles and single packets, divided by the window's length; only in networks with a domain",
+        "arriving frames, bundles and single packets, divided by the window's length",
     );
 
     PACKET_RATE = higher(
         "packet_rate",
         "1/s",
         "Packet rate",
-        "packets of senders that arrived at the link, alone or in bundles, divided by the window's length; only in networks with a domain",
+        "the senders' arriving packets, alone or in bundles, divided by the window's length",
     );
 
     WIRE_BYTES = lower(
         "wire_bytes",
         "B",
         "Link bytes per packet",
-        "bytes that the link could carry during the transmission of the frames whose transmission began, including framing, divided by the packets of senders in them; only in networks with a domain",
+        "bytes on the wire, with framing, of the transmitted frames, divided by the senders' packets in them",
     );
 
     CARRIED_PERCENT = higher(
         "carried_percent",
         "%",
         "Utilisation over the trial",
-        "time in which the link transmitted from the start of the trial to the end of the window, relative to the length of the whole trial; only in networks with a domain",
+        "time of transmission from the start of the trial to the end of the window, relative to the whole trial",
     );
 
     QUEUE_DELAY = lower(
         "queue_delay",
         "ms",
         "Queueing delay",
-        "mean waiting time of the frames whose transmission began; only in networks with a domain",
+        "mean waiting time of the transmitted frames",
     );
 
     ONE_WAY_DELAY = lower(
         "one_way_delay",
         "ms",
         "One-way delay",
-        "mean time from the departure of a data packet at its sender until its destination has processed it, over packets that crossed the link, arrived while the window was open, and carried new data; for a fragmented datagram, from its message to the last fragment; only in networks with a domain",
+        "mean time from the departure of a data packet until its destination has processed it, over packets with new data that crossed the link and arrived in the window; of a fragmented datagram until the last fragment",
     );
 
     AVERAGE_QUEUE = lower(
         "average_queue",
         "frames",
         "Average queue",
-        "mean over the arrivals of the average number of frames that wait, weighted as the discipline weighs arrivals, whatever the unit in which it decides; only of disciplines with an average",
+        "mean over the arrivals of the discipline's average queue, in frames whatever its unit",
     );
 
     AVERAGE_BYTES = lower(
         "average_bytes",
         "B",
         "Average queue in bytes",
-        "the same average of the bytes of these frames; only of disciplines with an average",
+        "the same average in bytes",
     );
 
     MAX_TH_PERCENT = lower(
         "max_th_percent",
         "%",
         "Average relative to max_th",
-        "mean over the arrivals of the average on which the discipline decides, relative to its upper threshold, both in the unit in which it decides; only of disciplines with an average",
+        "mean over the arrivals of the discipline's average queue, relative to its upper threshold",
     );
 
     CROSSING = higher(
         "crossing",
         "s",
         "Average at the upper threshold",
-        "time until the first arrival that finds the discipline's average at or above its upper threshold, if any; only in networks with a domain",
+        "time until the first arrival that finds the average queue at or above the upper threshold",
     );
 
     SETTLING = lower(
         "settling",
         "s",
         "Average below the upper threshold",
-        "time until the last arrival that finds the discipline's average at or above its upper threshold, if any; only in networks with a domain",
+        "time until the last arrival that finds the average queue at or above the upper threshold",
     );
 }
 

@@ -135,14 +135,14 @@ impl MredKeys {
         let mut reading = ReadAs::Inner;
         keys.key(
             "reading",
-            "How the paper is read.",
+            "The interpretation of the paper.",
             Field::Word(&mut reading),
         );
         let Bounds { mut low, mut high } = Bounds::PRINTED;
         let has_bounds = keys.show(
             Key::new(
                 "bounds",
-                r#"Least and largest share of the packets of a frame, with `reading = "letter"` alone."#,
+                r#"Only with `reading = "letter"`: smallest and largest share of a frame's packets."#,
             ),
             Field::Shares(&mut low, &mut high),
         );
@@ -150,7 +150,7 @@ impl MredKeys {
         let has_share = keys.show(
             Key::new(
                 "share",
-                r#"With `reading = "letter"` alone, that share: `own`: from the lower bound at `min` to the upper at `max` for the frame with the most in it, packets times their average length, and in proportion nearer to the lower bound for a frame with less; `same`: RED's probability within `bounds`; `weighted`: that times the packets of the frame over those of an average one."#,
+                r#"Only with `reading = "letter"`: the share. `own`: from the lower bound at `min` to the upper at `max` for the frame with the largest content, and in proportion less for others; `same`: RED's probability within `bounds`; `weighted`: this times the frame's packets over those of an average frame."#,
             )
             .or(r#"of `letter` `"own"`"#),
             Field::Word(&mut share),
@@ -177,47 +177,53 @@ impl MredKeys {
         keys.show(
             Key::new(
                 "when",
-                "Whether the law is asked at each arrival, or only at one that finds no room.",
+                "Whether each arrival is decided on, or only one that finds no room.",
             )
             .or(r#"`"average"`; of `letter` `"no-room"`"#),
             Field::Word(&mut mred.when),
         );
         keys.show(
-            Key::new("over", "Which frames lose packets: the one that arrives, the one that has waited longest, or all that wait.")
-                .or(r#"`"arriving"`; of `letter` `"queue"`"#),
+            Key::new(
+                "over",
+                "Which frames lose packets: the arriving one, the oldest, or all in the queue.",
+            )
+            .or(r#"`"arriving"`; of `letter` `"queue"`"#),
             Field::Word(&mut mred.over),
         );
         keys.show(
-            Key::new("size", "How many packets a frame is taken to have: those left, or as many as its header says.")
-                .or(r#"`"live"`; of `letter` `"header"`"#),
+            Key::new(
+                "size",
+                "The number of packets of a frame: those left, or those in its header.",
+            )
+            .or(r#"`"live"`; of `letter` `"header"`"#),
             Field::Word(&mut mred.size),
         );
         keys.show(
-            Key::new("pick", "How many of N packets a probability p is: `each` by a decision of its own, `round` pN up or down at random, `ceil` up, `binomial` each by a draw of its own.")
+            Key::new("pick", "How many of N packets are picked at probability p: `each` one decision per packet, `round` pN rounded at random, `ceil` pN rounded up, `binomial` one draw per packet.")
                 .or(r#"`"each"`; of `letter` `"round"`"#),
             Field::Word(&mut mred.pick),
         );
         keys.key(
             "victims",
-            "Of a frame the packets in front, or one of each flow first.",
+            "The packets at the front of a frame, or one of each flow first.",
             Field::Word(&mut mred.victims),
         );
         let mut act = Act::Drop;
         keys.key(
             "act",
-            "Whether packets that can be marked are marked, up to `max`.",
+            "Whether ECN-capable packets are marked up to `max` instead of dropped.",
             Field::Word(&mut act),
         );
         mred.mark = act == Act::Mark;
         for (name, meaning, span) in [
             (
                 "mark_time",
-                "How long it takes to judge each frame; the first drop comes after that.",
+                "Time to decide on each frame, before the first drop.",
                 &mut mred.mark_time,
             ),
             (
                 "drop_time",
-                "How long the drop of each packet takes, one after the other from the head of the queue on; a frame that leaves before its turn keeps the rest, and an arrival without room brings the next drops forward.",
+                "Time to drop each packet, one after the other from the head of the queue. A frame that leaves earlier keeps its packets; an arrival without room brings drops forward.",
                 &mut mred.drop_time,
             ),
         ] {
@@ -228,13 +234,13 @@ impl MredKeys {
 
     fn notifying(&mut self, keys: &mut Keys<'_, '_>) {
         let is_written = keys.show(
-            Key::new("notify", "Whether sources of TCP are notified of the packets that this queue drops, by packets of 56 bytes (over IPv6 96) that travel back as any others.")
+            Key::new("notify", "Whether TCP sources are notified of drops, by packets of 56 bytes (IPv6: 96) over the reverse path.")
                 .or(r#"`"off"`; of `letter` `"on"`"#)
                 .for_sources(),
             Field::Switch(&mut self.notify),
         );
         let reacts = keys.show(
-            Key::new("react", "What they do: retransmit at once what they are notified of, and take duplicates for nothing new; or also bring the window down, once for what is in flight.")
+            Key::new("react", "The source's reaction: retransmit at once and ignore duplicates; or also reduce the window, once per flight.")
                 .or(r#"`"retransmit"`; of `letter` `"retransmit + reduce"`"#)
                 .for_sources(),
             Field::Word(&mut self.reaction),

@@ -46,12 +46,12 @@ impl Keyed for RedKeys {
         let Self { red, bytes } = self;
         keys.key(
             "unit",
-            "What the average queue is counted in; `inner`: packets in bundles.",
+            "Unit of the average queue; `inner`: packets in bundles.",
             Field::Word(&mut red.unit),
         );
         keys.key(
             "min",
-            r#"The average queue from which packets are dropped; a size where `unit = "bytes"`."#,
+            r#"The average queue from which packets are dropped; a size with `unit = "bytes"`."#,
             Field::Threshold {
                 length: &mut red.curve.min,
                 bytes,
@@ -72,7 +72,7 @@ impl Keyed for RedKeys {
         );
         keys.key(
             "gentle",
-            "Whether the probability goes on to 1 at twice `max`, or is 1 from `max` on.",
+            "Whether the probability rises to 1 at twice `max`, instead of being 1 from `max` on.",
             Field::Switch(&mut red.curve.gentle),
         );
         keys.key(
@@ -82,22 +82,22 @@ impl Keyed for RedKeys {
         );
         keys.key(
             "mean_size",
-            "Mean size of a packet: the average ages by it while the link rests.",
+            "Mean size of a packet, by which the average ages while the link is idle.",
             Field::Size(&mut red.mean_size),
         );
         keys.key(
             "spread",
-            "How the gaps between drops are spread.",
+            "Distribution of the gaps between drops.",
             Field::Word(&mut red.spread),
         );
         keys.key(
             "adaptive",
-            "Whether `max_probability` adapts itself.",
+            "Whether `max_probability` adapts to the load.",
             Field::Switch(&mut red.adaptive),
         );
         keys.key(
             "ecn",
-            "Whether packets that can be marked are marked up to `max`, instead of dropped.",
+            "Whether ECN-capable packets are marked up to `max` instead of dropped.",
             Field::Switch(&mut red.ecn),
         );
         keys.key(
@@ -107,7 +107,7 @@ impl Keyed for RedKeys {
         );
         keys.key(
             "profile",
-            "`ns2`: the ways of ns-2.35; there thresholds and a limit in packets are of packets of `mean_size` where the unit is bytes.",
+            "`ns2`: as ns-2.35, where thresholds and limits in packets count packets of `mean_size` if the unit is bytes.",
             Field::Word(&mut red.profile),
         );
     }
@@ -136,7 +136,7 @@ impl Keyed for AdaptiveRedSettings {
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
         keys.key(
             "target",
-            "The queueing delay aimed at.",
+            "The target of the queueing delay.",
             Field::Span(&mut self.target),
         );
         keys.key(
@@ -146,7 +146,7 @@ impl Keyed for AdaptiveRedSettings {
         );
         keys.key(
             "ecn",
-            "Whether packets that can be marked are marked instead of dropped.",
+            "Whether ECN-capable packets are marked instead of dropped.",
             Field::Switch(&mut self.ecn),
         );
     }
