@@ -118,7 +118,7 @@ impl ShellRequest {
 }
 
 /// The error for `{router}` in a test bed without a router.
-const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router: --set network.shape=routed";
+const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router; write another node: --set network.shape=routed";
 
 fn companion(network: &Network, text: &str) -> Result<(String, CommandLine), String> {
     let example = "write for instance receiver=\"iperf3 -s\"";

@@ -200,7 +200,7 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
 fn table<'a>(place: &str, node: &'a Node) -> Result<&'a Table> {
     match &node.value {
         Value::Table(table) => Ok(table),
-        value => Err(refusal(&node.origin, place, value, "a table belongs here")),
+        value => Err(refusal(&node.origin, place, value, "write a table")),
     }
 }
 

@@ -77,7 +77,7 @@ impl Planned {
     pub fn idle(&self, discipline: &str, name: &str, queue: &str) -> Option<String> {
         if !self.used.contains(&discipline) {
             return Some(format!(
-                "a parameter of {discipline}, and the queue is {queue}: write queue = \"{discipline}\" too, or leave it out"
+                "a parameter of {discipline}, and the queue is {queue}; write queue = \"{discipline}\" too, or leave it out"
             ));
         }
         let mut idle = self.idle.iter();

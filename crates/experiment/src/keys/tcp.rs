@@ -16,7 +16,7 @@ const HOSTS_TCP: &str =
 /// The reason why simulated hosts refuse what only Linux has.
 const OF_LINUX: &str = "simulated senders detect losses without it; write \"off\", or --on netns";
 
-const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
+const OWN_TCP: &str = "the TCP of kernels has no such key; remove it, or add --on sim";
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {

@@ -219,7 +219,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
         (
             &["tcp.tick=0s"],
-            "--set tcp.tick=0s: tcp.tick = \"0s\": a time above 0 belongs here",
+            "--set tcp.tick=0s: tcp.tick = \"0s\": write a time above 0",
         ),
         (
             &["tcp.shortest_timeout=90s"],

@@ -134,7 +134,7 @@ fn backends_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         ON,
         &["on.sim=3"],
-        "--set on.sim=3: on.sim = 3: a table belongs here",
+        "--set on.sim=3: on.sim = 3: write a table",
     );
     refused(
         &ON.replace("send_per_packet", "send_per_paket"),

@@ -97,11 +97,11 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         ),
         (
             "[peers]\na = 1\n",
-            "g.toml:2: peers.a = 1: a table belongs here; write [peers.a]",
+            "g.toml:2: peers.a = 1: write a table; write [peers.a]",
         ),
         (
             "[inside]\nmtu = 100\n@",
-            "g.toml:2: inside.mtu = 100: an MTU is from 1280 to 65535",
+            "g.toml:2: inside.mtu = 100: write an MTU from 1280 to 65535",
         ),
         (
             "[inside]\npath = \"packet\"\n@",

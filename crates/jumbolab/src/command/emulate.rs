@@ -122,7 +122,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
     let [first, second] = ends;
     ensure!(
         first != second,
-        "--between {first} {second}: a link needs two different interfaces"
+        "--between {first} {second}: a link needs two different interfaces; name another one"
     );
     let mut largest = Bytes::ZERO;
     for name in ends {
@@ -131,7 +131,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
         })?;
         ensure!(
             !end.loopback && end.ethernet,
-            "--between {first} {second}: {name} does not carry Ethernet frames; name a network card, one end of a veth pair, or a tap interface"
+            "--between {first} {second}: {name} has no Ethernet frames; name a network card, one end of a veth pair, or a tap interface"
         );
         ensure!(
             end.up,

@@ -10,6 +10,7 @@ mod claims;
 mod commands;
 mod consent;
 mod decode;
+mod errors;
 mod fitting;
 mod flows;
 mod for_programs;

@@ -137,7 +137,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,max=9kB",
-            "mred.max: bytes are a threshold only where unit = \"bytes\"",
+            "mred.max: bytes are a threshold only where unit = \"bytes\"; write it too",
         ),
         (
             "mred,profile=ns2,pick=ceil",
@@ -145,7 +145,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,react=retransmit",
-            "mred.react: only notified sources react: write notify = \"on\" too",
+            "mred.react: only notified sources react; write notify = \"on\" too",
         ),
         (
             "mred,notify=on",

@@ -286,7 +286,7 @@ fn what_has_no_closed_form_is_left_out_with_its_reason() {
     refused(
         FLOWS,
         &["flows.f.gap=100us"],
-        "asked for more than it carries",
+        "offered more than its rate",
     );
     let far = [
         "traffic.protocol=tcp",

@@ -111,6 +111,6 @@ fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize;
             Err(found.refuse("a link from a node to itself; name two nodes"))
         }
         [one, other] => Ok([place(one)?, place(other)?]),
-        _ => Err(found.refuse("a link has two ends, for instance [\"a\", \"b\"]")),
+        _ => Err(found.refuse("a link has two ends; write for instance [\"a\", \"b\"]")),
     }
 }

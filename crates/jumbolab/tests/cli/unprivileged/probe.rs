@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::harness::{Dir, Outcome};
 
 /// Namespaces a - r - s - b; `at NODE COMMAND` runs a command in one of them.
-const BED: &str = r#"
+pub(crate) const BED: &str = r#"
 set -eu
 mount -t tmpfs none /run
 at() { node=$1; shift; ip netns exec "$node" "$@"; }
