@@ -136,7 +136,7 @@ fn known_node(network: &Network, node: &str) -> Result<(), String> {
     match names.iter().any(|name| name == node) {
         true => Ok(()),
         false => Err(format!(
-            "the test bed has no node `{}`; there are: {}",
+            "the test bed has no node `{}`; name one of {}",
             node.escape_debug(),
             names.join(", ")
         )),

@@ -127,7 +127,7 @@ fn role(name: &str) -> Result<HostRole, String> {
     let mut all = HostRole::ALL.into_iter();
     all.find(|role| role.name() == name).ok_or_else(|| {
         let hint = did_you_mean(name, HostRole::ALL.map(HostRole::name));
-        format!("a machine is the sender, the receiver or the router{hint}")
+        format!("a machine is the sender, the receiver or the router; write one of these{hint}")
     })
 }
 

@@ -114,7 +114,11 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
         }
         applied
             .put(&over.path.0, over.node.clone())
-            .map_err(|key| over.refuse(&format!("`{key}` is no table")))?;
+            .map_err(|key| {
+                over.refuse(&format!(
+                    "`{key}` is no table; write the keys of a table below one"
+                ))
+            })?;
     }
     Ok(Some(applied))
 }

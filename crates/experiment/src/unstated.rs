@@ -329,8 +329,12 @@ pub(super) fn write_first(tree: &mut Table, aliases: &Aliases, place: &Origin) -
     for entry in entries {
         for (path, node) in entry.places(aliases, &entry.values[0]) {
             let origin = node.origin.clone();
-            tree.put(&path.0, node)
-                .map_err(|key| super::fault(&origin, format!("{path}: `{key}` is no table")))?;
+            tree.put(&path.0, node).map_err(|key| {
+                super::fault(
+                    &origin,
+                    format!("{path}: `{key}` is no table; write the keys of a table below one"),
+                )
+            })?;
         }
     }
     Ok(())

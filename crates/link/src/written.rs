@@ -147,7 +147,7 @@ pub fn queue_of(
             let mut own = Vec::new();
             visit(choice, |key, _| own.push(key.name));
             return Err(format!(
-                "{name}: no such parameter; there are {}",
+                "{name}: no such parameter; write one of {}",
                 own.join(", ")
             ));
         };

@@ -415,7 +415,10 @@ fn management() {
     agent.hear();
     for (interface, words) in [
         ("upper", "it is used by the ssh connection; name another"),
-        ("v0", "it is used by the ssh connection of upper; name another"),
+        (
+            "v0",
+            "it is used by the ssh connection of upper; name another",
+        ),
     ] {
         let answer = agent.apply(&mtu(interface, 1400));
         assert!(answer.contains(words), "{answer}");

@@ -251,7 +251,7 @@ impl<S: Store> Journal<S> {
             _ => (error.to_string(), "repair the disk"),
         };
         anyhow!(
-            "cannot write trial {} to {}: {what}; {} finished trials are kept; {remedy} and continue with --resume",
+            "cannot write trial {} to {}: {what} ({} finished trials are kept); {remedy}",
             trial.id,
             self.path.display(),
             self.kept

@@ -330,7 +330,7 @@ fn check_sizes(
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!(
-            "{what} to {version} must have {} to {} bytes, {} of them the header of Jumbolab; sizes are not truncated",
+            "{what} to {version} must have {} to {} bytes, {} of them the header of Jumbolab; write a size between",
             least.get(),
             most.get(),
             HEADER_LEN

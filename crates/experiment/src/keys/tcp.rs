@@ -7,7 +7,7 @@ use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// The reason why kernels refuse settings of TCP.
 pub(crate) const KERNELS_TCP: &str =
-    "the kernel's TCP does not let it be set, only the simulator's does: --on sim";
+    "the kernel's TCP does not let it be set, only the simulator's does; add --on sim";
 
 /// The reason why hosts that the user names refuse settings that namespaces have.
 const HOSTS_TCP: &str =

@@ -269,7 +269,7 @@ fn connections_of_a_path_between_kernels_have_no_window_of_their_own() {
     let error = experiment.plan(Backend::Netns, unchecked).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set tcp.window=50: tcp.window = 50: the kernel's TCP does not let it be set, only the simulator's does: --on sim"
+        "--set tcp.window=50: tcp.window = 50: the kernel's TCP does not let it be set, only the simulator's does; add --on sim"
     );
 }
 

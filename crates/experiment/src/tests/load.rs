@@ -97,7 +97,7 @@ fn a_load_that_cannot_be_is_refused_in_one_line() {
     check_refused(
         SMALL,
         &["network.load=heavy"],
-        "--set network.load=heavy: network.load = \"heavy\": cross traffic needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it",
+        "--set network.load=heavy: network.load = \"heavy\": cross traffic needs an emulated link, which \"kernel\" has nowhere and \"mixed\" not for goodput; write link = \"emulated\"",
     );
     check_refused(
         SMALL,

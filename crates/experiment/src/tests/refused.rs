@@ -51,7 +51,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "seeds=1,2",
-            "--set seeds=1,2: trials.repeat = [1, 2]: `trials.repeat` is one for the whole run, no factor",
+            "--set seeds=1,2: trials.repeat = [1, 2]: `trials.repeat` is one for the whole run, no factor; write one value",
         ),
         (
             "mtu=[]",
@@ -131,11 +131,11 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.mtu.x=1\n",
-            "--set network.mtu.x=1\\n: network.mtu = { x = 1 }: this key is swept; its levels go under [sweep] as mtu",
+            "--set network.mtu.x=1\\n: network.mtu = { x = 1 }: this key is swept; write its levels under [sweep] as mtu",
         ),
         (
             "network.ip.x=4",
-            "--set network.ip.x=4: network.ip.x: `ip` is no table",
+            "--set network.ip.x=4: network.ip.x: `ip` is no table; write the keys of a table below one",
         ),
         (
             "links.router-receiver.mtu=1500",
@@ -220,7 +220,7 @@ fn faults_in_a_file_are_named_by_line() {
         ),
         (
             "mtu = [1500]",
-            "10: network.mtu = [1500]: this key is swept; its levels go under [sweep] as mtu",
+            "10: network.mtu = [1500]: this key is swept; write its levels under [sweep] as mtu",
         ),
         (
             "rate = { x = 1 }",
@@ -250,7 +250,7 @@ fn faults_in_a_file_are_named_by_line() {
             "[[published]]\nmetric = \"rtt\"",
             "10: published.source is missing; write for instance source = \"[Key Table 4]\"",
         ),
-        ("mtu == 3", "10: extra `=`, expected nothing"),
+        ("mtu == 3", "10: this is not TOML: extra `=`, expected nothing; correct the line"),
     ] {
         check_refused(&with(lines), &[], &format!("experiments/x.toml:{fault}"));
     }
@@ -260,9 +260,12 @@ fn faults_in_a_file_are_named_by_line() {
 fn what_is_no_experiment_is_refused() {
     for (text, line) in [
         ("", "x:1: format is missing; write for instance format = 1"),
-        ("format = 2", "x:1: format = 2: this build reads format = 1"),
-        ("\n\nformat = = 1", "x:3: extra `=`, expected nothing"),
-        ("format = 1\nformat = 1", "x:2: duplicate key"),
+        (
+            "format = 2",
+            "x:1: format = 2: this build reads format = 1; write it",
+        ),
+        ("\n\nformat = = 1", "x:3: this is not TOML: extra `=`, expected nothing; correct the line"),
+        ("format = 1\nformat = 1", "x:2: this is not TOML: duplicate key; correct the line"),
         ("format = 1\naliases = 3", "x:2: aliases = 3: write a table"),
         (
             "format = 1\n[aliases]\nrepeat = \"network.mtu\"",
@@ -382,7 +385,7 @@ fn unknown_experiments_and_backends_are_refused_with_what_there_is() {
     let backend = |name: &str| format!("{:#}", name.parse::<Backend>().unwrap_err());
     assert_eq!(
         backend("moon"),
-        "there is no backend `moon`; there are: netns, hosts, sim, model"
+        "there is no backend `moon`; choose one of netns, hosts, sim, model"
     );
     assert_eq!("netns".parse::<Backend>().unwrap(), Backend::Netns);
 }

@@ -231,7 +231,7 @@ fn networks_that_cannot_be_are_refused_with_their_line() {
     graph(
         "ends = [\"a\", \"r\"]",
         "ends = [\"a\", \"x\"]",
-        "experiments/x.toml:12: links.a-r.ends = [\"a\", \"x\"]: there is no node `x` in [nodes]; there are: a, r, b",
+        "experiments/x.toml:12: links.a-r.ends = [\"a\", \"x\"]: there is no node `x` in [nodes]; name one of a, r, b",
     );
     graph(
         "ends = [\"a\", \"r\"]",

@@ -49,7 +49,7 @@ impl Peers {
             _ => {
                 return Err(section.refuse(
                     "local",
-                    "it is of another version of IP than `address`; write two of one version",
+                    "its version of IP is not that of the peer's address; write two of one version",
                 ));
             }
         };

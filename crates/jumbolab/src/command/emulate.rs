@@ -126,8 +126,8 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
     );
     let mut largest = Bytes::ZERO;
     for name in ends {
-        let end = End::look(name).map_err(|error| {
-            anyhow!("--between {first} {second}: unknown interface {name} ({error}); `ip link` lists the interfaces")
+        let end = End::look(name).map_err(|_| {
+            anyhow!("--between {first} {second}: unknown interface {name}; `ip link` lists the interfaces")
         })?;
         ensure!(
             !end.loopback && end.ethernet,

@@ -29,8 +29,8 @@ pub(super) fn of(error: &Error) -> String {
     for remedy in remedies.iter().rev() {
         message += &format!("; {remedy}");
     }
-    if let Some(remedy) = system_error(error).and_then(remedy)
-        && !message.contains("; ")
+    if !message.contains("; ")
+        && let Some(remedy) = number_in(&message).and_then(|(_, number, _)| remedy(number))
     {
         message += &format!("; {remedy}");
     }
@@ -42,13 +42,7 @@ pub(super) fn of(error: &Error) -> String {
 pub(crate) fn in_words(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     let mut words = String::new();
-    while let Some((before, after)) = rest.split_once(NUMBER) {
-        let Some((number, after)) = after.split_once(')') else {
-            break;
-        };
-        if number.parse::<i32>().is_err() {
-            break;
-        }
+    while let Some((before, _, after)) = number_in(rest) {
         let begin = before.rfind([':', '(', '"', ';']).map_or(0, |at| at + 1);
         let (place, reason) = before.split_at(begin);
         words.push_str(place);
@@ -59,6 +53,13 @@ pub(crate) fn in_words(text: &str) -> Cow<'_, str> {
         true => text.into(),
         false => (words + rest).into(),
     }
+}
+
+/// The first number of a system error in a text, and the text on both sides of it.
+fn number_in(text: &str) -> Option<(&str, i32, &str)> {
+    let (before, rest) = text.split_once(NUMBER)?;
+    let (number, after) = rest.split_once(')')?;
+    Some((before, number.parse().ok()?, after))
 }
 
 /// A reason of the system as a part of a sentence: without a capital, except in `RFS specific
@@ -75,24 +76,13 @@ fn uncapitalised(reason: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// The system error among the causes of an error.
-fn system_error(error: &Error) -> Option<&io::Error> {
-    let found = error.chain().find_map(|cause| {
-        let of_call = cause.downcast_ref::<os::error::Error>();
-        of_call
-            .map(|error| &error.source)
-            .or_else(|| cause.downcast_ref())
-    });
-    found.filter(|error: &&io::Error| error.raw_os_error().is_some())
-}
-
-/// What to do about a system error, whatever it was that failed.
-fn remedy(error: &io::Error) -> Option<&'static str> {
-    Some(match error.kind() {
+/// What to do about the system error `number`, whatever it was that failed.
+fn remedy(number: i32) -> Option<&'static str> {
+    Some(match io::Error::from_raw_os_error(number).kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
             "check the path"
         }
-        ErrorKind::PermissionDenied => "change the permissions, or use `sudo`",
+        ErrorKind::PermissionDenied => "check the permissions, or use `sudo`",
         ErrorKind::AlreadyExists => "write another name",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             "free some space, or choose another disk"

@@ -71,41 +71,30 @@ const PRIVATE: &[&str] = &[
 
 /// The verbs that begin a remedy, and what stands for one.
 const REMEDIES: &[&str] = &[
+    "`jumbolab",
     "add",
-    "allow",
-    "ask",
-    "build",
+    "break",
     "check",
     "choose",
     "compare",
     "connect",
-    "continue",
-    "convert",
-    "copy",
-    "decode",
+    "correct",
+    "create",
     "did you mean",
     "end",
     "free",
-    "give",
-    "install",
     "leave",
-    "let",
-    "list",
     "lists",
-    "load",
     "make",
-    "move",
     "name",
+    "needs",
     "open",
     "prints",
     "put",
     "raise",
     "record",
     "remove",
-    "rename",
-    "repair",
     "replace",
-    "report",
     "restore",
     "run",
     "save",
@@ -113,7 +102,6 @@ const REMEDIES: &[&str] = &[
     "set",
     "shows",
     "start",
-    "stop",
     "type",
     "use",
     "write",
@@ -165,12 +153,24 @@ fn outcome(script: &[String]) -> Outcome {
     symlink(dir.command().get_program(), tools.path().join("jumbolab")).unwrap();
     // Root of a user namespace who has none of its capabilities.
     let weak = "exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
-    tool(&tools, "weak", &format!("exec unshare -Ur '{at}/weaker' \"$@\""));
+    tool(
+        &tools,
+        "weak",
+        &format!("exec unshare -Ur '{at}/weaker' \"$@\""),
+    );
     tool(&tools, "weaker", weak);
     let namespaces = "exec unshare -Urnmpf --mount-proc --kill-child sh -ec";
-    tool(&tools, "alone", &format!("{namespaces} \"ip link set lo up; $1\""));
+    tool(
+        &tools,
+        "alone",
+        &format!("{namespaces} \"ip link set lo up; $1\""),
+    );
     tool(&tools, "bed", BED);
-    tool(&tools, "path", &format!("{namespaces} \". '{at}/bed'; $1\""));
+    tool(
+        &tools,
+        "path",
+        &format!("{namespaces} \". '{at}/bed'; $1\""),
+    );
     let mut command = Command::new("timeout");
     command.args(["60", "sh", "-ec", &script.join("\n")]);
     for (name, value) in dir.command().get_envs() {

@@ -5,7 +5,6 @@ mod addresses;
 mod attempts;
 mod attempts_at_trials;
 mod background;
-mod bad_input;
 mod claims;
 mod commands;
 mod consent;

@@ -101,7 +101,7 @@ fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize;
                 .take(16)
                 .collect();
             found.refuse(format!(
-                "there is no node `{name}` in [nodes]; there are: {}",
+                "there is no node `{name}` in [nodes]; name one of {}",
                 names.join(", ")
             ))
         })
