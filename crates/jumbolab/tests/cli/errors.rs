@@ -53,9 +53,6 @@ const PRIVATE: &[&str] = &[
     "ENOENT",
     "carries",
     "carry",
-    "honoured",
-    "octet",
-    "octets",
     "refused by name",
     "say",
     "says",
@@ -66,7 +63,6 @@ const PRIVATE: &[&str] = &[
     "told",
     "vanish",
     "vanished",
-    "world",
 ];
 
 /// The verbs that begin a remedy, and what stands for one.
@@ -83,6 +79,7 @@ const REMEDIES: &[&str] = &[
     "did you mean",
     "end",
     "free",
+    "keep",
     "leave",
     "lists",
     "make",

@@ -248,8 +248,15 @@ fn what_a_terminal_acts_on_is_escaped() {
 }
 
 #[test]
-fn a_long_value_is_refused_in_a_short_line() {
+fn inputs_without_end_are_refused_with_their_limit() {
     let dir = Dir::new();
+    dir.run("run /dev/zero").refused(&["/dev/zero", "1 MiB"]);
+    dir.run("send ::1 --file /dev/zero")
+        .refused(&["/dev/zero", "1 MiB"]);
+    dir.run("run replay --trace /dev/zero")
+        .refused(&["/dev/zero", "line 1", "1 MiB"]);
+    dir.run("decode /dev/zero")
+        .refused(&["/dev/zero", "pipe or a device"]);
     let many = "x".repeat(100_000);
     dir.write(
         "long.toml",

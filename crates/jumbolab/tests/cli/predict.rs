@@ -257,7 +257,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ("", "predict: write overhead, limit"),
         (
             "--from results",
-            "--from results: is neither a results folder",
+            "--from results: this is neither a results folder",
         ),
         ("--from t.csv --size 5MB", "cannot be used with"),
         ("--fit-up-to 1500", "--from"),
@@ -270,7 +270,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "wrong.csv:3: throughput: `fast` is no figure",
         ),
         ("--from bare.csv", "bare.csv:1: has no column throughput"),
-        ("--from five.csv --mtu 60", "--mtu 60: leaves no room"),
+        ("--from five.csv --mtu 60", "--mtu 60: this leaves no room"),
         (
             "--from five.csv --mtu 70000",
             "--mtu 70000: write bytes of a packet",
@@ -300,7 +300,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "--arrivals x: write packets per second",
         ),
         ("--file nothing.png", "--file nothing.png: no such file"),
-        ("--file .", "--file .: is no regular file"),
+        ("--file .", "--file .: this is no regular file"),
         ("--size 5M", "--size 5M: 5M may count in thousands"),
         ("--size 5MB --rate 1", "--rate 1: 1 has no unit"),
         (
