@@ -59,7 +59,10 @@ impl CsvRows {
                 _ => anyhow!("{why}"),
             })?;
             let line = line_of(text, record.position().context("a record has a place")?);
-            ensure!(rows.len() < MOST_ROWS, "{line}: write at most {MOST_ROWS} rows");
+            ensure!(
+                rows.len() < MOST_ROWS,
+                "{line}: write at most {MOST_ROWS} rows"
+            );
             rows.push((line, record.iter().map(str::to_owned).collect()));
         }
         ensure!(

@@ -250,7 +250,10 @@ fn faults_in_a_file_are_named_by_line() {
             "[[published]]\nmetric = \"rtt\"",
             "10: published.source is missing; write for instance source = \"[Key Table 4]\"",
         ),
-        ("mtu == 3", "10: this is not TOML: extra `=`, expected nothing; correct the line"),
+        (
+            "mtu == 3",
+            "10: this is not TOML: extra `=`, expected nothing; correct the line",
+        ),
     ] {
         check_refused(&with(lines), &[], &format!("experiments/x.toml:{fault}"));
     }
@@ -264,8 +267,14 @@ fn what_is_no_experiment_is_refused() {
             "format = 2",
             "x:1: format = 2: this build reads format = 1; write it",
         ),
-        ("\n\nformat = = 1", "x:3: this is not TOML: extra `=`, expected nothing; correct the line"),
-        ("format = 1\nformat = 1", "x:2: this is not TOML: duplicate key; correct the line"),
+        (
+            "\n\nformat = = 1",
+            "x:3: this is not TOML: extra `=`, expected nothing; correct the line",
+        ),
+        (
+            "format = 1\nformat = 1",
+            "x:2: this is not TOML: duplicate key; correct the line",
+        ),
         ("format = 1\naliases = 3", "x:2: aliases = 3: write a table"),
         (
             "format = 1\n[aliases]\nrepeat = \"network.mtu\"",

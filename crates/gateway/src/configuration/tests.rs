@@ -93,7 +93,7 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         ),
         (
             "[peers.a]\naddress = \"::1\"\nlocal = \"10.0.0.1\"\n",
-            "g.toml:3: peers.a.local = 10.0.0.1: it must be of the same version",
+            "g.toml:3: peers.a.local = 10.0.0.1: its version of IP is not that of the peer's address",
         ),
         (
             "[peers]\na = 1\n",

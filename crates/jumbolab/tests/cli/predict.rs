@@ -183,7 +183,7 @@ fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
     for (set, line) in [
         (
             "network.rate=1gbit --set segments=2",
-            "host.segments_per_packet = 2: a link that is paced",
+            "host.segments_per_packet = 2: a paced link",
         ),
         (
             "offloads=on --set segments=2",

@@ -200,7 +200,7 @@ fn a_bad_file_is_refused_by_line() {
         ),
         (
             "[flows.x]\nmessage = {}\n",
-            "my.toml:2: flows.x.message = {}: must be text",
+            "my.toml:2: flows.x.message = {}: write text",
         ),
         (
             "[flows]\nx = 1\n",

@@ -327,7 +327,7 @@ const SHIPPED: [(&str, Result<usize, &str>); 32] = [
     ),
     (
         "pmtu-faults",
-        Err("no closed form says what a prober finds"),
+        Err("no closed form predicts what a prober finds"),
     ),
     ("receiver-timer", Err("traffic.receive_buffer")),
     ("rtt-by-packet-size", Ok(48)),

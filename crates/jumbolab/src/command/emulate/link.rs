@@ -281,17 +281,17 @@ mod tests {
                 "--buffer 0packets: write a number of packets",
             ),
             ("--buffer 1517", "--buffer 1517: a frame of 1518 B"),
-            ("--mtu 67", "--mtu 67: an IP MTU is from 68"),
+            ("--mtu 67", "--mtu 67: write an IP MTU from 68"),
             (
                 "--jitter 1ms --jitter-law gauss",
                 "--jitter-law gauss: write one of uniform",
             ),
-            ("--jitter-law normal", "--jitter-law normal: needs --jitter"),
+            ("--jitter-law normal", "--jitter-law normal: this needs jitter"),
             (
                 "--mtu 1400 --too-big tell",
                 "--too-big tell: write one of drop, answer",
             ),
-            ("--too-big answer", "--too-big answer: needs --mtu"),
+            ("--too-big answer", "--too-big answer: this needs an MTU"),
             ("--back rate", "--back rate: write KEY=VALUE"),
             (
                 "--back color=red",
