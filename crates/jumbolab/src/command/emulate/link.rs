@@ -286,7 +286,10 @@ mod tests {
                 "--jitter 1ms --jitter-law gauss",
                 "--jitter-law gauss: write one of uniform",
             ),
-            ("--jitter-law normal", "--jitter-law normal: this needs jitter"),
+            (
+                "--jitter-law normal",
+                "--jitter-law normal: this needs jitter",
+            ),
             (
                 "--mtu 1400 --too-big tell",
                 "--too-big tell: write one of drop, answer",
