@@ -33,7 +33,7 @@ pub(crate) fn absent(backend: Backend) -> Error {
     let others = Backend::ALL.iter().filter(|other| runs(**other, false));
     let others: Vec<String> = others.map(ToString::to_string).collect();
     anyhow!(
-        "--on {backend}: this backend needs Linux; here there are: {}",
+        "--on {backend}: this backend needs Linux; choose one of {}",
         others.join(", ")
     )
 }

@@ -53,7 +53,11 @@ pub fn examine(destination: &Destination) -> Result<HostReport> {
     let output = ssh.output(&[&program, "doctor", "--json"], Stdio::null(), TIME)?;
     // 1: something is missing there.
     if !matches!(output.code, Some(0 | 1)) {
-        let said = output.complaint.lines().last().unwrap_or("it says nothing");
+        let said = output
+            .complaint
+            .lines()
+            .last()
+            .unwrap_or("it printed nothing");
         bail!(
             "host {destination}: `{program} doctor` failed: {}",
             plain(said)

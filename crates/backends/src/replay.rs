@@ -113,7 +113,7 @@ fn drive(settings: &Settings, traced: &Traced, origin: Time) -> Result<Vec<Decis
     let is_bare = |(arrival, _): &(Arrival, Option<Decision>)| arrival.header.live == 1;
     ensure!(
         !drops_inner(&settings.queue) || traced.packets.iter().all(is_bare),
-        "the recording has bundles but not their content, so MRED's drops of inner packets cannot be replayed"
+        "the recording has bundles but not their content, so MRED's drops of inner packets cannot be replayed; choose another queue"
     );
     let first = traced.reseeds.first();
     let chance = first.map_or(Seed::new(0), |reseed| reseed.seed);

@@ -99,11 +99,11 @@ impl Bench {
         if !plan.backend.profile().runs_side_by_side {
             if how.threads.is_some_and(|threads| threads.get() > 1) {
                 bail!(
-                    "--threads: trials on one machine disturb each other; only simulated ones run several at once: --on sim"
+                    "--threads: trials on one machine disturb each other, and only simulated ones run at the same time; add --on sim"
                 );
             }
             if how.shard.is_some() {
-                bail!("--shard: only simulated trials run in parts: --on sim");
+                bail!("--shard: only simulated trials run in parts; add --on sim");
             }
         }
         Ok(Self(match plan.backend {

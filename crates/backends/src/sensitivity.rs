@@ -89,7 +89,7 @@ impl Study {
         let plan = backend::plan(experiment.clone(), backend)?;
         if plan.unstated.is_empty() {
             bail!(
-                "{name} has no [[unstated]] settings to search; docs/reference/experiments.md says how they are written"
+                "{name} has no [[unstated]] settings to search; add some as docs/reference/experiments.md describes"
             );
         }
         let study = Self {

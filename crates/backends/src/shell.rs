@@ -118,7 +118,7 @@ impl ShellRequest {
 }
 
 /// The error for `{router}` in a test bed without a router.
-const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router: --set network.shape=routed";
+const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router; write another node: --set network.shape=routed";
 
 fn companion(network: &Network, text: &str) -> Result<(String, CommandLine), String> {
     let example = "write for instance receiver=\"iperf3 -s\"";
@@ -136,7 +136,7 @@ fn known_node(network: &Network, node: &str) -> Result<(), String> {
     match names.iter().any(|name| name == node) {
         true => Ok(()),
         false => Err(format!(
-            "the test bed has no node `{}`; there are: {}",
+            "the test bed has no node `{}`; name one of {}",
             node.escape_debug(),
             names.join(", ")
         )),

@@ -134,7 +134,9 @@ impl Aliases {
             on::ROOT => {
                 Err("a backend has one value of its own; levels are for all backends".into())
             }
-            _ => Err(format!("`{path}` is one for the whole run, no factor")),
+            _ => Err(format!(
+                "`{path}` is one for the whole run, no factor; write one value"
+            )),
         }
     }
 

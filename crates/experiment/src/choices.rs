@@ -181,7 +181,7 @@ fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
             match &node.value {
                 Value::Table(inner) => open.push((at, inner)),
                 Value::List(_) => {
-                    let why = "one value belongs here; each word has one";
+                    let why = "write one value; each word has one";
                     return Err(refuse(&within(path, &at), node, why));
                 }
                 _ if !keys::cell_roots().contains(&at.root()) => {

@@ -59,7 +59,10 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     if let Some(unit) = reader.optional("unit", line)?
         && unit.value != known.unit
     {
-        return Err(unit.refuse(format!("{} is measured in {}", known.name, known.unit)));
+        return Err(unit.refuse(format!(
+            "{} is measured in {}; use this unit",
+            known.name, known.unit
+        )));
     }
     let claim = Assertion {
         text: text.value,
@@ -115,7 +118,7 @@ fn tolerance(reader: &mut Reader<'_>) -> Result<Option<Tolerance>> {
             within: within.value,
             because: because.value,
         })),
-        (Some(within), None) => Err(within.refuse("say why in `because`")),
+        (Some(within), None) => Err(within.refuse("give the reason in `because`")),
         (None, Some(because)) => Err(because.refuse("it gives the reason of a `tolerance`")),
     }
 }
@@ -151,7 +154,7 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
                     Err(percent.refuse("`by` gives the size as well; keep one of them"))
                 }
                 (_, None, Some(over)) => {
-                    Err(over.refuse("only changes in per cent have it: write by_percent = 20 too"))
+                    Err(over.refuse("only changes in per cent have it; write by_percent = 20 too"))
                 }
             }
         }
@@ -188,7 +191,7 @@ fn levels(
             let path = format!("{ROOT}.{key}.{name}");
             let levels: Vec<String> = levels.iter().map(Level::to_string).collect();
             let value = Value::Text(levels.join(", "));
-            Err(refusal(origin, &path, &value, "one level belongs here"))
+            Err(refusal(origin, &path, &value, "write one level"))
         }
         (Err(_), None) => Err(reader.missing(key, "than = { queue = \"droptail\" }")),
     };

@@ -398,7 +398,12 @@ impl Experiment {
     fn put(&mut self, place: &KeyPath, node: Node) -> Result<()> {
         let origin = node.origin.clone();
         let put = self.tree.put(&place.0, node);
-        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
+        put.map_err(|key| {
+            fault(
+                &origin,
+                format!("{place}: `{key}` is no table; write the keys of a table below one"),
+            )
+        })
     }
 
     /// Costs of hosts that an argument sets are not those of a study.
@@ -453,7 +458,7 @@ fn read_format(reader: &mut Reader<'_>) -> Result<()> {
         &format!("format = {FORMAT}"),
         |value| match value {
             Value::Integer(FORMAT) => Ok(((), value.clone())),
-            _ => Err(format!("this build reads format = {FORMAT}")),
+            _ => Err(format!("this build reads format = {FORMAT}; write it")),
         },
     )?;
     Ok(())

@@ -40,7 +40,7 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
                     .map(|(key, node)| (key.to_owned(), node.clone()));
                 machines.insert(role.name(), keys.collect());
             }
-            (_, value) => return Err(refusal(origin, &path, value, "a table belongs here")),
+            (_, value) => return Err(refusal(origin, &path, value, "write a table")),
         }
     }
     let mut given = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
     let end = |role: HostRole| {
         let (machine, role) = (machine(role)?, role.name());
         machine.with_context(|| format!(
-            "--on hosts needs the machine that is the {role}: write --host {role}=user@machine, or [{ROOT}.{role}] with `ssh` in the experiment"
+            "--on hosts needs the machine that is the {role}; write --host {role}=user@machine, or [{ROOT}.{role}] with `ssh` in the experiment"
         ))
     };
     Ok(NamedHosts {
@@ -127,7 +127,7 @@ fn role(name: &str) -> Result<HostRole, String> {
     let mut all = HostRole::ALL.into_iter();
     all.find(|role| role.name() == name).ok_or_else(|| {
         let hint = did_you_mean(name, HostRole::ALL.map(HostRole::name));
-        format!("a machine is the sender, the receiver or the router{hint}")
+        format!("a machine is the sender, the receiver or the router; write one of these{hint}")
     })
 }
 
@@ -148,7 +148,7 @@ fn named(role: &str, keys: &Written) -> Result<NamedHost> {
         };
         match value {
             Value::Text(text) if !text.trim().is_empty() => Ok(Some(text)),
-            value => Err(refusal(origin, &path(key), value, "a text belongs here")),
+            value => Err(refusal(origin, &path(key), value, "write a text")),
         }
     };
     let Some(ssh) = text(DESTINATION)? else {
@@ -250,7 +250,7 @@ mod tests {
                 "the machine that is the sender",
             ),
             ("[hosts.sender]\naddress = \"1.2.3.4\"", "`ssh` is missing"),
-            ("[hosts.sender]\nssh = 3", "a text belongs here"),
+            ("[hosts.sender]\nssh = 3", "write a text"),
             ("[hosts.sender]\nssh = \"a\"\nport = 3", "unknown key"),
             ("[hosts]\nallow_management_interface = 1", "true or false"),
         ] {

@@ -114,7 +114,11 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
         }
         applied
             .put(&over.path.0, over.node.clone())
-            .map_err(|key| over.refuse(&format!("`{key}` is no table")))?;
+            .map_err(|key| {
+                over.refuse(&format!(
+                    "`{key}` is no table; write the keys of a table below one"
+                ))
+            })?;
     }
     Ok(Some(applied))
 }
@@ -200,7 +204,7 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
 fn table<'a>(place: &str, node: &'a Node) -> Result<&'a Table> {
     match &node.value {
         Value::Table(table) => Ok(table),
-        value => Err(refusal(&node.origin, place, value, "a table belongs here")),
+        value => Err(refusal(&node.origin, place, value, "write a table")),
     }
 }
 

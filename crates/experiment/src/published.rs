@@ -152,7 +152,10 @@ fn row(
     };
     let unit = reader.optional("unit", line)?;
     if let Some(unit) = unit.as_ref().filter(|unit| unit.value != known.unit) {
-        return Err(unit.refuse(format!("{} is measured in {}", known.name, known.unit)));
+        return Err(unit.refuse(format!(
+            "{} is measured in {}; use this unit",
+            known.name, known.unit
+        )));
     }
     let source = reader.required("source", "source = \"[Key Table 4]\"", line)?;
     let resolution_percent = reader.optional("resolution_percent", positive)?;

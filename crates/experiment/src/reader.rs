@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         };
         let Node { value, origin } = node;
         let Some(words) = words else {
-            let why = "a list of names belongs here, for instance [\"a\", \"b\"]";
+            let why = "write a list of names, for instance [\"a\", \"b\"]";
             return Err(refusal(origin, &self.full(path), value, why));
         };
         self.resolved.push((path.to_owned(), value.clone()));
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
                 Some(node) => {
                     let Node { value, origin } = node;
                     let path = self.full(key);
-                    return Err(refusal(origin, &path, value, "a table belongs here"));
+                    return Err(refusal(origin, &path, value, "write a table"));
                 }
             }
         }
@@ -238,12 +238,9 @@ impl<'a> Reader<'a> {
                 value: Value::Table(table),
                 origin,
             }) => Ok(Some((table, origin))),
-            Some(Node { value, origin }) => Err(refusal(
-                origin,
-                &self.full(path),
-                value,
-                "a table belongs here",
-            )),
+            Some(Node { value, origin }) => {
+                Err(refusal(origin, &self.full(path), value, "write a table"))
+            }
         }
     }
 
@@ -300,9 +297,9 @@ impl<'a> Reader<'a> {
         let refuse = |why: &str| refusal(&node.origin, &full, &node.value, why);
         let (value, canonical) = match &node.value {
             Value::List(_) => {
-                return Err(refuse("one value belongs here; levels go under [sweep]"));
+                return Err(refuse("write one value; levels go under [sweep]"));
             }
-            Value::Table(_) => return Err(refuse("one value belongs here, not a table")),
+            Value::Table(_) => return Err(refuse("write one value, not a table")),
             value => parse(value).map_err(|why| refuse(&why))?,
         };
         if let Some(why) = self.unfit(path, node, &canonical) {

@@ -89,7 +89,7 @@ fn next(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     let is_line = |text: &String| line(&Value::Text(text.clone())).is_ok();
     match found.value.iter().all(is_line) {
         true => Ok(found.value),
-        false => Err(found.refuse("each command is one line of text")),
+        false => Err(found.refuse("write each command as one line of text")),
     }
 }
 
@@ -189,7 +189,7 @@ fn labels(
         let factor = factors.iter().find(|factor| factor.path == path);
         let choice = aliases.choices().at(&path);
         let Value::Table(written) = &node.value else {
-            return Err(refuse("a table belongs here".into()));
+            return Err(refuse("write a table".into()));
         };
         let mut labels = BTreeMap::new();
         for (level, node) in written.iter() {

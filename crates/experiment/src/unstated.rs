@@ -62,7 +62,7 @@ pub(super) fn entries(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<
                 &node.origin,
                 "unstated.name",
                 &name,
-                "it stands here twice",
+                "it stands here twice; remove one",
             ));
         }
         entries.push(entry);
@@ -95,7 +95,7 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
                 .map_err(|why| refuse(value, &why))?;
         }
         if seen.iter().any(|other| other.is_same(&own)) {
-            return Err(refuse(value, "it stands here twice"));
+            return Err(refuse(value, "it stands here twice; remove one"));
         }
         seen.push(own);
     }
@@ -136,7 +136,7 @@ fn range(reader: &mut Reader<'_>) -> Result<Vec<Node>> {
         return Err(to.refuse("write both ends in the same unit"));
     }
     if is_log && (low <= 0.0 || high <= 0.0) {
-        return Err(from.refuse("equal factors need ends above 0"));
+        return Err(from.refuse("equal factors need ends above 0; write others"));
     }
     let value = |step: i64| {
         let part = step as f64 / (steps - 1) as f64;
@@ -329,8 +329,12 @@ pub(super) fn write_first(tree: &mut Table, aliases: &Aliases, place: &Origin) -
     for entry in entries {
         for (path, node) in entry.places(aliases, &entry.values[0]) {
             let origin = node.origin.clone();
-            tree.put(&path.0, node)
-                .map_err(|key| super::fault(&origin, format!("{path}: `{key}` is no table")))?;
+            tree.put(&path.0, node).map_err(|key| {
+                super::fault(
+                    &origin,
+                    format!("{path}: `{key}` is no table; write the keys of a table below one"),
+                )
+            })?;
         }
     }
     Ok(())

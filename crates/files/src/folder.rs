@@ -137,8 +137,12 @@ impl Folder {
     /// # Errors
     /// As [`Folder::read`], or it is not UTF-8.
     pub fn read_text(&self, name: &str, most: u64) -> io::Result<String> {
-        String::from_utf8(self.read(name, most)?)
-            .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+        String::from_utf8(self.read(name, most)?).map_err(|_| {
+            io::Error::new(
+                ErrorKind::InvalidData,
+                "it is not text in UTF-8; save it as such",
+            )
+        })
     }
 
     /// Opens the file `name` for reading.
@@ -179,7 +183,7 @@ impl Folder {
         };
         write().with_context(|| {
             format!(
-                "cannot write {}; make room or make the folder writable",
+                "cannot write {}; choose a folder that exists, is writable and has room",
                 place()
             )
         })

@@ -101,8 +101,12 @@ pub fn may_be_secret(path: &Path, text: &str) -> bool {
 }
 
 fn text(bytes: Vec<u8>) -> io::Result<String> {
-    String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| {
+        io::Error::new(
+            ErrorKind::InvalidData,
+            "it is not text in UTF-8; save it as such",
+        )
+    })
 }
 
 /// All bytes of `input`, unless there are more than `most`.
@@ -115,7 +119,10 @@ pub(crate) fn at_most(input: impl Read, most: u64) -> io::Result<Option<Vec<u8>>
 pub(crate) fn too_large(most: u64) -> io::Error {
     io::Error::new(
         ErrorKind::FileTooLarge,
-        format!("it is larger than {}, the limit", size(most)),
+        format!(
+            "it is larger than {}, the limit; name a smaller one",
+            size(most)
+        ),
     )
 }
 
@@ -168,7 +175,10 @@ impl<R: Read> Lines<R> {
             Ok(0) => None,
             Ok(_) if self.input.get_ref().limit() == 0 => Some(Err(too_large(self.most))),
             Ok(length) if length as u64 > self.longest => {
-                let why = format!("the line is longer than {}, the limit", size(self.longest));
+                let why = format!(
+                    "the line is longer than {}, the limit; break it",
+                    size(self.longest)
+                );
                 Some(Err(io::Error::new(ErrorKind::InvalidData, why)))
             }
             Ok(_) => Some(Ok(&self.line)),
@@ -183,7 +193,7 @@ impl<R: Read> Lines<R> {
         let Some(line) = self.next().transpose()? else {
             return Ok(None);
         };
-        let bad = |_| io::Error::new(ErrorKind::InvalidData, "not text in UTF-8");
+        let bad = |_| io::Error::new(ErrorKind::InvalidData, "not text in UTF-8; save it as such");
         let whole = str::from_utf8(line).map_err(bad)?;
         let line = whole.strip_suffix('\n').unwrap_or(whole);
         let is_ended = line.len() < whole.len();
@@ -243,8 +253,11 @@ mod tests {
         assert_eq!(whole, [&b"ab\n"[..], b"cd\n", b"e"]);
         assert_eq!(lines(b"", 3, 7).unwrap().len(), 0);
         let long = lines(b"ab\nabc\n", 3, 7).unwrap_err();
-        assert_eq!(long, "the line is longer than 3 bytes, the limit");
+        assert_eq!(long, "the line is longer than 3 bytes, the limit; break it");
         let large = lines(b"ab\ncd\nef", 3, 7).unwrap_err();
-        assert_eq!(large, "it is larger than 7 bytes, the limit");
+        assert_eq!(
+            large,
+            "it is larger than 7 bytes, the limit; name a smaller one"
+        );
     }
 }

@@ -80,7 +80,7 @@ pub fn open_sink(path: &Path) -> io::Result<File> {
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let cannot = || {
         format!(
-            "cannot write {}; make room or make the folder writable",
+            "cannot write {}; choose a folder that exists, is writable and has room",
             path.display()
         )
     };

@@ -136,7 +136,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     if interface.is_none() && settings.peers.iter().any(labelled) {
         return Err(core.refuse(
             "carriage",
-            "mpls needs `interface`, the one toward the core",
+            "mpls needs the interface toward the core; write `interface`",
         ));
     }
     let operation = sections.table("operation");

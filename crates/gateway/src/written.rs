@@ -11,7 +11,7 @@ use crate::machine::{Gathering, Uplink};
 pub(crate) fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
     let bytes = section.parsed(key, "a number of bytes, for instance 9000")?;
     IpMtu::new(bytes.unwrap_or(usual), IpVersion::V6)
-        .map_err(|_| section.refuse(key, "an MTU is from 1280 to 65535"))
+        .map_err(|_| section.refuse(key, "write an MTU from 1280 to 65535"))
 }
 
 pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
@@ -63,7 +63,10 @@ pub(crate) fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
     {
         return Err(uplink.refuse(
             "buffer",
-            format!("a bundle of {} B does not fit", frame.get()),
+            format!(
+                "a bundle of {} bytes does not fit; write a larger buffer",
+                frame.get()
+            ),
         ));
     }
     let queue = uplink.text("queue")?.unwrap_or("droptail");

@@ -3,6 +3,8 @@
 //! Text may come from outside: from a results folder, a packet log, a peer or
 //! another program. Here characters are escaped on which a terminal would act.
 
+mod message;
+
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 #[cfg(unix)]
@@ -13,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Error, Result, bail};
 use keyfile::{Fault, escaped, shortened};
+pub(crate) use message::in_words;
 use serde_json::{Value, json};
 
 /// The environment variable that chooses the form of messages.
@@ -50,7 +53,7 @@ pub(crate) fn spare_inputs<'a>(
 /// # Errors
 /// Stdout cannot be written to; [`is_closed_pipe`] recognises a closed pipe.
 pub(crate) fn print(text: &str) -> Result<()> {
-    write(&escaped(text, &LAYOUT))
+    write(&escaped(&in_words(text), &LAYOUT))
 }
 
 /// Prints a table for programs: unchanged, except on a terminal.
@@ -132,7 +135,7 @@ const COLOURS: [(&str, &str); 9] = [
 /// # Errors
 /// As [`print`].
 pub(crate) fn print_report(text: &str) -> Result<()> {
-    print_coloured(&painted(&escaped(text, &LAYOUT)))
+    print_coloured(&painted(&escaped(&in_words(text), &LAYOUT)))
 }
 
 /// `text` with the colours of [`COLOURS`].
@@ -176,7 +179,8 @@ pub(crate) fn is_for_programs() -> bool {
 
 /// Prints a message.
 pub(crate) fn say(text: &str) {
-    let text = shortened(text, LONGEST_MESSAGE);
+    let text = in_words(text);
+    let text = shortened(&text, LONGEST_MESSAGE);
     match is_for_programs() {
         true => tell(&json!({ "message": text })),
         // A missing reader of messages is not an error.
@@ -194,17 +198,18 @@ pub(crate) fn say_folder(words: &str, folder: &Path) {
 
 /// Prints an object of docs/reference/json.md, "Messages for programs".
 pub(crate) fn tell(object: &Value) {
-    let _ = writeln!(io::stderr(), "{}", escaped(&object.to_string(), &[]));
+    let text = object.to_string();
+    let _ = writeln!(io::stderr(), "{}", escaped(&in_words(&text), &[]));
 }
 
 /// `text` in one line, as part of a message or of a progress bar.
 pub(crate) fn one_line(text: &str) -> String {
-    escaped(&shortened(text, LONGEST_MESSAGE), &[]).into_owned()
+    escaped(&shortened(&in_words(text), LONGEST_MESSAGE), &[]).into_owned()
 }
 
 /// Prints the reason for ending in one line.
 pub(crate) fn complain(error: &Error) {
-    let message = format!("{error:#}");
+    let message = message::of(error);
     if !is_for_programs() {
         return say(&one_line(&format!("jumbolab: {message}")));
     }

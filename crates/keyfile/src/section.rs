@@ -35,7 +35,7 @@ impl Section {
     /// It is no table, or a key is unknown or has a table as its value.
     pub fn read(name: &str, node: &Node, known: &[&str]) -> Result<Self> {
         let Value::Table(table) = &node.value else {
-            let why = format!("a table belongs here; write [{name}]");
+            let why = format!("write a table [{name}]");
             return Err(refusal(&node.origin, name, &node.value, why));
         };
         let mut section = Self {
@@ -54,7 +54,7 @@ impl Section {
                 _ => (text_of(node).map(|text| vec![text]), false),
             };
             let Some(values) = values else {
-                let why = "must be text, a number, true or false, or a list of these";
+                let why = "write text, a number, true or false, or a list of these";
                 return Err(refuse(why.into()));
             };
             let written = Written {
@@ -298,11 +298,11 @@ mod tests {
             ),
             (
                 section("[a]\nsize = { b = 1 }\n").unwrap_err(),
-                "f.toml:2: a.size = { b = 1 }: must be text, a number, true or false, or a list of these",
+                "f.toml:2: a.size = { b = 1 }: write text, a number, true or false, or a list of these",
             ),
             (
                 section("a = 1\n").unwrap_err(),
-                "f.toml:1: a = 1: a table belongs here; write [a]",
+                "f.toml:1: a = 1: write a table; write [a]",
             ),
         ] {
             assert_eq!(error.to_string(), line);

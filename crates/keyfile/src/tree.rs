@@ -69,10 +69,11 @@ pub fn parse(text: &str, name: &str) -> Result<Table> {
     };
     match toml_edit::Document::parse(text) {
         Ok(document) => Ok(table(document.as_table().iter(), &place)),
-        Err(error) => Err(fault(
-            &place(error.span()),
-            error.message().replace('\n', " "),
-        )),
+        Err(error) => {
+            let why = error.message().replace('\n', " ");
+            let why = format!("this is not TOML: {why}; correct the line");
+            Err(fault(&place(error.span()), why))
+        }
     }
 }
 

@@ -82,7 +82,7 @@ pub enum TooBig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSettings {
     /// A probability outside of 0 to 1.
-    #[error("{0} is a probability: from 0 to 1")]
+    #[error("{0} is a probability; write a number from 0 to 1")]
     Probability(&'static str),
     /// Invalid settings of the queue.
     #[error(transparent)]

@@ -77,7 +77,7 @@ impl Planned {
     pub fn idle(&self, discipline: &str, name: &str, queue: &str) -> Option<String> {
         if !self.used.contains(&discipline) {
             return Some(format!(
-                "a parameter of {discipline}, and the queue is {queue}: write queue = \"{discipline}\" too, or leave it out"
+                "a parameter of {discipline}, and the queue is {queue}; write queue = \"{discipline}\" too, or leave it out"
             ));
         }
         let mut idle = self.idle.iter();
@@ -147,7 +147,7 @@ pub fn queue_of(
             let mut own = Vec::new();
             visit(choice, |key, _| own.push(key.name));
             return Err(format!(
-                "{name}: no such parameter; there are {}",
+                "{name}: no such parameter; write one of {}",
                 own.join(", ")
             ));
         };

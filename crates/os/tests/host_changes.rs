@@ -414,8 +414,11 @@ fn management() {
     let mut agent = Agent::start("a-run", Some("10.9.1.2 50000 10.9.1.1 22"));
     agent.hear();
     for (interface, words) in [
-        ("upper", "it carries the ssh connection; name another"),
-        ("v0", "it carries the ssh connection of upper; name another"),
+        ("upper", "it is used by the ssh connection; name another"),
+        (
+            "v0",
+            "it is used by the ssh connection of upper; name another",
+        ),
     ] {
         let answer = agent.apply(&mtu(interface, 1400));
         assert!(answer.contains(words), "{answer}");

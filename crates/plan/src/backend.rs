@@ -221,7 +221,7 @@ impl FromStr for Backend {
         let meant = OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let meant = meant.map_or_else(String::new, |(_, meant)| format!("; write `{meant}`"));
         bail!(
-            "there is no backend `{}`{meant}; there are: {}",
+            "there is no backend `{}`{meant}; choose one of {}",
             name.escape_debug(),
             names.join(", "),
         )

@@ -18,13 +18,15 @@ pub enum BadSpec {
     #[error("{0} reckons with the rate of its link; give the link a rate")]
     NoRate(&'static str),
     /// Thresholds that are no numbers from 0 on, or not in order.
-    #[error("min must be a number from 0 on, and max a larger one")]
+    #[error("min must be a number from 0 on, and max a larger one; write two others")]
     Thresholds,
     /// A probability outside of 0 to 1.
-    #[error("{0} is a probability: from 0 to 1")]
+    #[error("{0} is a probability; write a number from 0 to 1")]
     Probability(&'static str),
     /// A weight with which an average never moves, or is none.
-    #[error("weight is what one arrival counts: above 0, at most 1, for instance 0.002")]
+    #[error(
+        "weight is the share of one arrival; write a number above 0, at most 1, for instance 0.002"
+    )]
     Weight,
     /// Bounds the wrong way round.
     #[error("the lower bound of a share is above the upper one; swap them")]
@@ -33,19 +35,19 @@ pub enum BadSpec {
     #[error("RED as in ns-2 decides packet by packet; use pick = each with it")]
     Pick,
     /// A value that must be above 0.
-    #[error("{0} must be more than 0")]
+    #[error("{0} must be more than 0; write a larger value")]
     Zero(&'static str),
     /// A time that is too short to be simulated in steps of it.
-    #[error("{0} must be at least {1}")]
+    #[error("{0} must be at least {1}; write a larger value")]
     Short(&'static str, Span),
     /// A value that must not be negative.
-    #[error("{0} must be a number from 0 on")]
+    #[error("{0} must be a number from 0 on; write another one")]
     Negative(&'static str),
     /// Classes of classes.
     #[error("a class of a priority queue cannot have classes itself; name another queue for it")]
     Nested,
     /// Thresholds in bytes, and another unit.
-    #[error("bytes are a threshold only where unit = \"bytes\"")]
+    #[error("bytes are a threshold only where unit = \"bytes\"; write it too")]
     Bytes,
     /// Bounds that are not kept.
     #[error(
@@ -56,7 +58,7 @@ pub enum BadSpec {
     #[error("only reading = \"letter\" takes a share of frames; write it too, or leave it out")]
     IdleShare,
     /// A reaction of sources that are not notified.
-    #[error("only notified sources react: write notify = \"on\" too, or leave it out")]
+    #[error("only notified sources react; write notify = \"on\" too, or leave it out")]
     IdleReaction,
 }
 

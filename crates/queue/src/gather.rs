@@ -59,7 +59,7 @@ pub enum BadGather {
     },
     /// A share that there cannot be.
     #[error(
-        "a share of bundles is above 0 and at most 1; where nothing is gathered, switch it off"
+        "a share of bundles is above 0 and at most 1; write such a number, or switch gathering off"
     )]
     Share,
     /// A timer that has expired when it is started.

@@ -38,33 +38,36 @@ impl CsvRows {
         let columns: Vec<String> = columns.iter().map(str::to_owned).collect();
         ensure!(
             columns.iter().any(|name| !name.is_empty()),
-            "1: has no column; its first line names them, for instance mtu,throughput"
+            "1: has no column; write the names in its first line, for instance mtu,throughput"
         );
         ensure!(
             columns.len() <= MOST_COLUMNS,
-            "1: at most {MOST_COLUMNS} columns"
+            "1: at most {MOST_COLUMNS} columns; remove some"
         );
         let again = |(at, name): (usize, &String)| columns[..at].contains(name);
         if let Some((_, name)) = columns.iter().enumerate().find(|one| again(*one)) {
-            return Err(anyhow!("1: two columns are called {name}"));
+            return Err(anyhow!("1: two columns are called {name}; rename one"));
         }
         let mut rows = Vec::new();
         for record in reader.into_records() {
             let record = record.map_err(|why| match why.kind() {
                 csv::ErrorKind::UnequalLengths { pos, len, .. } => anyhow!(
-                    "{}: has {len} fields and not {}",
+                    "{}: has {len} fields and not {}; write as many as its first line",
                     pos.as_ref().map_or(0, |begin| line_of(text, begin)),
                     columns.len()
                 ),
                 _ => anyhow!("{why}"),
             })?;
             let line = line_of(text, record.position().context("a record has a place")?);
-            ensure!(rows.len() < MOST_ROWS, "{line}: at most {MOST_ROWS} rows");
+            ensure!(
+                rows.len() < MOST_ROWS,
+                "{line}: write at most {MOST_ROWS} rows"
+            );
             rows.push((line, record.iter().map(str::to_owned).collect()));
         }
         ensure!(
             !rows.is_empty(),
-            "1: has no rows below the names of its columns"
+            "1: has no rows below the names of its columns; add some"
         );
         Ok(Self { columns, rows })
     }

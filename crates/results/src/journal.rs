@@ -248,10 +248,10 @@ impl<S: Store> Journal<S> {
                 "raise it (ulimit -f)",
             ),
             ErrorKind::QuotaExceeded => ("the disk quota is used up".to_owned(), "make room"),
-            _ => (error.to_string(), "mend it"),
+            _ => (error.to_string(), "repair the disk"),
         };
         anyhow!(
-            "cannot write trial {} to {}: {what}; {} finished trials are kept: {remedy} and continue with --resume",
+            "cannot write trial {} to {}: {what} ({} finished trials are kept); {remedy}",
             trial.id,
             self.path.display(),
             self.kept

@@ -66,7 +66,7 @@ pub enum BadScenario {
     },
     /// A link whose MTU is too small for a protocol on its path.
     #[error(
-        "link `{link}` carries packets of {mtu} bytes at most, {ip} of flow `{flow}` needs {smallest}; raise its MTU"
+        "link `{link}` supports packets of {mtu} bytes at most, {ip} of flow `{flow}` needs {smallest}; raise its MTU"
     )]
     SmallMtu {
         /// Name of the link.

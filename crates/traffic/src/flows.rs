@@ -115,7 +115,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         (keys.quantity("stop")?, keys.quantity("for")?);
     let length = match (stop, length) {
         (Some(stop), _) if stop <= start => {
-            return Err(keys.refuse("stop", "it stops before it begins; write a later instant"));
+            return Err(keys.refuse("stop", "it stops before it begins; write a later time"));
         }
         (Some(stop), _) => Some(stop - start),
         (None, Some(length)) => Some(length),
@@ -187,7 +187,10 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     }
     let receive_buffer = size(keys, "receive_buffer")?;
     if receive_buffer.is_some_and(|size| size > LARGEST_RECEIVE_BUFFER) {
-        return Err(keys.refuse("receive_buffer", "a receiver gives 64 MiB at most"));
+        return Err(keys.refuse(
+            "receive_buffer",
+            "a receiver gives 64 MiB at most; write less",
+        ));
     }
     let number = |key, least, most| -> Result<Option<u64>> { keys.number(key, least, most) };
     let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
@@ -247,7 +250,7 @@ fn gaps(keys: &Section, messages: &Law, stream: bool) -> Result<(Law, bool)> {
         (Some(_), Some(_)) => {
             return Err(keys.refuse(
                 "rate",
-                "`gap` says already when messages leave; write one of the two",
+                "`gap` sets the departures, too; write one of the two",
             ));
         }
         (Some(gap), None) => law(keys, "gap", gap, Measure::Gaps)?,
@@ -327,7 +330,7 @@ fn check_sizes(
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!(
-            "{what} to {version} must have {} to {} bytes, {} of them the header of Jumbolab; sizes are not truncated",
+            "{what} to {version} must have {} to {} bytes, {} of them the header of Jumbolab; write a size between",
             least.get(),
             most.get(),
             HEADER_LEN

@@ -56,7 +56,7 @@ pub struct IpMtu(u32);
 
 /// An MTU that the protocol or the link cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the MTU of {version} is a number from {smallest} to {largest}", smallest = version.smallest_mtu(), largest = IpMtu::LARGEST)]
+#[error("write an MTU of {version} from {smallest} to {largest}", smallest = version.smallest_mtu(), largest = IpMtu::LARGEST)]
 pub struct BadMtu {
     /// The protocol whose bounds were missed.
     pub version: IpVersion,

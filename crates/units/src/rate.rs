@@ -23,7 +23,7 @@ impl From<Rate> for u64 {
 impl TryFrom<u64> for Rate {
     type Error = &'static str;
     fn try_from(bits: u64) -> Result<Self, Self::Error> {
-        Self::from_bits_per_second(bits).ok_or("a rate of zero carries nothing")
+        Self::from_bits_per_second(bits).ok_or("a rate of zero sends nothing")
     }
 }
 

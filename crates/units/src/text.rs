@@ -33,7 +33,7 @@ impl FromStr for Rate {
     type Err = BadText;
     fn from_str(text: &str) -> Result<Self, BadText> {
         Self::from_bits_per_second(parse(text, &RATES)?)
-            .ok_or_else(|| refused("a rate of zero carries nothing", &RATES))
+            .ok_or_else(|| refused("a rate of zero sends nothing", &RATES))
     }
 }
 

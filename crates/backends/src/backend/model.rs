@@ -54,7 +54,7 @@ pub(crate) fn leave_out(plan: &mut Plan) -> Result<()> {
     match why.first() {
         None => Ok(()),
         Some(why) => bail!(
-            "{}: closed forms predict none of its {} cells; the first is {why}; today: --on sim",
+            "{}: closed forms predict none of its {} cells: the first is {why}; add --on sim",
             plan.name,
             plan.cells.len()
         ),

@@ -82,6 +82,6 @@ fn a_backend_that_needs_linux_is_refused_elsewhere_with_those_that_do_not() {
     assert!(!runs(Backend::Netns, false) && !runs(Backend::Hosts, false));
     assert_eq!(
         absent(Backend::Netns).to_string(),
-        "--on netns: this backend needs Linux; here there are: sim, model"
+        "--on netns: this backend needs Linux; choose one of sim, model"
     );
 }

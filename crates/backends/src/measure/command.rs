@@ -296,7 +296,11 @@ fn attend(tool: &mut dyn Program, timeout: Span) -> anyhow::Result<Option<ExitSt
 
 /// A program that cannot be started will not start in the next trial, either.
 fn not_started(node: &str) -> impl Fn(anyhow::Error) -> Failure {
-    move |error| Failure::Lost(anyhow::anyhow!("{node}: {error:#}; is it installed?"))
+    move |error| {
+        Failure::Lost(anyhow::anyhow!(
+            "{node}: {error:#}; install the program, or correct its name"
+        ))
+    }
 }
 
 fn left_until(deadline: Time) -> Span {

@@ -121,7 +121,7 @@ impl Recorded {
         for direction in &mut recorded.directions {
             ensure!(
                 !direction.reseeds.is_empty(),
-                "the recording is incomplete: the seeds of the random streams are missing"
+                "the recording is incomplete: the seeds of the random streams are missing; record it again"
             );
             direction
                 .packets
@@ -191,7 +191,7 @@ impl Recorded {
     fn direction(&mut self, number: usize) -> Result<&mut Traced> {
         self.directions
             .get_mut(number)
-            .ok_or_else(|| anyhow!("way {number}: must be 0 or 1"))
+            .ok_or_else(|| anyhow!("way {number}: write 0 or 1"))
     }
 }
 

@@ -18,7 +18,7 @@ const EXPERIMENT: &str = "replay";
 const RECORDED: Backend = Backend::Netns;
 
 /// The error for other keys.
-const KEYS: &str = "a replay has one link and its recorded arrivals: write rate, buffer, queue and its parameters, delay, jitter, jitter_law, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
+const KEYS: &str = "a replay has one link and its recorded arrivals; write rate, buffer, queue and its parameters, delay, jitter, jitter_law, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
 
 /// A varied link.
 #[derive(Clone, Debug, PartialEq)]

@@ -355,7 +355,7 @@ fn what_is_no_recording_is_refused_by_line() {
         ),
         (
             format!("{good}{}\n", "x".repeat(2 << 20)),
-            "line 3: the line is longer than 1 MiB, the limit",
+            "line 3: the line is longer than 1 MiB, the limit; break it",
         ),
     ] {
         std::fs::write(&path, text).unwrap();

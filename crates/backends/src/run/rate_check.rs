@@ -173,12 +173,12 @@ fn judge(load: Load, trials: &[Trial], needs: Needs) -> Verdict {
     let (rate, mtu, options) = (load.rate, load.mtu.get(), options.join(" or "));
     if disturbed {
         return Verdict::Marginal(format!(
-            "rate = {rate}: the emulator carried {carried:.0} Mbit/s with MTU {mtu} while other work ran; \
+            "rate = {rate}: the emulator sustained {carried:.0} Mbit/s with MTU {mtu} while other work ran; \
              let the machine be idle, or use {options}"
         ));
     }
     let found = format!(
-        "rate = {rate}: the emulator of this machine carries {carried:.0} Mbit/s with MTU {mtu} \
+        "rate = {rate}: the emulator of this machine sustains {carried:.0} Mbit/s with MTU {mtu} \
          (the best of {ATTEMPTS} attempts, without other work)"
     );
     match needs.only_delays {

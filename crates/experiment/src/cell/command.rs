@@ -26,7 +26,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
     for found in receiver.iter().chain([&sender]) {
         if found.value.names_router() && shape != Shape::Routed {
             return Err(found.refuse(
-                "{router} stands for an address, and only shape = \"routed\" has a router",
+                "{router} stands for an address, and only shape = \"routed\" has a router; write another node",
             ));
         }
     }

@@ -79,13 +79,13 @@ pub(super) fn read(
         return match addresses.into_iter().next() {
             None => Ok(None),
             Some((_, address)) => Err(address
-                .refuse("only a domain goes by addresses: write [domain] too, or leave them out")),
+                .refuse("only a domain goes by addresses; write [domain] too, or leave them out")),
         };
     };
     let refuse = |why: &str| Err(refusal(origin, ROOT, &Value::Table(table.clone()), why));
     let graph = match graph {
         Some(graph) if network.shape == Shape::Explicit => graph,
-        _ => return refuse("its edges and hosts have names: write shape = \"explicit\""),
+        _ => return refuse("its edges and hosts have names; write shape = \"explicit\""),
     };
     let edges = edges(reader, graph)?;
     let carriage = reader.read("domain.carriage", word(OUTERS))?;
@@ -120,7 +120,7 @@ fn refuse_labels_in(
             && link.framing == Framing::None
             && let Some(Node { value, origin }) = reader.find(&path)?
         {
-            let why = "without frames a capture holds IP alone, and no labels: write framing = \"ethernet\"";
+            let why = "without frames a capture holds IP alone, and no labels; write framing = \"ethernet\"";
             return Err(refusal(origin, &path, value, why));
         }
     }
@@ -136,7 +136,7 @@ fn destination(reader: &mut Reader<'_>, carriage: &Spanned<Outer>) -> Result<Des
     match (found.value == Destination::Label, has_label) {
         (true, false) => Err(found.refuse_with(
             &carriage.origin,
-            "a bundle in IP has no label: write carriage = \"label\" too",
+            "a bundle in IP has no label; write carriage = \"label\" too",
         )),
         (false, true) => Err(found.refuse_with(
             &carriage.origin,
@@ -197,7 +197,7 @@ fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
         return Err(found.refuse(why));
     }
     match edges.is_empty() {
-        true => Err(found.refuse(format!("a domain has an edge at least, {EXAMPLE}"))),
+        true => Err(found.refuse(format!("a domain has an edge at least; write {EXAMPLE}"))),
         false => Ok(edges),
     }
 }

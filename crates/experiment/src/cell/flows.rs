@@ -106,7 +106,7 @@ fn hold(reader: &mut Reader<'_>, flows: &[&Flow], most: u64, kind: &str) -> Resu
     if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() <= most {
         return Ok(());
     }
-    let why = format!("at most {most} flows {kind}; write fewer, or say --on sim");
+    let why = format!("at most {most} flows {kind}; write fewer, or add --on sim");
     let many = flows.iter().max_by_key(|flow| flow.count);
     let path = many.map_or_else(String::new, |flow| format!("flows.{}.count", flow.name));
     Err(match reader.find(&path)? {
@@ -151,9 +151,9 @@ fn flow(
         && network.graph.is_none()
         && from.value != "sender"
     {
-        return Err(
-            from.refuse("between kernels flows of a path go from the sender to the receiver")
-        );
+        return Err(from.refuse(
+            "between kernels flows of a path go from the sender to the receiver; leave it out",
+        ));
     }
     let itself = |number| Flow::end(&from.value, number) == Flow::end(&to.value, number);
     if (1..=count).any(itself) {
@@ -199,7 +199,7 @@ fn flow(
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
         return Err(start.refuse(format!(
-            "traffic.duration ends at {duration}, before it begins"
+            "traffic.duration ends at {duration}, before it begins; write an earlier start, or a longer duration"
         )));
     }
     let stagger = reader.optional(&key("stagger"), span)?;
@@ -215,13 +215,13 @@ fn flow(
     let (stagger, start_within) = match (last, stagger, within) {
         (None, Some(found), _) | (None, None, Some(found)) => {
             return Err(found.refuse(format!(
-                "traffic.duration ends at {duration}, before the last of {count} flows begins"
+                "traffic.duration ends at {duration}, before the last of {count} flows begins; write a longer duration"
             )));
         }
         (_, stagger, within) => (later(&stagger), later(&within)),
     };
     if let Some(stop) = stop.as_ref().filter(|stop| Some(stop.value) <= last) {
-        return Err(stop.refuse("it stops before it begins"));
+        return Err(stop.refuse("it stops before it begins; write a later time"));
     }
     let class = reader.read(&key("class"), number(0, 255))?;
     let precedence = reader.read(&key("precedence"), number(0, 255))?;
@@ -261,7 +261,7 @@ fn path_mtu(
                 ..
             },
             ..,
-        ) => "dont_fragment = \"on\" says \"do\" already; leave one of them out",
+        ) => "dont_fragment = \"on\" means \"do\"; leave one of them out",
         (Sends::Messages { .. } | Sends::Bytes { .. }, ..) => {
             "only datagrams have it: TCP finds the path's MTU itself"
         }

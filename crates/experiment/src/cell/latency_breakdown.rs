@@ -58,10 +58,10 @@ fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
     let point = reader.read("traffic.inject.place", points)?;
     let length = reader.read("traffic.inject.span", span)?;
     if length.value > LONGEST {
-        return Err(length.refuse("inject at most \"100ms\""));
+        return Err(length.refuse("write at most \"100ms\""));
     }
     if point.value == Some(InjectionPoint::Wire) && link == LinkKind::Kernel {
-        return Err(point.refuse("only an emulated link can be longer: write link = \"emulated\""));
+        return Err(point.refuse("only an emulated link can be longer; write link = \"emulated\""));
     }
     Ok(point.value.map(|point| Inject {
         point,

@@ -56,7 +56,7 @@ pub(super) fn read(
     let has_kernels = matches!(backend.profile().hosts, Hosts::Kernels);
     if has_kernels && !Shape::PATHS.contains(&shape) && kind != LinkKind::Emulated {
         return Err(written.refuse(
-            "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
+            "between kernels its links are emulated; write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ));
     }
     let ip = reader.read("network.ip", ip_version)?.value;
@@ -163,7 +163,7 @@ pub(super) fn read_fresh(
         (Traffic::Flows(_), Hosts::Kernels) => Ok(true),
         // They always start without cached state.
         (Traffic::Flows(_), Hosts::Simulated) => Ok(false),
-        _ => Err(found.refuse("only traffic of kind = \"flows\" has it")),
+        _ => Err(found.refuse("only traffic of kind = \"flows\" has it; remove it")),
     }
 }
 
@@ -183,7 +183,9 @@ fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
     let stages = reader.read("network.stages", number(0, most))?;
     let variable = matches!(shape, Shape::Switched | Shape::Chain);
     if stages.value != 1 && !variable {
-        return Err(stages.refuse("only shape = \"switched\" and \"chain\" have stages"));
+        return Err(
+            stages.refuse("only shape = \"switched\" and \"chain\" have stages; leave it out")
+        );
     }
     Ok(usize::try_from(stages.value).unwrap_or(1))
 }
@@ -200,13 +202,13 @@ fn cut_through(
     let why = match found.value {
         true if kind != LinkKind::Emulated => "`cut_through` needs link = \"emulated\"",
         true if shape != Shape::Switched => {
-            "only switches forward a frame before all of it is there: write shape = \"switched\""
+            "only switches forward a frame before all of it is there; write shape = \"switched\""
         }
         true if !rates_agree => {
-            "a switch cannot forward a frame faster than it comes: give all links one rate"
+            "a switch cannot forward a frame faster than it comes; give all links one rate"
         }
         true if links.iter().any(|link| link.rate.is_none()) => {
-            "a link without a rate is done with a frame at once: give the links a rate"
+            "a link without a rate is done with a frame at once; give the links a rate"
         }
         cut_through => return Ok(cut_through),
     };

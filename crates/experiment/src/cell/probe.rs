@@ -21,7 +21,7 @@ pub(super) fn read(reader: &mut Reader<'_>, network: &Network, timeout: Span) ->
     let most = Bytes::new(u16::MAX.into());
     if !(least..=most).contains(&up_to.value) {
         return Err(up_to.refuse(format!(
-            "packets of {} that every link carries have {} bytes, and the largest {}: write a size between",
+            "a packet of {} has from {} bytes, which every link supports, to {}; write a size between",
             network.ip,
             least.get(),
             most.get()

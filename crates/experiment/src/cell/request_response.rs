@@ -39,7 +39,7 @@ pub(super) fn read(
     if bytes.value.get() < u64::from(sizes.to) {
         let least = sizes.to;
         return Err(bytes.refuse(format!(
-            "of each size at least one message is sent: write {least} or more"
+            "of each size at least one message is sent; write {least} or more"
         )));
     }
     let answers = word(&[
@@ -65,7 +65,7 @@ pub(super) fn read(
     if let Some(delay) = delayed_ack.value
         && delay > LONGEST_DELAY
     {
-        return Err(delayed_ack.refuse("no kernel delays them by more than 200ms"));
+        return Err(delayed_ack.refuse("no kernel delays them by more than 200ms; write less"));
     }
     let tcp = match backend.profile().hosts {
         Hosts::Simulated if protocol == Transport::Tcp => {
@@ -125,7 +125,7 @@ fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<
     let at = one("traffic.at", least)?;
     let step = reader.read("traffic.step", size)?;
     if step.value == Bytes::ZERO {
-        return Err(step.refuse("sizes grow by 1 byte or more: write for instance \"10B\""));
+        return Err(step.refuse("sizes grow by 1 byte or more; write for instance \"10B\""));
     }
     let bytes = u32::try_from(step.value.get()).unwrap_or(u32::MAX);
     if (to - from) / bytes >= MOST_SIZES {

@@ -284,7 +284,7 @@ fn acknowledging(
     if let Some(found) = &delay
         && found.value == Span::ZERO
     {
-        return Err(found.refuse("no delay is acknowledge = \"each\""));
+        return Err(found.refuse("for no delay write acknowledge = \"each\""));
     }
     let delay = delay.map_or(usual, |found| found.value);
     Ok(match delayed {
@@ -300,7 +300,7 @@ fn times(keys: &mut Keys<'_, '_>, base: &Settings) -> Result<Settings> {
         if let Some(found) = &found
             && found.value == Span::ZERO
         {
-            return Err(found.refuse("a time above 0 belongs here"));
+            return Err(found.refuse("write a time above 0"));
         }
         Ok((found.as_ref().map_or(usual, |found| found.value), found))
     };

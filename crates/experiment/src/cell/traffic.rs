@@ -15,7 +15,7 @@ use crate::keys::{self, KeyNode};
 use crate::reader::{Reader, Spanned};
 
 /// Why a transfer over links without a rate is not simulated.
-pub(crate) const NO_LIMIT: &str = "not simulated: without a rate only the costs of hosts limit a transfer, and these hosts have none: write network.rate, or --set host=fit:DIR with a run of host-costs";
+pub(crate) const NO_LIMIT: &str = "not simulated: without a rate only the costs of hosts limit a transfer, and these hosts have none; write network.rate, or --set host=fit:DIR with a run of host-costs";
 
 /// The header of each message in bytes, which identifies the message.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
@@ -116,7 +116,7 @@ fn on_a_probed_path(kind: &Spanned<Kind>, network: &Network, host: &Host) -> Res
     } else if host.costs != Costs::default() {
         "hosts take no time for probes; remove their costs"
     } else if network.links.iter().any(says_too_big) {
-        "a wire has no address to say so from; write too_big = \"drop\", or a smaller mtu for what routers say"
+        "a wire has no address to answer from; write too_big = \"drop\", or a smaller mtu, which routers report"
     } else if network.links.iter().any(|link| link.watch.is_any()) {
         "no packets of probes are kept; remove what is recorded or watched of links"
     } else {
@@ -137,7 +137,7 @@ fn refuse_faults(kind: &Spanned<Kind>, network: &Network) -> Result<()> {
     match links.find(|link| !link.impairments.faults.is_empty()) {
         None => Ok(()),
         Some(link) => Err(kind.refuse(format!(
-            "only probes meet the faults of the link {}: write kind = \"probe\", or remove them",
+            "only probes see the faults of the link {}; write kind = \"probe\", or remove them",
             link.name
         ))),
     }
@@ -210,7 +210,7 @@ fn transfer(
     let size_of = reader.read("traffic.size", size)?;
     if size_of.value < MESSAGE_HEADER {
         return Err(size_of.refuse(format!(
-            "a message has at least {} bytes",
+            "a message has at least {} bytes; write more",
             MESSAGE_HEADER.get()
         )));
     }

@@ -3,7 +3,7 @@
 use super::support::{all_but, backends, everywhere, kernels, only, refused, simulator, when};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
-const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or say --on sim";
+const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or add --on sim";
 
 /// Keys of datagrams in every backend, and of messages over streams between
 /// kernels.
@@ -112,7 +112,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "`round-trip`: the receiver returns every message, for `rtt`, `rtt_p50`, `rtt_p95` and `rtt_p99` instead of delays and throughput.",
                 backends: simulator(only(
                     &["one-way"],
-                    "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
+                    "simulated flows go one way; write it below [on.netns.flows.NAME], or leave it out",
                 )),
                 effect: Effect::None,
             },
@@ -157,7 +157,7 @@ pub(super) const SECTIONS: &[Section] = &[
     },
 ];
 
-const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
+const OWN_TCP: &str = "the TCP of kernels has no such key; remove it, or add --on sim";
 
 /// Keys of flows with scheduled messages.
 pub(crate) const OF_MESSAGES: &[Key] = &[

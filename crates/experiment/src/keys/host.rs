@@ -66,7 +66,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             )
             .between_hosts(only(
                 &["any"],
-                "only interfaces of namespaces carry packets of several segments; write \"any\", or --on netns",
+                "only interfaces of namespaces send packets of several segments; write \"any\", or --on netns",
             )),
             effect: Effect::None,
         },
@@ -186,7 +186,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             ))
             .predicted(only(
                 &["none"],
-                "no closed form says what finds no room; write \"none\", or --on sim",
+                "no closed form predicts what is dropped; write \"none\", or --on sim",
             )),
             effect: Effect::None,
         },

@@ -3,7 +3,7 @@
 use super::support::{Support, backends, everywhere, kernels, no_effect, only, refused, when};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
-const UNWATCHED: &str = "only links of the backend `sim` are watched: write --on sim, or record = true on an emulated link";
+const UNWATCHED: &str = "only links of the backend `sim` are watched; write --on sim, or record = true on an emulated link";
 
 const UNCOUNTED: &str = "only links of the backend `sim` are counted: --on sim";
 

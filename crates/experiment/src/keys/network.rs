@@ -93,7 +93,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: r#"`router`: by Router Advertisements (`ip = 6`, `shape = "routed"`); `auto`: `router` where possible, otherwise `static`."#,
                 backends: simulator(all_but(&[(
                     "router",
-                    "simulated hosts hear no Router Advertisements; write \"auto\"",
+                    "simulated hosts receive no Router Advertisements; write \"auto\"",
                 )])).between_hosts(only(&["auto", "static"], "hosts have the addresses that they have")),
                 effect: Effect::None,
             },
@@ -195,7 +195,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     ),
                     only(
                         &["auto"],
-                        "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
+                        "an emulated or simulated link has no token bucket; leave it out, or write \"auto\"",
                     ),
                 ).between_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
                 effect: Effect::None,

@@ -7,7 +7,7 @@ use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// The reason why kernels refuse settings of TCP.
 pub(crate) const KERNELS_TCP: &str =
-    "the kernel's TCP does not let it be set, only the simulator's does: --on sim";
+    "the kernel's TCP does not let it be set, only the simulator's does; add --on sim";
 
 /// The reason why hosts that the user names refuse settings that namespaces have.
 const HOSTS_TCP: &str =
@@ -16,7 +16,7 @@ const HOSTS_TCP: &str =
 /// The reason why simulated hosts refuse what only Linux has.
 const OF_LINUX: &str = "simulated senders detect losses without it; write \"off\", or --on netns";
 
-const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
+const OWN_TCP: &str = "the TCP of kernels has no such key; remove it, or add --on sim";
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {

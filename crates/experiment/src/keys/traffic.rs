@@ -61,7 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 ),
                 (
                     "probe",
-                    "no closed form says what a prober finds: --on sim or netns",
+                    "no closed form predicts what a prober finds; write --on sim or netns",
                 ),
             ])),
             effect: Effect::None,

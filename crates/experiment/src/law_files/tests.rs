@@ -54,11 +54,11 @@ fn a_file_that_is_none_is_refused_by_its_line() {
         (b"40\n-3\n", "seen.txt:2: "),
         (
             b"40\n\xff\xfe\n",
-            "seen.txt:2: a file of values has short lines of text",
+            "seen.txt:2: these are not short lines of text; write one value on each line",
         ),
         (
             &long,
-            "seen.txt:1: a file of values has short lines of text",
+            "seen.txt:1: these are not short lines of text; write one value on each line",
         ),
         (
             b"# nothing\n\n",

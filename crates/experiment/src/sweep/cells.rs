@@ -46,7 +46,7 @@ pub(crate) fn cells(
             && matches!(value, Value::Table(_) | Value::List(_))
         {
             let why = format!(
-                "this key is swept; its levels go under [sweep] as {}",
+                "this key is swept; write its levels under [sweep] as {}",
                 factor.name
             );
             return Err(refusal(origin, &factor.path.to_string(), value, why));
@@ -66,8 +66,12 @@ pub(crate) fn cells(
             let (level, node) = &factor.levels[number / below % factor.levels.len()];
             for (path, node) in written(factor, node, aliases) {
                 let origin = node.origin.clone();
-                tree.put(&path.0, node)
-                    .map_err(|key| fault(&origin, format!("{path}: `{key}` is no table")))?;
+                tree.put(&path.0, node).map_err(|key| {
+                    fault(
+                        &origin,
+                        format!("{path}: `{key}` is no table; write the keys of a table below one"),
+                    )
+                })?;
             }
             let choice = aliases.choices().at(&factor.path);
             let word = choice.and_then(|choice| choice.word(&node.value).ok());
@@ -77,8 +81,14 @@ pub(crate) fn cells(
         }
         for (path, _) in queues {
             if let Some((target, node)) = slow_link::target(&tree, path) {
-                tree.put(&target.0, node)
-                    .map_err(|key| fault(place, format!("{target}: `{key}` is no table")))?;
+                tree.put(&target.0, node).map_err(|key| {
+                    fault(
+                        place,
+                        format!(
+                            "{target}: `{key}` is no table; write the keys of a table below one"
+                        ),
+                    )
+                })?;
             }
         }
         let copy = copies.entry(format!("{names:?}")).or_default();

@@ -83,6 +83,6 @@ fn auto_is_no_level_of_a_sweep() {
     let error = swept.plan(Backend::Netns, unchecked).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set rate=auto,100mbit: network.rate = \"auto\": \"auto\" is no level of a sweep: write rates, for instance \"1gbit\""
+        "--set rate=auto,100mbit: network.rate = \"auto\": \"auto\" is no level of a sweep; write rates, for instance \"1gbit\""
     );
 }

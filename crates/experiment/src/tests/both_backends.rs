@@ -31,7 +31,7 @@ fn one_file_is_the_same_transfer_in_both_backends() {
 
 #[test]
 fn the_kernels_tcp_is_linux_and_refuses_what_it_does_not_let_be_set() {
-    let why = "the kernel's TCP does not let it be set, only the simulator's does: --on sim";
+    let why = "the kernel's TCP does not let it be set, only the simulator's does; add --on sim";
     for (set, key) in [
         ("tcp.agent=standard", "tcp.agent = \"standard\""),
         ("tcp.delayed_ack=3ms", "tcp.delayed_ack = \"3ms\""),

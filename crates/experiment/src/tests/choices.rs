@@ -93,12 +93,12 @@ fn a_parameter_is_for_the_cells_that_have_it() {
     refused(
         QUEUES,
         &["max_p=0.05", "queue=tail"],
-        "--set max_p=0.05: network.red.max_probability = 0.05: a parameter of red, and the queue is droptail: write queue = \"red\" too, or leave it out",
+        "--set max_p=0.05: network.red.max_probability = 0.05: a parameter of red, and the queue is droptail; write queue = \"red\" too, or leave it out",
     );
     refused(
         QUEUES,
         &["network.codel.target=1ms"],
-        "--set network.codel.target=1ms: network.codel.target = \"1ms\": a parameter of codel, and the queue is red: write queue = \"codel\" too, or leave it out",
+        "--set network.codel.target=1ms: network.codel.target = \"1ms\": a parameter of codel, and the queue is red; write queue = \"codel\" too, or leave it out",
     );
 }
 

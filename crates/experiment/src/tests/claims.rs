@@ -89,7 +89,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "by = 2",
             "over = \"mean\"",
-            "experiments/x.toml:28: claim.over = \"mean\": only changes in per cent have it: write by_percent = 20 too",
+            "experiments/x.toml:28: claim.over = \"mean\": only changes in per cent have it; write by_percent = 20 too",
         ),
         (
             "is = \"higher\"\n",
@@ -104,7 +104,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "than = { mtu = 1500 }",
             "",
-            "experiments/x.toml:26: claim.is = \"higher\": than is missing: write than = { queue = \"droptail\" }",
+            "experiments/x.toml:26: claim.is = \"higher\": than is missing; write than = { queue = \"droptail\" }",
         ),
         (
             "than = { mtu = 1500 }",
@@ -153,7 +153,7 @@ fn a_tolerance_has_a_reason_and_is_written_into_the_plan() {
     for (rest, why) in [
         (
             "tolerance = 0.5",
-            "29: claim.tolerance = 0.5: say why in `because`",
+            "29: claim.tolerance = 0.5: give the reason in `because`",
         ),
         (
             "because = \"so\"",

@@ -158,7 +158,7 @@ fn what_cannot_be_run_or_read_is_refused() {
         (
             "sender",
             "nc {router}",
-            "{router} stands for an address, and only shape = \"routed\" has a router",
+            "{router} stands for an address, and only shape = \"routed\" has a router; write another node",
         ),
         (
             "timeout",

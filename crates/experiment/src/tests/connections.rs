@@ -219,7 +219,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
         (
             &["tcp.tick=0s"],
-            "--set tcp.tick=0s: tcp.tick = \"0s\": a time above 0 belongs here",
+            "--set tcp.tick=0s: tcp.tick = \"0s\": write a time above 0",
         ),
         (
             &["tcp.shortest_timeout=90s"],
@@ -269,7 +269,7 @@ fn connections_of_a_path_between_kernels_have_no_window_of_their_own() {
     let error = experiment.plan(Backend::Netns, unchecked).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set tcp.window=50: tcp.window = 50: the kernel's TCP does not let it be set, only the simulator's does: --on sim"
+        "--set tcp.window=50: tcp.window = 50: the kernel's TCP does not let it be set, only the simulator's does; add --on sim"
     );
 }
 

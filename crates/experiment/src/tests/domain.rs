@@ -158,7 +158,7 @@ fn what_cannot_be_gathered_is_refused_by_name() {
         ),
         (
             "domain.destination=label",
-            "domain.destination = \"label\": a bundle in IP has no label: write carriage = \"label\" too",
+            "domain.destination = \"label\": a bundle in IP has no label; write carriage = \"label\" too",
         ),
         (
             "nodes.in.address=10.3.0.1",
@@ -175,7 +175,7 @@ fn what_cannot_be_gathered_is_refused_by_name() {
         (
             "in",
             &[][..],
-            "only bundles with labels leave the shortest path: write carriage = \"label\" in [domain]",
+            "only bundles with labels leave the shortest path; write carriage = \"label\" in [domain]",
         ),
         ("a", &["domain.carriage=label"], "`a` is no router"),
         (
@@ -228,7 +228,7 @@ fn a_domain_belongs_to_named_nodes() {
     let error = planned(SMALL, &["domain.mtu=4000"]).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set domain.mtu=4000: domain = { mtu = 4000 }: its edges and hosts have names: write shape = \"explicit\""
+        "--set domain.mtu=4000: domain = { mtu = 4000 }: its edges and hosts have names; write shape = \"explicit\""
     );
     let kept = |key: &str| format!("links.core.{key}");
     let set = format!("{}=0s..1s", kept("losses.window"));

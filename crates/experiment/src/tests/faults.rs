@@ -100,7 +100,7 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
         ),
         (
             &["network.drop_above=1500", "network.drop_until=0s"],
-            "--set network.drop_until=0s: network.drop_until = \"0s\": they stop to vanish before they begin to; write a later time",
+            "--set network.drop_until=0s: network.drop_until = \"0s\": packets are dropped until a time before `drop_from`; write a later time",
         ),
         (
             &["network.mss=20"],
@@ -108,15 +108,15 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
         ),
         (
             &["traffic.up_to=70kB"],
-            "--set traffic.up_to=70kB: traffic.up_to = \"70kB\": packets of IPv4 that every link carries have 68 bytes, and the largest 65535: write a size between",
+            "--set traffic.up_to=70kB: traffic.up_to = \"70kB\": a packet of IPv4 has from 68 bytes, which every link supports, to 65535; write a size between",
         ),
         (
             &["network.shape=switched"],
-            "experiments/x.toml:10: traffic.kind = \"probe\": probes find routers: write shape = \"chain\", and drop_above for a switch of smaller MTU",
+            "experiments/x.toml:10: traffic.kind = \"probe\": probes find routers; write shape = \"chain\", and drop_above for a switch of smaller MTU",
         ),
         (
             &["network.fragments=drop", "traffic.kind=transfer"],
-            "--set traffic.kind=transfer: traffic.kind = \"transfer\": only probes meet the faults of the link sender-router1: write kind = \"probe\", or remove them",
+            "--set traffic.kind=transfer: traffic.kind = \"transfer\": only probes see the faults of the link sender-router1; write kind = \"probe\", or remove them",
         ),
     ] {
         refused(PROBED, sets, line);
@@ -148,6 +148,6 @@ fn emulated_links_break_packets_and_links_of_the_kernel_refuse_to_by_name() {
         "network.wire_mtu=4000",
         "network.too_big=answer",
     ];
-    let line = "experiments/x.toml:9: traffic.kind = \"probe\": a wire has no address to say so from; write too_big = \"drop\", or a smaller mtu for what routers say";
+    let line = "experiments/x.toml:9: traffic.kind = \"probe\": a wire has no address to answer from; write too_big = \"drop\", or a smaller mtu, which routers report";
     check_refused(&text, &wire, line);
 }

@@ -71,19 +71,19 @@ fn what_has_no_effect_is_refused_by_name() {
     for (set, line) in [
         (
             "network.jitter_law=normal",
-            "--set network.jitter_law=normal: network.jitter_law = \"normal\": without jitter there is nothing to spread: write for instance jitter = \"2ms\" too",
+            "--set network.jitter_law=normal: network.jitter_law = \"normal\": without jitter there is nothing to spread; write for instance jitter = \"2ms\" too",
         ),
         (
             "network.too_big=answer",
-            "--set network.too_big=answer: network.too_big = \"answer\": nothing is too big for a wire that carries its mtu: write a smaller wire_mtu too",
+            "--set network.too_big=answer: network.too_big = \"answer\": no packet is too big for a wire that supports its mtu; write a smaller wire_mtu too",
         ),
         (
             "network.wire_mtu=1501",
-            "--set network.wire_mtu=1501: network.wire_mtu = 1501: the interfaces of this link send at most its mtu = 1500: write less, or \"mtu\"",
+            "--set network.wire_mtu=1501: network.wire_mtu = 1501: the interfaces of this link send at most its mtu = 1500; write less, or \"mtu\"",
         ),
         (
             "network.wire_mtu=1279",
-            "--set network.wire_mtu=1279: network.wire_mtu = 1279: the MTU of IPv6 is a number from 1280 to 65535, or mtu",
+            "--set network.wire_mtu=1279: network.wire_mtu = 1279: write an MTU of IPv6 from 1280 to 65535, or mtu",
         ),
         (
             "network.too_big=tell",
@@ -100,15 +100,15 @@ fn what_has_no_effect_is_refused_by_name() {
         ),
         (
             &["network.link=emulated"],
-            "only switches forward a frame before all of it is there: write shape = \"switched\"",
+            "only switches forward a frame before all of it is there; write shape = \"switched\"",
         ),
         (
             &emulated(&["links.sender-switch.rate=100mbit"]),
-            "a switch cannot forward a frame faster than it comes: give all links one rate",
+            "a switch cannot forward a frame faster than it comes; give all links one rate",
         ),
         (
             &emulated(&["rate=none"]),
-            "a link without a rate is done with a frame at once: give the links a rate",
+            "a link without a rate is done with a frame at once; give the links a rate",
         ),
     ] {
         let sets: Vec<&str> = sets

@@ -60,11 +60,11 @@ fn a_network_carries_many_small_datagrams_and_few_connections() {
     for (set, line) in [
         (
             "flows.voice.count=1001",
-            "--set flows.voice.count=1001: flows.voice.count = 1001: at most 1000 flows of datagrams in a network between kernels; write fewer, or say --on sim",
+            "--set flows.voice.count=1001: flows.voice.count = 1001: at most 1000 flows of datagrams in a network between kernels; write fewer, or add --on sim",
         ),
         (
             "flows.bulk.count=65",
-            "--set flows.bulk.count=65: flows.bulk.count = 65: at most 64 flows between kernels; write fewer, or say --on sim",
+            "--set flows.bulk.count=65: flows.bulk.count = 65: at most 64 flows between kernels; write fewer, or add --on sim",
         ),
         (
             "flows.voice.message=15",
@@ -95,7 +95,7 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
     for (set, line) in [
         (
             "flows.voice.class=1",
-            "--set flows.voice.class=1: flows.voice.class = 1: only simulated packets have it; write 0, or say --on sim",
+            "--set flows.voice.class=1: flows.voice.class = 1: only simulated packets have it; write 0, or add --on sim",
         ),
         (
             "flows.voice.message=20",
@@ -107,11 +107,11 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
         ),
         (
             "flows.bulk.watch.interval=1ms",
-            "--set flows.bulk.watch.interval=1ms: flows.bulk.watch.interval = \"1ms\": kernels have TCP of their own; remove it, or say --on sim",
+            "--set flows.bulk.watch.interval=1ms: flows.bulk.watch.interval = \"1ms\": the TCP of kernels has no such key; remove it, or add --on sim",
         ),
         (
             "flows.voice.count=65",
-            "--set flows.voice.count=65: flows.voice.count = 65: at most 64 flows between kernels; write fewer, or say --on sim",
+            "--set flows.voice.count=65: flows.voice.count = 65: at most 64 flows between kernels; write fewer, or add --on sim",
         ),
         (
             "traffic.size=5MB",
@@ -127,7 +127,7 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
     check_refused(
         &back,
         &[],
-        "experiments/x.toml:11: flows.bulk.from = \"receiver\": between kernels flows of a path go from the sender to the receiver",
+        "experiments/x.toml:11: flows.bulk.from = \"receiver\": between kernels flows of a path go from the sender to the receiver; leave it out",
     );
 }
 

@@ -132,7 +132,7 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         ),
         (
             "gap = \"constant:0s\"",
-            "x.toml:22: flows.f.gap = \"constant:0s\": datagrams need some time between them",
+            "x.toml:22: flows.f.gap = \"constant:0s\": datagrams need some time between them; write for instance \"1ms\"",
         ),
         (
             "gap = \"exponential:1ms\"\ngap_law = \"uniform\"",
@@ -168,11 +168,11 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         ),
         (
             "gap = \"1ms\"\non = \"1s\"",
-            "x.toml:23: flows.f.on = \"1s\": periods of sending need others: write off too",
+            "x.toml:23: flows.f.on = \"1s\": periods of sending need others; write off too",
         ),
         (
             "gap = \"1ms\"\noff = \"1s\"",
-            "x.toml:23: flows.f.off = \"1s\": periods of silence need others: write on too",
+            "x.toml:23: flows.f.off = \"1s\": periods of silence need others; write on too",
         ),
         (
             "gap = \"1ms\"\non = \"1ns\"\noff = \"1s\"",

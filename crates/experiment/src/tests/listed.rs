@@ -201,7 +201,7 @@ fn lists_name_keys_once_and_give_reasons() {
         (
             "stated = 1",
             0,
-            "sweep.stated = 1: `stated` is one for the whole run, no factor",
+            "sweep.stated = 1: `stated` is one for the whole run, no factor; write one value",
         ),
         (
             "[stated]\nsource = \"s3\"",

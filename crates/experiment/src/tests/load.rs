@@ -88,7 +88,7 @@ fn a_chain_of_no_router_is_one_link() {
     check_refused(
         SMALL,
         &["network.shape=routed", "network.stages=0"],
-        "--set network.stages=0: network.stages = 0: only shape = \"switched\" and \"chain\" have stages",
+        "--set network.stages=0: network.stages = 0: only shape = \"switched\" and \"chain\" have stages; leave it out",
     );
 }
 
@@ -97,7 +97,7 @@ fn a_load_that_cannot_be_is_refused_in_one_line() {
     check_refused(
         SMALL,
         &["network.load=heavy"],
-        "--set network.load=heavy: network.load = \"heavy\": cross traffic needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it",
+        "--set network.load=heavy: network.load = \"heavy\": cross traffic needs an emulated link, which \"kernel\" has nowhere and \"mixed\" not for goodput; write link = \"emulated\"",
     );
     check_refused(
         SMALL,
@@ -141,7 +141,7 @@ fn flows_come_back_between_kernels_alone() {
     refused_in_sim(
         FLOWS,
         &sets,
-        "--set flows.probe.meter=round-trip: flows.probe.meter = \"round-trip\": simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
+        "--set flows.probe.meter=round-trip: flows.probe.meter = \"round-trip\": simulated flows go one way; write it below [on.netns.flows.NAME], or leave it out",
     );
     check_refused(
         FLOWS,
@@ -193,12 +193,12 @@ fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
     check_refused(
         SMALL,
         &["network.fresh=on"],
-        "--set network.fresh=on: network.fresh = \"on\": only traffic of kind = \"flows\" has it",
+        "--set network.fresh=on: network.fresh = \"on\": only traffic of kind = \"flows\" has it; remove it",
     );
     check_refused(
         FLOWS,
         &["flows.probe.path_mtu=want", "flows.probe.dont_fragment=on"],
-        "--set flows.probe.path_mtu=want: flows.probe.path_mtu = \"want\": dont_fragment = \"on\" says \"do\" already; leave one of them out",
+        "--set flows.probe.path_mtu=want: flows.probe.path_mtu = \"want\": dont_fragment = \"on\" means \"do\"; leave one of them out",
     );
     let tcp = FLOWS.replace("message = 100", "message = 100\nprotocol = \"tcp\"");
     check_refused(

@@ -124,7 +124,7 @@ fn backends_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         &with("[on.mars.host]"),
         &[],
-        "experiments/x.toml:7: on.mars: there is no backend `mars`; there are: netns, hosts, sim, model",
+        "experiments/x.toml:7: on.mars: there is no backend `mars`; choose one of netns, hosts, sim, model",
     );
     refused(
         &with("[on.sim.hosts]"),
@@ -134,7 +134,7 @@ fn backends_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         ON,
         &["on.sim=3"],
-        "--set on.sim=3: on.sim = 3: a table belongs here",
+        "--set on.sim=3: on.sim = 3: write a table",
     );
     refused(
         &ON.replace("send_per_packet", "send_per_paket"),

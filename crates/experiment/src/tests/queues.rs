@@ -95,15 +95,15 @@ fn queues_that_cannot_be_are_refused_by_name() {
         ),
         (
             emulated(&["network.red.min=5"]),
-            "--set network.red.min=5: network.red.min = 5: a parameter of red, and the queue is droptail: write queue = \"red\" too, or leave it out",
+            "--set network.red.min=5: network.red.min = 5: a parameter of red, and the queue is droptail; write queue = \"red\" too, or leave it out",
         ),
         (
             emulated(&["network.queue=red", "links.sender-router.pie.target=5ms"]),
-            "--set links.sender-router.pie.target=5ms: links.sender-router.pie.target = \"5ms\": a parameter of pie, and the queue is red: write queue = \"pie\" too, or leave it out",
+            "--set links.sender-router.pie.target=5ms: links.sender-router.pie.target = \"5ms\": a parameter of pie, and the queue is red; write queue = \"pie\" too, or leave it out",
         ),
         (
             emulated(&["network.queue=red", "network.red.min=20"]),
-            "--set network.red.min=20: network.red.min = 20: min must be a number from 0 on, and max a larger one",
+            "--set network.red.min=20: network.red.min = 20: min must be a number from 0 on, and max a larger one; write two others",
         ),
         (
             emulated(&["network.queue=red", "network.rate=none"]),

@@ -7,19 +7,19 @@ fn bad_keys_and_values_are_refused_in_one_line() {
     for (sets, line) in [
         (
             "mtu=0",
-            "--set mtu=0: network.mtu = 0: the MTU of IPv6 is a number from 1280 to 65535",
+            "--set mtu=0: network.mtu = 0: write an MTU of IPv6 from 1280 to 65535",
         ),
         (
             "mtu=1279",
-            "--set mtu=1279: network.mtu = 1279: the MTU of IPv6 is a number from 1280 to 65535",
+            "--set mtu=1279: network.mtu = 1279: write an MTU of IPv6 from 1280 to 65535",
         ),
         (
             "mtu=1500,70000",
-            "--set mtu=1500,70000: network.mtu = 70000: the MTU of IPv6 is a number from 1280 to 65535",
+            "--set mtu=1500,70000: network.mtu = 70000: write an MTU of IPv6 from 1280 to 65535",
         ),
         (
             "mtu=-1",
-            "--set mtu=-1: network.mtu = -1: the MTU of IPv6 is a number from 1280 to 65535",
+            "--set mtu=-1: network.mtu = -1: write an MTU of IPv6 from 1280 to 65535",
         ),
         (
             "mtu=\"1500\"",
@@ -27,7 +27,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "mtu=",
-            "--set mtu=: network.mtu = \"\": the MTU of IPv6 is a number from 1280 to 65535",
+            "--set mtu=: network.mtu = \"\": write an MTU of IPv6 from 1280 to 65535",
         ),
         (
             "rate=1gb",
@@ -51,7 +51,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "seeds=1,2",
-            "--set seeds=1,2: trials.repeat = [1, 2]: `trials.repeat` is one for the whole run, no factor",
+            "--set seeds=1,2: trials.repeat = [1, 2]: `trials.repeat` is one for the whole run, no factor; write one value",
         ),
         (
             "mtu=[]",
@@ -71,7 +71,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.stages=2",
-            "--set network.stages=2: network.stages = 2: only shape = \"switched\" and \"chain\" have stages",
+            "--set network.stages=2: network.stages = 2: only shape = \"switched\" and \"chain\" have stages; leave it out",
         ),
         (
             "network.link=real",
@@ -91,11 +91,11 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.buffer=3kB",
-            "--set network.buffer=3kB: network.buffer = \"3kB\": two frames of MTU 1500 with framing are 3076 bytes: write from 3076 to 4294967295",
+            "--set network.buffer=3kB: network.buffer = \"3kB\": two frames of MTU 1500 with framing are 3076 bytes; write from 3076 to 4294967295",
         ),
         (
             "network.burst=1537",
-            "--set network.burst=1537: network.burst = 1537: a frame of MTU 1500 with framing are 1538 bytes: write from 1538 to 4294967295",
+            "--set network.burst=1537: network.burst = 1537: a frame of MTU 1500 with framing are 1538 bytes; write from 1538 to 4294967295",
         ),
         (
             "message=27",
@@ -131,11 +131,11 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "network.mtu.x=1\n",
-            "--set network.mtu.x=1\\n: network.mtu = { x = 1 }: this key is swept; its levels go under [sweep] as mtu",
+            "--set network.mtu.x=1\\n: network.mtu = { x = 1 }: this key is swept; write its levels under [sweep] as mtu",
         ),
         (
             "network.ip.x=4",
-            "--set network.ip.x=4: network.ip.x: `ip` is no table",
+            "--set network.ip.x=4: network.ip.x: `ip` is no table; write the keys of a table below one",
         ),
         (
             "links.router-receiver.mtu=1500",
@@ -168,7 +168,7 @@ fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
     check_refused(
         SMALL,
         &[v4, "mtu=67"],
-        "--set mtu=67: network.mtu = 67: the MTU of IPv4 is a number from 68 to 65535",
+        "--set mtu=67: network.mtu = 67: write an MTU of IPv4 from 68 to 65535",
     );
     check_refused(
         SMALL,
@@ -216,15 +216,15 @@ fn faults_in_a_file_are_named_by_line() {
         ),
         (
             "rate = [\"1gbit\"]",
-            "10: network.rate = [\"1gbit\"]: one value belongs here; levels go under [sweep]",
+            "10: network.rate = [\"1gbit\"]: write one value; levels go under [sweep]",
         ),
         (
             "mtu = [1500]",
-            "10: network.mtu = [1500]: this key is swept; its levels go under [sweep] as mtu",
+            "10: network.mtu = [1500]: this key is swept; write its levels under [sweep] as mtu",
         ),
         (
             "rate = { x = 1 }",
-            "10: network.rate = { x = 1 }: one value belongs here, not a table",
+            "10: network.rate = { x = 1 }: write one value, not a table",
         ),
         (
             "[sweeps]",
@@ -250,7 +250,10 @@ fn faults_in_a_file_are_named_by_line() {
             "[[published]]\nmetric = \"rtt\"",
             "10: published.source is missing; write for instance source = \"[Key Table 4]\"",
         ),
-        ("mtu == 3", "10: extra `=`, expected nothing"),
+        (
+            "mtu == 3",
+            "10: this is not TOML: extra `=`, expected nothing; correct the line",
+        ),
     ] {
         check_refused(&with(lines), &[], &format!("experiments/x.toml:{fault}"));
     }
@@ -260,13 +263,19 @@ fn faults_in_a_file_are_named_by_line() {
 fn what_is_no_experiment_is_refused() {
     for (text, line) in [
         ("", "x:1: format is missing; write for instance format = 1"),
-        ("format = 2", "x:1: format = 2: this build reads format = 1"),
-        ("\n\nformat = = 1", "x:3: extra `=`, expected nothing"),
-        ("format = 1\nformat = 1", "x:2: duplicate key"),
         (
-            "format = 1\naliases = 3",
-            "x:2: aliases = 3: a table belongs here",
+            "format = 2",
+            "x:1: format = 2: this build reads format = 1; write it",
         ),
+        (
+            "\n\nformat = = 1",
+            "x:3: this is not TOML: extra `=`, expected nothing; correct the line",
+        ),
+        (
+            "format = 1\nformat = 1",
+            "x:2: this is not TOML: duplicate key; correct the line",
+        ),
+        ("format = 1\naliases = 3", "x:2: aliases = 3: write a table"),
         (
             "format = 1\n[aliases]\nrepeat = \"network.mtu\"",
             "x:3: aliases.repeat = \"network.mtu\": this name is taken; choose another",
@@ -298,7 +307,7 @@ fn what_is_no_experiment_is_refused() {
     check_refused(
         &SMALL.replace("9000", "70000"),
         &[],
-        "experiments/x.toml:11: network.mtu = 70000: the MTU of IPv6 is a number from 1280 to 65535",
+        "experiments/x.toml:11: network.mtu = 70000: write an MTU of IPv6 from 1280 to 65535",
     );
     check_refused(
         &SMALL.replace("network.rate", "network.rat"),
@@ -385,7 +394,7 @@ fn unknown_experiments_and_backends_are_refused_with_what_there_is() {
     let backend = |name: &str| format!("{:#}", name.parse::<Backend>().unwrap_err());
     assert_eq!(
         backend("moon"),
-        "there is no backend `moon`; there are: netns, hosts, sim, model"
+        "there is no backend `moon`; choose one of netns, hosts, sim, model"
     );
     assert_eq!("netns".parse::<Backend>().unwrap(), Backend::Netns);
 }

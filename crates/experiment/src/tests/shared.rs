@@ -78,7 +78,7 @@ fn what_cannot_share_a_link_is_refused_by_name() {
             SMALL,
             &[&sets[..], &[load]].concat(),
             &format!(
-                "--set {load}: links.sender-router.cross.load = \"30%\": cross traffic needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it"
+                "--set {load}: links.sender-router.cross.load = \"30%\": cross traffic needs an emulated link, which \"kernel\" has nowhere and \"mixed\" not for goodput; write link = \"emulated\""
             ),
         );
         let record = "links.sender-router.record=on";
@@ -86,7 +86,7 @@ fn what_cannot_share_a_link_is_refused_by_name() {
             SMALL,
             &[&sets[..], &[record]].concat(),
             &format!(
-                "--set {record}: links.sender-router.record = \"on\": a recording needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it"
+                "--set {record}: links.sender-router.record = \"on\": a recording needs an emulated link, which \"kernel\" has nowhere and \"mixed\" not for goodput; write link = \"emulated\""
             ),
         );
     }

@@ -186,7 +186,7 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
     };
     udp(
         &["network.rate=0bit"],
-        "--set network.rate=0bit: network.rate = \"0bit\": a rate of zero carries nothing; write for instance 1gbit or 100mbit, or none",
+        "--set network.rate=0bit: network.rate = \"0bit\": a rate of zero sends nothing; write for instance 1gbit or 100mbit, or none",
     );
     udp(
         &["network.rate=none"],
@@ -194,7 +194,7 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
     );
     udp(
         &["network.buffer=1kB"],
-        "--set network.buffer=1kB: network.buffer = \"1kB\": two frames of MTU 1500 with framing are 3076 bytes: write from 3076 to 4294967295",
+        "--set network.buffer=1kB: network.buffer = \"1kB\": two frames of MTU 1500 with framing are 3076 bytes; write from 3076 to 4294967295",
     );
     udp(
         &["traffic.preroll=1MB"],
@@ -206,7 +206,7 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
     );
     udp(
         &["network.burst=50kB"],
-        "--set network.burst=50kB: network.burst = \"50kB\": an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
+        "--set network.burst=50kB: network.burst = \"50kB\": an emulated or simulated link has no token bucket; leave it out, or write \"auto\"",
     );
     udp(
         &["network.shape=dumbbell"],
@@ -231,7 +231,7 @@ fn networks_that_cannot_be_are_refused_with_their_line() {
     graph(
         "ends = [\"a\", \"r\"]",
         "ends = [\"a\", \"x\"]",
-        "experiments/x.toml:12: links.a-r.ends = [\"a\", \"x\"]: there is no node `x` in [nodes]; there are: a, r, b",
+        "experiments/x.toml:12: links.a-r.ends = [\"a\", \"x\"]: there is no node `x` in [nodes]; name one of a, r, b",
     );
     graph(
         "ends = [\"a\", \"r\"]",
@@ -241,7 +241,7 @@ fn networks_that_cannot_be_are_refused_with_their_line() {
     graph(
         "ends = [\"a\", \"r\"]",
         "ends = \"a-r\"",
-        "experiments/x.toml:12: links.a-r.ends = \"a-r\": a list of names belongs here, for instance [\"a\", \"b\"]",
+        "experiments/x.toml:12: links.a-r.ends = \"a-r\": write a list of names, for instance [\"a\", \"b\"]",
     );
     graph(
         "to = \"b\"",
@@ -256,7 +256,7 @@ fn networks_that_cannot_be_are_refused_with_their_line() {
     graph(
         "load = \"50%\"",
         "load = \"50%\"\ngap = \"1ms\"",
-        "experiments/x.toml:23: flows.f.load = \"50%\": gap, rate and load say the same; keep one of them",
+        "experiments/x.toml:23: flows.f.load = \"50%\": gap, rate and load set the same; leave two of them out",
     );
     graph(
         "load = \"50%\"",
@@ -275,7 +275,7 @@ fn netns_refuses_by_name_what_only_the_simulator_does() {
     for (set, line) in [
         (
             "network.shape=explicit",
-            "--set network.shape=explicit: network.shape = \"explicit\": between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
+            "--set network.shape=explicit: network.shape = \"explicit\": between kernels its links are emulated; write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ),
         (
             "network.framing=none",

@@ -39,7 +39,7 @@ fn what_cannot_be_watched_is_refused_by_name() {
     refused(
         queues(),
         &["links.bottleneck.watch.interval=5ms"],
-        "--set links.bottleneck.watch.interval=5ms: links.bottleneck.watch.interval = \"5ms\": only what waits is looked at in intervals: write watch.queue = on too",
+        "--set links.bottleneck.watch.interval=5ms: links.bottleneck.watch.interval = \"5ms\": only what waits is looked at in intervals; write watch.queue = on too",
     );
     refused(
         queues(),
@@ -47,11 +47,11 @@ fn what_cannot_be_watched_is_refused_by_name() {
             "links.bottleneck.watch.queue=on",
             "links.bottleneck.watch.interval=0s",
         ],
-        "--set links.bottleneck.watch.interval=0s: links.bottleneck.watch.interval = \"0s\": no time lies between two packets: write for instance \"10ms\", or \"arrival\" for every one",
+        "--set links.bottleneck.watch.interval=0s: links.bottleneck.watch.interval = \"0s\": no time lies between two packets; write for instance \"10ms\", or \"arrival\" for every one",
     );
     let error = planned(SMALL, &["links.sender-receiver.watch.drops=on"]).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set links.sender-receiver.watch.drops=on: links.sender-receiver.watch.drops = \"on\": only links of the backend `sim` are watched: write --on sim, or record = true on an emulated link"
+        "--set links.sender-receiver.watch.drops=on: links.sender-receiver.watch.drops = \"on\": only links of the backend `sim` are watched; write --on sim, or record = true on an emulated link"
     );
 }

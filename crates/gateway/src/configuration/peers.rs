@@ -47,13 +47,17 @@ impl Peers {
             (IpAddr::V4(here), IpAddr::V4(there)) => Addresses::V4([here, there]),
             (IpAddr::V6(here), IpAddr::V6(there)) => Addresses::V6([here, there]),
             _ => {
-                return Err(
-                    section.refuse("local", "it must be of the same version of IP as `address`")
-                );
+                return Err(section.refuse(
+                    "local",
+                    "its version of IP is not that of the peer's address; write two of one version",
+                ));
             }
         };
         if here == there {
-            return Err(section.refuse("local", "it must not be the address of the peer"));
+            return Err(section.refuse(
+                "local",
+                "it is the address of the peer; write the address of this gateway",
+            ));
         }
         let kind = core.word("carriage", "udp", &[("udp", 0), ("ip", 1), ("mpls", 2)])?;
         let labels = [
@@ -62,13 +66,23 @@ impl Peers {
         ];
         let carriage = match (kind, labels) {
             (2, [Some(to), Some(from)]) => Carriage::Label { to, from },
-            (2, _) => return Err(section.refuse("label_to", "mpls needs label_to and label_from")),
+            (2, _) => {
+                return Err(section.refuse(
+                    "label_to",
+                    "mpls needs two labels; write label_to and label_from",
+                ));
+            }
             (_, [None, None]) if kind == 1 => Carriage::Ip { addresses },
             (_, [None, None]) => Carriage::Udp {
                 addresses,
                 port: PORT,
             },
-            _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
+            _ => {
+                return Err(section.refuse(
+                    "label_to",
+                    "labels need core.carriage = \"mpls\"; write it, or leave them out",
+                ));
+            }
         };
         let secret = section.read_by("secret_file", |path| read_secret(Path::new(path)))?;
         self.peers.push(Peer {

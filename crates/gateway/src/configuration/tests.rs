@@ -93,15 +93,15 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         ),
         (
             "[peers.a]\naddress = \"::1\"\nlocal = \"10.0.0.1\"\n",
-            "g.toml:3: peers.a.local = 10.0.0.1: it must be of the same version",
+            "g.toml:3: peers.a.local = 10.0.0.1: its version of IP is not that of the peer's address",
         ),
         (
             "[peers]\na = 1\n",
-            "g.toml:2: peers.a = 1: a table belongs here; write [peers.a]",
+            "g.toml:2: peers.a = 1: write a table; write [peers.a]",
         ),
         (
             "[inside]\nmtu = 100\n@",
-            "g.toml:2: inside.mtu = 100: an MTU is from 1280 to 65535",
+            "g.toml:2: inside.mtu = 100: write an MTU from 1280 to 65535",
         ),
         (
             "[inside]\npath = \"packet\"\n@",

@@ -152,14 +152,14 @@ pub enum BadSettings {
         other: usize,
     },
     /// A label that there is not.
-    #[error("peer {peer}: a label is from 16 to 1048575, not {label}")]
+    #[error("peer {peer}: {label} is no label; write one from 16 to 1048575")]
     Label {
         /// The number of the peer.
         peer: usize,
         label: u32,
     },
     /// A code point that there is not.
-    #[error("peer {peer}: a DSCP is from 0 to 63, not {dscp}")]
+    #[error("peer {peer}: {dscp} is no DSCP; write one from 0 to 63")]
     Dscp {
         /// The number of the peer.
         peer: usize,

@@ -80,7 +80,7 @@ impl Recording {
         }
         ensure!(
             !reader.sections.is_empty(),
-            "the recording is incomplete: its settings are missing"
+            "the recording is incomplete: its settings are missing; record it again"
         );
         Ok(Self {
             sections: reader.sections,
@@ -123,7 +123,7 @@ impl Reader {
             Event::Checked(_) | Event::Polled(_) | Event::Flushed(_) => None,
         };
         if let Some(peer) = peer.filter(|peer| *peer >= section.settings.peers.len()) {
-            bail!("there is no peer {peer}");
+            bail!("there is no peer {peer}; record it again");
         }
         if let Event::Arrived(arrival) = &event {
             let known = section.events.iter().rev();
@@ -134,7 +134,7 @@ impl Reader {
             let next = known.next().map_or(0, |number| number + 1);
             ensure!(
                 arrival.number == next,
-                "packet {} comes where packet {next} is due",
+                "packet {} stands where packet {next} is expected; record it again",
                 arrival.number
             );
         }
@@ -161,7 +161,9 @@ impl Reader {
                 },
                 size: match fields.next("size")? {
                     size @ 20..=LARGEST_PACKET => Bytes::new(size),
-                    size => bail!("size: {size} is not from 20 to {LARGEST_PACKET}"),
+                    size => {
+                        bail!("size: {size} is not from 20 to {LARGEST_PACKET}; record it again")
+                    }
                 },
                 flow: fields.next("flow")?,
                 service: fields.next("service")?,

@@ -102,5 +102,7 @@ fn write(mut file: File, origin: Time, heard: &Receiver<Recorded>) -> Result<()>
         }
         file.write_all(text.as_bytes())?;
     }
-    bail!("more came than could be written; it is cut there, and can be replayed until then")
+    bail!(
+        "packets arrived faster than they could be written; it ends there, and can be replayed up to this point"
+    )
 }

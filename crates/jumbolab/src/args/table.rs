@@ -117,7 +117,7 @@ impl Build {
             false => format!("it needs Linux, and this program is for {}", self.system),
             true => backends::NO_GATEWAY.to_owned(),
         };
-        Some(format!("there is no `{name}`: {why}"))
+        Some(format!("there is no `{name}`; {why}"))
     }
 }
 

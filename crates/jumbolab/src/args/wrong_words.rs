@@ -26,7 +26,7 @@ const WRONG_WORDS: &[WrongWord] = &[
     ),
     wrong(
         &["pmtu", "tracepath", "traceroute", "path"],
-        "`jumbolab probe HOST` finds out which packets a path carries",
+        "`jumbolab probe HOST` finds the largest packets that a path delivers",
     ),
     wrong(
         &["measure", "test", "bench", "benchmark", "start", "exec"],

@@ -122,16 +122,16 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
     let [first, second] = ends;
     ensure!(
         first != second,
-        "--between {first} {second}: a link needs two different interfaces"
+        "--between {first} {second}: a link needs two different interfaces; name another one"
     );
     let mut largest = Bytes::ZERO;
     for name in ends {
-        let end = End::look(name).map_err(|error| {
-            anyhow!("--between {first} {second}: unknown interface {name} ({error}); `ip link` lists the interfaces")
+        let end = End::look(name).map_err(|_| {
+            anyhow!("--between {first} {second}: unknown interface {name}; `ip link` lists the interfaces")
         })?;
         ensure!(
             !end.loopback && end.ethernet,
-            "--between {first} {second}: {name} does not carry Ethernet frames; name a network card, one end of a veth pair, or a tap interface"
+            "--between {first} {second}: {name} has no Ethernet frames; name a network card, one end of a veth pair, or a tap interface"
         );
         ensure!(
             end.up,

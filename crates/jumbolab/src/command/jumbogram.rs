@@ -75,7 +75,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
             let whole = whole.count() as u64;
             if whole != carried.sent {
                 output::complain(&anyhow!(
-                    "only {whole} of {} messages arrived complete and unchanged",
+                    "only {whole} of {} messages arrived complete and unchanged; run it again",
                     carried.sent
                 ));
                 return Ok(Ending::Unsound);

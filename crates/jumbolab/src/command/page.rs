@@ -9,12 +9,16 @@ use anyhow::Result;
 use files::Folder;
 use plan::Trial;
 
+use crate::output;
+
 /// Writes a page atomically as the file `name` of a results folder; returns its
 /// path.
 ///
 /// # Errors
 /// The file cannot be written.
 pub(crate) fn write(folder: &Folder, name: &str, page: &str) -> Result<PathBuf> {
+    // Failures of trials may be system errors.
+    let page = output::in_words(page);
     folder.replace(name, |file| Ok(file.write_all(page.as_bytes())?))?;
     Ok(folder.path().join(name))
 }

@@ -110,7 +110,7 @@ fn size_of(path: &Path) -> Result<Bytes> {
     let facts = fs::metadata(path).with_context(|| format!("--file {shown}"))?;
     ensure!(
         facts.is_file(),
-        "--file {shown}: is no regular file; write one, or its size with --size"
+        "--file {shown}: this is no regular file; name one, or write its size with --size"
     );
     Ok(Bytes::new(facts.len()))
 }

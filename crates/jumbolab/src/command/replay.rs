@@ -28,7 +28,7 @@ pub(crate) const EXPERIMENT: &str = "replay";
 pub(crate) fn run(args: &Run) -> Result<()> {
     let Some(path) = &args.trace else {
         bail!(
-            "replay: needs a recording; write for instance `jumbolab run replay --trace frames.csv`"
+            "replay: it needs a recording; write for instance `jumbolab run replay --trace frames.csv`"
         );
     };
     if args.experiment.as_deref() != Some(EXPERIMENT) {

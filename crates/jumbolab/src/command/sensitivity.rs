@@ -169,7 +169,7 @@ fn study(args: &Sensitivity) -> Result<Study> {
     backends::backend::require(backend)?;
     if backend.profile().predicts {
         bail!(
-            "--on {backend}: a search tells chance from what settings do, and predictions have none; write --on sim or netns"
+            "--on {backend}: a search separates chance from the effect of settings, and predictions have no chance; write --on sim or netns"
         );
     }
     if backend.profile().depends_on_machine && experiment.has_auto_rate() {

@@ -322,7 +322,7 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
         ),
         (
             "trigger=egress-busy",
-            "domain.trigger: an emulated link does not tell a gateway when it is free",
+            "domain.trigger: an emulated link does not report to a gateway when it is free",
         ),
         (
             "destination=first-packet",

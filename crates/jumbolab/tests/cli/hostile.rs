@@ -373,6 +373,6 @@ fn an_output_without_room_is_named() {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         command.args(line.split_whitespace()).stdout(full);
         let outcome = Outcome::of(command.output().unwrap());
-        outcome.refused(&["cannot write to stdout: No space left on device"]);
+        outcome.refused(&["cannot write to stdout: no space left on device"]);
     }
 }

@@ -42,7 +42,7 @@ fn a_results_folder_keeps_the_values_that_flows_draw_from() {
     assert_eq!(dir.trials("again", 4), dir.trials("moved", 4));
 
     dir.run("run flows.toml --on sim").refused(&[
-        "flows.toml:16: flows.voice.gap = \"file:gaps.txt\": cannot read gaps.txt: No such file or directory (os error 2)",
+        "flows.toml:16: flows.voice.gap = \"file:gaps.txt\": cannot read gaps.txt: no such file or directory",
     ]);
     dir.write("gaps.txt", "0.020\n22ms\n");
     let resumed = dir.run("run flows.toml --on sim -o moved --resume");

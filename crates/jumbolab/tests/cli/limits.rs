@@ -39,7 +39,7 @@ fn a_thread_that_the_system_refuses_is_an_error_in_words() {
             .args(line.split(' '))
             .env(NO_THREADS.0, NO_THREADS.1);
         let outcome = Outcome::of(command.output().unwrap());
-        outcome.refused(&[words, "Resource temporarily unavailable"]);
+        outcome.refused(&[words, "resource temporarily unavailable"]);
     }
 }
 

@@ -183,7 +183,7 @@ fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
     for (set, line) in [
         (
             "network.rate=1gbit --set segments=2",
-            "host.segments_per_packet = 2: a link that is paced",
+            "host.segments_per_packet = 2: a paced link",
         ),
         (
             "offloads=on --set segments=2",
@@ -257,11 +257,11 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ("", "predict: write overhead, limit"),
         (
             "--from results",
-            "--from results: is neither a results folder",
+            "--from results: this is neither a results folder",
         ),
         ("--from t.csv --size 5MB", "cannot be used with"),
         ("--fit-up-to 1500", "--from"),
-        ("--from no.csv", "cannot read no.csv: No such file"),
+        ("--from no.csv", "cannot read no.csv: no such file"),
         ("--from one.csv", "too few trials: 1 of them"),
         ("--from same.csv", "all trials have segments of 1428 bytes"),
         ("--from bound.csv", "sizes and segments change together"),
@@ -270,7 +270,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "wrong.csv:3: throughput: `fast` is no figure",
         ),
         ("--from bare.csv", "bare.csv:1: has no column throughput"),
-        ("--from five.csv --mtu 60", "--mtu 60: leaves no room"),
+        ("--from five.csv --mtu 60", "--mtu 60: this leaves no room"),
         (
             "--from five.csv --mtu 70000",
             "--mtu 70000: write bytes of a packet",
@@ -299,8 +299,8 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "bundle --jfet 1ms --arrivals x",
             "--arrivals x: write packets per second",
         ),
-        ("--file nothing.png", "--file nothing.png: No such file"),
-        ("--file .", "--file .: is no regular file"),
+        ("--file nothing.png", "--file nothing.png: no such file"),
+        ("--file .", "--file .: this is no regular file"),
         ("--size 5M", "--size 5M: 5M may count in thousands"),
         ("--size 5MB --rate 1", "--rate 1: 1 has no unit"),
         (

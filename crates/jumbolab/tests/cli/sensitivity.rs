@@ -204,7 +204,7 @@ fn what_states_everything_or_claims_nothing_is_refused() {
     let unstated = &unstated[unstated.find("[[unstated]]").unwrap()..];
     dir.write("claimless.toml", &format!("{claims}{unstated}"));
     dir.run("sensitivity rtt-by-packet-size --on model")
-        .refused(&["--on model", "predictions have none"]);
+        .refused(&["--on model", "predictions have no chance"]);
     dir.run("sensitivity claimless.toml")
         .refused(&["[[claim]]"]);
     dir.run("sensitivity claimless.toml --budget soon")

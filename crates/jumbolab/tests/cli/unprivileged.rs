@@ -11,6 +11,7 @@ mod jumbograms;
 mod kernel_tcp;
 mod links;
 mod malformed;
+mod pictures;
 pub(crate) mod probe;
 mod readme;
 mod runs;

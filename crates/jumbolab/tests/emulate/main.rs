@@ -252,7 +252,7 @@ fn a_link_carries_on_when_the_disk_of_its_recording_is_full() {
     assert_eq!(seen.probes[1]["received"], 100, "{}", seen.said);
     assert!(seen.there("delivered") >= 100.0, "no last counts");
     for words in [
-        "No space left on device (os error 28); recording stops, the link carries on",
+        "no space left on device; recording stops, the link goes on",
         "jumbolab: the recording ends early: --record tiny/r.csv",
     ] {
         assert!(seen.said.contains(words), "{words}: {}", seen.said);
@@ -467,7 +467,7 @@ fn what_would_not_work_is_refused_with_what_to_type() {
     let words = [
         "CAP_NET_RAW; type `sudo jumbolab emulate ...`",
         "--record r.csv: this file exists already",
-        "--record /dev/full: No space left",
+        "--record /dev/full: no space left",
         "e2 is down; type: ip link set e2 up",
     ];
     assert_eq!(seen.said.lines().count(), words.len(), "{}", seen.said);

@@ -196,7 +196,7 @@ fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish
     assert_eq!(trials.len(), 2, "MTU 1500 alone");
     assert_eq!(facts.left_out.len(), 1);
     let why = &facts.left_out[0].why;
-    let told = "does not pass: packets above 1500 bytes vanish between a and b: a switch between them, or the port of b";
+    let told = "does not pass: packets above 1500 bytes are dropped silently between a and b: a switch between them, or the port of b";
     assert_eq!(why, told);
     let words = ["report", "--full", folder.to_str().unwrap()];
     let report = String::from_utf8(bed.run(&words).stdout).unwrap();
@@ -212,7 +212,7 @@ fn sizes_that_a_router_refuses_are_not_measured_and_it_is_named() {
     let (_, facts, trials) = Folder::read(&folder).unwrap();
     assert_eq!(trials.len(), 2, "MTU 1500 alone");
     assert_eq!(facts.left_out.len(), 1);
-    let told = "does not pass: 10.8.1.9 between a and b carries at most 1500 bytes";
+    let told = "does not pass: 10.8.1.9 between a and b forwards at most 1500 bytes";
     assert_eq!(facts.left_out[0].why, told);
 }
 
@@ -318,7 +318,7 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_c
     refused(
         sender("a,interface=mgmt"),
         [
-            "it carries the ssh connection",
+            "it is used by the ssh connection",
             "allow_management_interface = true",
         ],
     );
@@ -332,7 +332,7 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_c
     fs::rename(bed.path("config"), bed.path("other")).unwrap();
     refused(
         [one, other],
-        ["the configuration of ssh is faulty", "mend the file"],
+        ["the configuration of ssh has an error", "correct the file"],
     );
     until(|| [bed.state("a"), bed.state("b")] == before);
 }

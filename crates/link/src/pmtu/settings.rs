@@ -54,7 +54,7 @@ pub enum ProbeTimer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSettings {
     /// The sizes are not in order.
-    #[error("the largest size is a number from {base} to {largest}", largest = IpMtu::LARGEST)]
+    #[error("write a largest size from {base} to {largest}", largest = IpMtu::LARGEST)]
     Sizes {
         /// The base size.
         base: u32,

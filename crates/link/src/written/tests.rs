@@ -137,7 +137,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,max=9kB",
-            "mred.max: bytes are a threshold only where unit = \"bytes\"",
+            "mred.max: bytes are a threshold only where unit = \"bytes\"; write it too",
         ),
         (
             "mred,profile=ns2,pick=ceil",
@@ -145,7 +145,7 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,react=retransmit",
-            "mred.react: only notified sources react: write notify = \"on\" too",
+            "mred.react: only notified sources react; write notify = \"on\" too",
         ),
         (
             "mred,notify=on",
@@ -163,11 +163,11 @@ fn what_cannot_be_is_refused_with_its_name() {
         ("red,min", "`min` is no parameter; write NAME=VALUE"),
         (
             "red,mim=5",
-            "mim: no such parameter; there are unit, min, max",
+            "mim: no such parameter; write one of unit, min, max",
         ),
         (
             "droptail,min=5",
-            "min: no such parameter; there are profile",
+            "min: no such parameter; write one of profile",
         ),
         ("red,min=-1", "min=-1: write a number from 0 on"),
         ("red,min=20", "red.max: min must be a number"),

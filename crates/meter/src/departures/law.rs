@@ -41,13 +41,13 @@ pub enum Law {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadLaw {
     /// A parameter is not a number, infinite or negative.
-    #[error("must be numbers of 0 or more, at least one, the smaller of two first")]
+    #[error("must be numbers of 0 or more, at least one; write the smaller of two first")]
     Numbers,
     /// A shape whose sums of squares would overflow a double.
-    #[error("must have a shape from 0.05 to 1000")]
+    #[error("must have a shape from 0.05 to 1000; write another one")]
     Shape,
     /// A scale of zero, for which the law is undefined.
-    #[error("must have a scale above 0")]
+    #[error("must have a scale above 0; write another one")]
     Scale,
     /// A count too large to draw.
     #[error("must have a mean above 0 and at most 1000000000 units; make the unit larger")]
@@ -56,7 +56,7 @@ pub enum BadLaw {
     #[error("are below a picosecond on average; make them longer")]
     Gaps,
     /// Payloads larger than any datagram.
-    #[error("are larger than any message; 65507 bytes are the most on IPv4, 65527 on IPv6")]
+    #[error("are larger than any message; write at most 65507 bytes on IPv4, 65527 on IPv6")]
     Large,
     /// Periods so short that drawing them would take all the time.
     #[error("must send for 1 us or more at a time on average; make that longer")]

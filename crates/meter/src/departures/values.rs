@@ -36,11 +36,13 @@ impl Seen {
             let refuse = |why: &str| format!("{name}:{number}: {why}");
             let text = std::str::from_utf8(&line).unwrap_or("\u{fffd}");
             if length as u64 == most || text == "\u{fffd}" {
-                return Err(refuse("a file of values has short lines of text"));
+                return Err(refuse(
+                    "these are not short lines of text; write one value on each line",
+                ));
             }
             if bytes > LARGEST {
                 return Err(refuse(&format!(
-                    "a file has {LARGEST} bytes at most; take fewer values"
+                    "a file has {LARGEST} bytes at most; write fewer values"
                 )));
             }
             let text = text.split('#').next().unwrap_or_default().trim();
@@ -48,7 +50,7 @@ impl Seen {
                 continue;
             }
             if values.len() == MOST_VALUES {
-                return Err(refuse("a file has 10000000 values at most; take fewer"));
+                return Err(refuse("a file has 10000000 values at most; write fewer"));
             }
             values.push(value(text, measure).map_err(|why| refuse(&why))?);
         }

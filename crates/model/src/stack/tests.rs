@@ -215,7 +215,7 @@ fn what_is_no_stack_is_refused_with_what_would_be_right() {
         ),
         (
             "eth,ipv4,tcp,udp",
-            "udp does not follow tcp, which carries payload only; leave it out",
+            "udp does not follow tcp, which has only a payload; leave it out",
         ),
         (
             "eth,ipv4,udp,vxlan,ipv4",

@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Layer>, BadStack> {
                 ),
                 _ if allowed.is_empty() => {
                     format!(
-                        "{name} does not follow {before}, which carries payload only; leave it out"
+                        "{name} does not follow {before}, which has only a payload; leave it out"
                     )
                 }
                 _ => format!(

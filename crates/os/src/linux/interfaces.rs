@@ -77,7 +77,7 @@ pub fn towards(address: IpAddr) -> Result<String> {
     let found = found.next();
     found
         .map(|one| one.name)
-        .ok_or_else(|| Error::new(operation(), "it has vanished"))
+        .ok_or_else(|| Error::new(operation(), "it is gone; check it with `ip link`"))
 }
 
 /// Packets dropped so far by the queue in front of an interface.

@@ -56,6 +56,9 @@ impl Tun {
                 ErrorKind::NotFound => "there is no /dev/net/tun; type: modprobe tun",
                 ErrorKind::PermissionDenied => "it needs CAP_NET_ADMIN; run it as root",
                 ErrorKind::ResourceBusy => "the name is in use; choose another one",
+                _ if error.source.raw_os_error() == Some(libc::ENOTTY) => {
+                    "/dev/net/tun is another device; remove it and type: modprobe tun"
+                }
                 _ => return error,
             };
             Error::new(operation(), remedy)

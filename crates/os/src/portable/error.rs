@@ -9,7 +9,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// further source, so a chain of contexts shows the kernel's text once.
 #[derive(Debug)]
 pub struct Error {
-    /// The operation, with the names of interfaces and files.
+    /// The operation, with the names of interfaces and files. One with a remedy, after `; `,
+    /// states the cause itself, and the kernel's words are left out.
     pub operation: String,
     /// The kernel's answer.
     pub source: io::Error,
@@ -17,7 +18,10 @@ pub struct Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.operation, self.source)
+        match self.operation.contains("; ") {
+            true => f.write_str(&self.operation),
+            false => write!(f, "{}: {}", self.operation, self.source),
+        }
     }
 }
 

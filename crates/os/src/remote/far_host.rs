@@ -66,10 +66,8 @@ fn found(host: &str, port: u16) -> std::result::Result<Vec<SocketAddr>, String> 
         let (ip, port) = (address.ip(), address.port());
         return Err(format!("a host has no port here; write {ip} --port {port}"));
     }
-    let found = (host, port).to_socket_addrs().map_err(|error| {
-        format!(
-            "no such host; check the name (`getent ahosts {host}`), or write an address: {error}"
-        )
+    let found = (host, port).to_socket_addrs().map_err(|_| {
+        format!("no such host; check the name (`getent ahosts {host}`), or write an address")
     })?;
     Ok(found.collect())
 }

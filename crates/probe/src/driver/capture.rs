@@ -44,8 +44,12 @@ impl Capture {
     pub(super) fn begin(path: &Path, outgoing: &Outgoing, far_end: IpAddr) -> Result<Self> {
         let operation = || format!("--capture {}", path.display());
         // Without the header of the link, so that every kind of link will do.
-        let socket = packet::open(libc::SOCK_DGRAM)
-            .map_err(|_| Error::new(operation(), "capturing needs root (CAP_NET_RAW)"))?;
+        let socket = packet::open(libc::SOCK_DGRAM).map_err(|_| {
+            Error::new(
+                operation(),
+                "capturing needs root (CAP_NET_RAW); use `sudo`",
+            )
+        })?;
         set_receive_buffer(socket.as_fd(), RECEIVE_BUFFER)?;
         stamp_arrivals(socket.as_fd())?;
         packet::bind(socket.as_fd(), outgoing.index, libc::ETH_P_ALL).during(operation)?;

@@ -106,7 +106,9 @@ pub enum BadSettings {
     #[error(transparent)]
     Asked(#[from] pmtu::BadSettings),
     /// There is nothing to probe with.
-    #[error("there is no protocol to probe with that this system lets the program send")]
+    #[error(
+        "this system lets the program send no protocol to probe with; use `sudo`, or name another --protocol"
+    )]
     NoProtocol,
 }
 

@@ -23,12 +23,19 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
             badges: vec![checked, finished, Badge::plain(machine(found.facts))],
         },
         Block::Terminal(vec![Block::paragraph(Style::Plain, counts(found))]),
-        Block::Page(opening(found)),
+        Block::Page(reservations(found)),
     ];
+    let lead = lead(found);
     if rows::are_declared(plan) {
+        // The answer and its rows come first.
         blocks.extend(rows::blocks(found));
+        blocks.extend(lead.map(|lead| Block::Page(vec![Block::paragraph(Style::Note, lead)])));
         return blocks;
     }
+    blocks.extend(lead.map(|lead| {
+        let lead = format!("{lead} What changed:");
+        Block::Page(vec![Block::paragraph(Style::Plain, lead)])
+    }));
     let mut sentences = headline::answer(found);
     sentences.extend(headline::counted(found));
     if !sentences.is_empty() {
@@ -102,24 +109,27 @@ pub(crate) fn finished(found: &Findings<'_>) -> String {
     )
 }
 
-/// Warnings about the results, and a note on the compared factor.
-fn opening(found: &Findings<'_>) -> Vec<Block> {
+/// Faults of the results and warnings about them.
+fn reservations(found: &Findings<'_>) -> Vec<Block> {
     let incomplete = (!found.complete).then(|| INCOMPLETE.to_owned());
     let alarms: Vec<String> = [faults(found), incomplete, unmeasured(found)]
         .into_iter()
         .flatten()
         .collect();
-    // 1500 bytes: [IEEE802.3 s3.2.7].
-    let lead = (found.plan.compare.factor == "mtu").then(|| {
-        format!(
-            "The MTU of a link is the largest packet that it carries. On Ethernet it is 1500 bytes; frames with more are called jumbo frames. This run sent the same traffic at several MTUs over {}. What changed:",
-            found.plan.backend.profile().words.links
-        )
-    });
     let mut blocks = vec![Block::Paragraphs(Style::Alarm, alarms)];
     blocks.extend(warned(found).map(|warnings| Block::paragraph(Style::Warning, warnings)));
-    blocks.extend(lead.map(|lead| Block::paragraph(Style::Plain, lead)));
     blocks
+}
+
+/// A note on the compared factor, if it is the MTU.
+fn lead(found: &Findings<'_>) -> Option<String> {
+    // 1500 bytes: [IEEE802.3 s3.2.7].
+    (found.plan.compare.factor == "mtu").then(|| {
+        format!(
+            "The MTU of a link is the largest packet that it supports. On Ethernet it is 1500 bytes; frames with more are called jumbo frames. This run sent the same traffic at several MTUs over {}.",
+            found.plan.backend.profile().words.links
+        )
+    })
 }
 
 /// Why not to rely on the answer.

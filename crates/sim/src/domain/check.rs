@@ -89,7 +89,7 @@ pub enum BadDomain {
     },
     /// A link whose MTU is smaller than a full bundle.
     #[error(
-        "link `{link}` carries {largest} B and bundles of `{ingress}` have up to {mtu} B; make them smaller"
+        "link `{link}` supports {largest} B and bundles of `{ingress}` have up to {mtu} B; make them smaller"
     )]
     TooBig {
         /// Name of the link.

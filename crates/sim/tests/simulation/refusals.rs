@@ -102,7 +102,7 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
             s.flows[0].ip = IpVersion::V6;
             s.links[1].directions[0].largest_packet = Some(Bytes::new(1_279));
         },
-        "link `rb` carries packets of 1279 bytes at most, IPv6 of flow `f` needs 1280",
+        "link `rb` supports packets of 1279 bytes at most, IPv6 of flow `f` needs 1280",
     );
     let small = Spec::DropTail {
         limit: Limit::Bytes(Bytes::new(1_027)),
@@ -180,7 +180,7 @@ fn laws_must_be_possible() {
     );
     refused(
         |s| datagrams(s).gaps = Law::Weibull(0.0, 1.0),
-        "flow `f`: its gaps must have a shape from 0.05 to 1000",
+        "flow `f`: its gaps must have a shape from 0.05 to 1000; write another one",
     );
     refused(
         |s| {

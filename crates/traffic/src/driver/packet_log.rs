@@ -66,9 +66,12 @@ impl LogSpace {
         let taken = self
             .left
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        taken
-            .map(drop)
-            .map_err(|_| anyhow!("the packet logs have reached their limit of {}", self.total))
+        taken.map(drop).map_err(|_| {
+            anyhow!(
+                "the packet logs have reached their limit of {}; raise --max-log-size",
+                self.total
+            )
+        })
     }
 }
 

@@ -58,7 +58,7 @@ pub fn read_file(path: &Path, typed: &Section) -> Result<Vec<(String, Section)>>
 pub fn read(text: &str, file: &str, typed: &Section) -> Result<Vec<(String, Section)>> {
     let tree = keyfile::parse(text, file)?;
     if let Some((key, node)) = tree.iter().find(|(key, _)| *key != "flows") {
-        let why = "unknown key; a file of flows has only tables [flows.NAME]";
+        let why = "unknown key; write only tables [flows.NAME]";
         return Err(refusal(&node.origin, key, &node.value, why));
     }
     let flows: Vec<_> = tree

@@ -126,7 +126,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (
             &[("receive_buffer", "65MiB")],
-            "--receive-buffer 65MiB: a receiver gives 64 MiB at most",
+            "--receive-buffer 65MiB: a receiver gives 64 MiB at most; write less",
         ),
         (
             &[("gap", "exponential:0s")],
@@ -200,11 +200,11 @@ fn a_bad_file_is_refused_by_line() {
         ),
         (
             "[flows.x]\nmessage = {}\n",
-            "my.toml:2: flows.x.message = {}: must be text",
+            "my.toml:2: flows.x.message = {}: write text",
         ),
         (
             "[flows]\nx = 1\n",
-            "my.toml:2: flows.x = 1: a table belongs here; write [flows.x]",
+            "my.toml:2: flows.x = 1: write a table; write [flows.x]",
         ),
         ("[flows.x\n", "my.toml:1:"),
         (

@@ -72,10 +72,12 @@ pub enum Fault {
     )]
     Bytes(#[from] wire::Error),
     /// A frame has a wrong authentication tag.
-    #[error("a control frame was forged or changed in transit")]
+    #[error("a control frame was forged or changed in transit; run it again")]
     Forged,
     /// A message that is not allowed in this state.
-    #[error("the peer sent a control message that is not allowed here")]
+    #[error(
+        "the peer sent a control message that is not allowed here; use the same jumbolab at both ends"
+    )]
     Unexpected,
     /// The other end demands a secret.
     #[error("the receiver demands a secret; name it with --secret FILE")]
@@ -85,7 +87,7 @@ pub enum Fault {
     Unproven,
     /// The other end speaks another version.
     #[error(
-        "the receiver speaks version {0} of the control protocol; use the same jumbolab at both ends"
+        "the receiver has version {0} of the control protocol; use the same jumbolab at both ends"
     )]
     Version(u16),
     /// The other end refused, with a reason.
@@ -97,7 +99,7 @@ pub enum Fault {
 fn why(reason: Reason) -> &'static str {
     match reason {
         Reason::Version => {
-            "it speaks another version of the control protocol; use the same jumbolab at both ends"
+            "it has another version of the control protocol; use the same jumbolab at both ends"
         }
         Reason::Secret => "the secret is another one; use the same --secret FILE at both ends",
         Reason::UnknownSender => {
@@ -106,10 +108,10 @@ fn why(reason: Reason) -> &'static str {
         Reason::Busy => "it serves its maximum number of senders; try again later",
         Reason::Limit => "more flows, or longer ones, than it allows; ask for less",
         Reason::Nonsense => "it did not understand; use the same jumbolab at both ends",
-        Reason::Late => "it timed out",
-        Reason::Kernel => "its kernel refused a socket; its own messages say which",
-        Reason::Log => "it cannot write its packet log; its own messages say why",
-        Reason::Stopped => "it was stopped",
+        Reason::Late => "it timed out; check the path to it and run again",
+        Reason::Kernel => "its kernel rejected a socket; see its own messages",
+        Reason::Log => "it cannot write its packet log; see its own messages",
+        Reason::Stopped => "it was stopped; start it again",
         Reason::Reverse => "it sends no flows (recv --max-rate 0); leave --reverse and --bidir out",
         Reason::Polling => {
             "no more flows may poll there; leave --busy out, or start it with --max-busy COUNT"

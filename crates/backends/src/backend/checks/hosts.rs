@@ -19,7 +19,7 @@ pub(in crate::backend) fn check(setting: &Setting) -> Result<(), Refusal> {
             return refuse(
                 "traffic",
                 "sender",
-                "traffic: {folder} is a folder of this machine, not of a host; --on netns"
+                "traffic: {folder} is a folder of this machine, not of a host; add --on netns"
                     .to_owned(),
             );
         }

@@ -67,7 +67,7 @@ fn check_nodes(graph: &Graph) -> Result<(), Refusal> {
     }
     if graph.nodes.len().max(graph.wires.len()) > MOST_NODES {
         let why = format!(
-            "between kernels a network has at most {MOST_NODES} nodes and links; this one has {} and {}: write fewer, or --on sim",
+            "between kernels a network has at most {MOST_NODES} nodes and links; this one has {} and {}; write fewer, or --on sim",
             graph.nodes.len(),
             graph.wires.len()
         );
@@ -101,15 +101,15 @@ fn check_domain(domain: &Domain) -> Result<(), Refusal> {
     let (key, why) = match domain.destination {
         Destination::FirstPacket => (
             "destination",
-            "a live gateway addresses its peer: write \"egress\"",
+            "a live gateway addresses its peer; write \"egress\"",
         ),
         Destination::Label => (
             "carriage",
-            "the routers of a test bed switch no labels: write \"ip\" or \"udp\"",
+            "the routers of a test bed switch no labels; write \"ip\" or \"udp\"",
         ),
         Destination::Egress if busy => (
             "trigger",
-            "an emulated link does not tell a gateway when it is free: write \"timer\" or \"full\"",
+            "an emulated link does not report to a gateway when it is free; write \"timer\" or \"full\"",
         ),
         Destination::Egress => return Ok(()),
     };
@@ -134,7 +134,7 @@ fn check_traffic(setting: &Setting) -> Result<(), Refusal> {
     let Traffic::Flows(flows) = &setting.traffic else {
         return refuse(
             vec![("traffic", Some("kind".to_owned())), ("traffic", None)],
-            "traffic.kind: a network that is no path carries kind = \"flows\"".to_owned(),
+            "traffic.kind: a network that is no path needs traffic of flows; write kind = \"flows\"".to_owned(),
         );
     };
     let sockets = flows.sockets.clone().unwrap_or_default();
@@ -169,7 +169,7 @@ fn check_flow(flow: &Flow) -> Result<(), Refusal> {
         false => refuse(
             vec![("flows", Some(flow.name.clone()))],
             format!(
-                "flows.{}: between kernels the flows of a network that is no path go one way, and those of TCP send as they may: leave out the schedule and round trips, or --on sim",
+                "flows.{}: between kernels the flows of a network that is no path go one way, and those of TCP send as they may; leave out the schedule and round trips, or --on sim",
                 flow.name
             ),
         ),

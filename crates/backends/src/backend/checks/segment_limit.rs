@@ -25,7 +25,7 @@ fn packets_of_segments(setting: &Setting) -> Result<(), Refusal> {
     let why = if setting.host.offloads {
         "offloads join segments by themselves; write host.offloads = \"off\""
     } else if paced {
-        "a link that is paced carries one segment in a packet; write network.link = \"kernel\" and network.rate = \"none\""
+        "a paced link sends one segment in a packet; write network.link = \"kernel\" and network.rate = \"none\""
     } else {
         return Ok(());
     };

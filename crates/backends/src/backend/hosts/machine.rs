@@ -160,7 +160,9 @@ impl Machine {
             return Ok(());
         };
         let now = self.agent.call(&DescribeNics(vec![before.name.clone()]))?;
-        let now = now.first().context("the interface has vanished")?;
+        let now = now
+            .first()
+            .context("its interface is gone; check it with `ip link`")?;
         let mtu = mtu.filter(|mtu| *mtu != now.mtu);
         let offloads: Vec<(String, bool)> = match (host.offloads, now.offloads.is_empty()) {
             (false, false) => now
@@ -226,7 +228,7 @@ impl Machine {
         let mut named = interfaces.filter(|interface| interface.name == name);
         named.next().with_context(|| {
             let host = self.agent.host();
-            format!("host {host}: the interface {name} has vanished")
+            format!("host {host}: the interface {name} is gone; check it with `ip link`")
         })
     }
 

@@ -67,12 +67,12 @@ fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
         }
         Reason::Refused => match refusing(report) {
             Some(router) => {
-                format!("{router} between {from} and {to} carries at most {bytes} bytes")
+                format!("{router} between {from} and {to} forwards at most {bytes} bytes")
             }
-            None => format!("a router between {from} and {to} carries at most {bytes} bytes"),
+            None => format!("a router between {from} and {to} forwards at most {bytes} bytes"),
         },
         Reason::Vanish | Reason::Fragmented => format!(
-            "packets above {bytes} bytes vanish between {from} and {to}: {}",
+            "packets above {bytes} bytes are dropped silently between {from} and {to}: {}",
             place(report, to)
         ),
     };

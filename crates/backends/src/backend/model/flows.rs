@@ -46,7 +46,7 @@ pub(super) fn predict(path: &Path<'_>, flows: &Flows) -> Result<Prediction, Stri
                 + load(path, place, way, &streams);
             if load >= 1.0 {
                 return Err(format!(
-                    "{} is asked for more than it carries, and what it drops has no closed form",
+                    "{} is offered more than its rate, and what it drops has no closed form",
                     path.name(place)
                 ));
             }
@@ -236,7 +236,7 @@ fn delay(path: &Path<'_>, stream: &Stream<'_>, all: &[Stream<'_>]) -> Result<f64
             match busy.as_slice() {
                 [one] => model::mean_wait(&[(*one, 1.0)], one / stream.gap)
                     .map(|wait| crossing + wait)
-                    .ok_or("the link is asked for more than it carries"),
+                    .ok_or("the link is offered more than its rate"),
                 _ => Err("waits at several stations in a row have no closed form"),
             }
         }

@@ -283,11 +283,7 @@ fn what_has_no_closed_form_is_left_out_with_its_reason() {
         "neither a rate nor costs of hosts",
     );
     refused(TRANSFER, &["network.jitter=1ms"], "no closed form of TCP");
-    refused(
-        FLOWS,
-        &["flows.f.gap=100us"],
-        "asked for more than it carries",
-    );
+    refused(FLOWS, &["flows.f.gap=100us"], "offered more than its rate");
     let far = [
         "traffic.protocol=tcp",
         "network.delay=5ms",
@@ -331,7 +327,7 @@ const SHIPPED: [(&str, Result<usize, &str>); 32] = [
     ),
     (
         "pmtu-faults",
-        Err("no closed form says what a prober finds"),
+        Err("no closed form predicts what a prober finds"),
     ),
     ("receiver-timer", Err("traffic.receive_buffer")),
     ("rtt-by-packet-size", Ok(48)),

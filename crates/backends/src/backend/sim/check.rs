@@ -59,7 +59,7 @@ fn cross_traffic(setting: &Setting) -> Result<(), Refusal> {
     let why = if setting.network.graph.is_some() {
         "only a path, e.g. shape = \"chain\", can have simulated cross traffic; write a flow instead"
     } else if setting.host.costs != Costs::default() {
-        "simulated hosts would process the packets of cross traffic, too; omit their costs or the cross traffic"
+        "simulated hosts would process the packets of cross traffic, too; leave out their costs or the cross traffic"
     } else {
         return Ok(());
     };

@@ -84,7 +84,7 @@ fn via(
     };
     if destination != Destination::Label {
         return Err(found.refuse(
-            "only bundles with labels leave the shortest path: write carriage = \"label\" in [domain]",
+            "only bundles with labels leave the shortest path; write carriage = \"label\" in [domain]",
         ));
     }
     let mut via = Vec::new();

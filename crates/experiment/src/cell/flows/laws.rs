@@ -138,7 +138,7 @@ fn gaps(
     payloads: &Payloads,
 ) -> Result<Law> {
     let key = |key: &str| format!("flows.{flow}.{key}");
-    let none = "datagrams need some time between them";
+    let none = "datagrams need some time between them; write for instance \"1ms\"";
     if let Some(seen) = reader.optional(&key("gap_seen"), several(span))? {
         refuse_beside(reader, flow, &OF_GAPS, "gap_seen")?;
         if seen.value.iter().all(|&gap| gap == Span::ZERO) {
@@ -185,8 +185,8 @@ fn bursts(reader: &mut Reader<'_>, flow: &str) -> Result<Option<Bursts>> {
                 .map_err(|bad| on.refuse(format!("a flow {bad}")))?;
             Ok(Some(bursts))
         }
-        (Some(alone), None) => Err(alone.refuse("periods of sending need others: write off too")),
-        (None, Some(alone)) => Err(alone.refuse("periods of silence need others: write on too")),
+        (Some(alone), None) => Err(alone.refuse("periods of sending need others; write off too")),
+        (None, Some(alone)) => Err(alone.refuse("periods of silence need others; write on too")),
     }
 }
 
@@ -302,7 +302,7 @@ fn refuse_beside(reader: &mut Reader<'_>, flow: &str, others: &[&str], key: &str
     for other in others {
         let path = format!("flows.{flow}.{other}");
         if let Some(Node { value, origin }) = reader.find(&path)? {
-            let why = format!("{key} says this as well; keep one of them");
+            let why = format!("{key} sets this as well; leave one of them out");
             return Err(refusal(origin, &path, value, why));
         }
     }
@@ -331,7 +331,9 @@ fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloa
     let wire = |link: &Link, message| bytes_on_wire(link, network, message);
     match (gap, of_rate, load) {
         (Some(gap), None, None) if gap.value > Span::ZERO => Ok(picos(gap.value)),
-        (Some(gap), None, None) => Err(gap.refuse("datagrams need some time between them")),
+        (Some(gap), None, None) => {
+            Err(gap.refuse("datagrams need some time between them; write for instance \"1ms\""))
+        }
         (None, Some(found), None) => {
             let link = slowest
                 .map(|(link, _)| link)
@@ -350,10 +352,10 @@ fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloa
         (None, None, Some(found)) => Err(found.refuse("a flow of nothing; leave it out")),
         (None, None, None) => Err(reader.missing(&key("load"), "load = \"30%\"")),
         (Some(_), Some(other), _) => {
-            Err(other.refuse("gap, rate and load say the same; keep one of them"))
+            Err(other.refuse("gap, rate and load set the same; leave two of them out"))
         }
         (_, _, Some(other)) => {
-            Err(other.refuse("gap, rate and load say the same; keep one of them"))
+            Err(other.refuse("gap, rate and load set the same; leave two of them out"))
         }
     }
 }

@@ -140,7 +140,9 @@ fn windows(
         };
         let (from, to) = found.value;
         if to > duration {
-            return Err(found.refuse(format!("traffic.duration ends at {duration}, before it")));
+            return Err(found.refuse(format!(
+                "traffic.duration ends at {duration}, before it; write a longer duration"
+            )));
         }
         windows.push(Window {
             name: called.to_owned(),

@@ -127,7 +127,7 @@ pub(super) fn read(
     let least = ip.header() + Transport::Udp.header();
     if !(least..=mtu).contains(&packet) {
         return Err(bytes.refuse(format!(
-            "an IP packet with a datagram in it has {} to {} bytes on this link",
+            "an IP packet with a datagram has {} to {} bytes on this link; write a size between",
             least.get(),
             mtu.get()
         )));

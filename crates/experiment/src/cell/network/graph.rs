@@ -101,7 +101,7 @@ fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize;
                 .take(16)
                 .collect();
             found.refuse(format!(
-                "there is no node `{name}` in [nodes]; there are: {}",
+                "there is no node `{name}` in [nodes]; name one of {}",
                 names.join(", ")
             ))
         })
@@ -111,6 +111,6 @@ fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize;
             Err(found.refuse("a link from a node to itself; name two nodes"))
         }
         [one, other] => Ok([place(one)?, place(other)?]),
-        _ => Err(found.refuse("a link has two ends, for instance [\"a\", \"b\"]")),
+        _ => Err(found.refuse("a link has two ends; write for instance [\"a\", \"b\"]")),
     }
 }

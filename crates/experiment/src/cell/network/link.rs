@@ -164,7 +164,7 @@ impl Keys {
             let many = if frames == 1 { "a frame" } else { "two frames" };
             (!bounds.contains(&size)).then(|| {
                 format!(
-                    "{many} of MTU {} with framing are {} bytes: write from {} to {}",
+                    "{many} of MTU {} with framing are {} bytes; write from {} to {}",
                     mtu.get(),
                     least.get(),
                     least.get(),
@@ -258,14 +258,14 @@ impl Keys {
         match self.wire_mtu.value {
             Some(wire) if wire > self.mtu.value => {
                 let why = format!(
-                    "the interfaces of this link send at most its mtu = {}: write less, or \"mtu\"",
+                    "the interfaces of this link send at most its mtu = {}; write less, or \"mtu\"",
                     self.mtu.value.get()
                 );
                 Err(self.wire_mtu.refuse(why))
             }
             Some(mtu) if mtu < self.mtu.value => Ok(Some(Narrow { mtu, answers })),
             _ if answers => {
-                let why = "nothing is too big for a wire that carries its mtu: write a smaller wire_mtu too";
+                let why = "no packet is too big for a wire that supports its mtu; write a smaller wire_mtu too";
                 Err(self.too_big.refuse(why))
             }
             _ => Ok(None),
@@ -274,7 +274,7 @@ impl Keys {
 
     fn refuse_what_has_no_effect(&self) -> Result<()> {
         if self.jitter_law.value != JitterLaw::Uniform && self.jitter.value == Span::ZERO {
-            let why = "without jitter there is nothing to spread: write for instance jitter = \"2ms\" too";
+            let why = "without jitter there is nothing to spread; write for instance jitter = \"2ms\" too";
             return Err(self.jitter_law.refuse(why));
         }
         Ok(())
@@ -282,7 +282,7 @@ impl Keys {
 
     fn refuse_a_bucket(&self) -> Result<()> {
         if self.burst.value.is_some() {
-            let why = "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"";
+            let why = "an emulated or simulated link has no token bucket; leave it out, or write \"auto\"";
             return Err(self.burst.refuse(why));
         }
         Ok(())
@@ -302,7 +302,7 @@ fn made_of(
         (Some(medium), None) => Ok(Some((medium.value, LENGTH))),
         (Some(medium), Some(length)) if length.value > medium.value.longest() => Err(length
             .refuse(format!(
-                "so long is none of it; at most {} m",
+                "this medium is not as long; write at most {} m",
                 medium.value.longest()
             ))),
         (Some(medium), Some(length)) => Ok(Some((medium.value, length.value))),
@@ -329,7 +329,7 @@ fn mtu(value: &Value, ip: IpVersion) -> Parsed<IpMtu> {
 fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
     match value {
         Value::Text(word) if word == AUTO => {
-            Err("\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into())
+            Err("\"auto\" is no level of a sweep; write rates, for instance \"1gbit\"".into())
         }
         value => either(value, "none", rate),
     }

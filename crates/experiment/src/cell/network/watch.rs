@@ -26,10 +26,10 @@ pub(super) fn read(reader: &mut Reader<'_>, name: &str) -> Result<Watched> {
     };
     let why = match interval.value {
         Some(Span::ZERO) => {
-            "no time lies between two packets: write for instance \"10ms\", or \"arrival\" for every one"
+            "no time lies between two packets; write for instance \"10ms\", or \"arrival\" for every one"
         }
         Some(_) if !watched.queue => {
-            "only what waits is looked at in intervals: write watch.queue = on too"
+            "only what waits is looked at in intervals; write watch.queue = on too"
         }
         interval => {
             return Ok(Watched {

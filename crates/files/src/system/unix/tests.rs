@@ -6,7 +6,10 @@ use crate::{may_be_secret, open_sink, read, read_regular_text, read_secret, read
 #[test]
 fn an_endless_file_is_refused_with_its_limit() {
     let error = read(Path::new("/dev/zero"), 1 << 20).unwrap_err();
-    assert_eq!(error.to_string(), "it is larger than 1 MiB, the limit");
+    assert_eq!(
+        error.to_string(),
+        "it is larger than 1 MiB, the limit; name a smaller one"
+    );
     let text = read_text(Path::new("/dev/null"), 0).unwrap();
     assert_eq!(text, "");
 }
@@ -21,7 +24,10 @@ fn the_file_of_a_secret_is_its_owners_alone() {
     assert!(may_be_secret(&path, "bytes"));
     assert!(!may_be_secret(&path, "one\ntwo\nthree"));
     let large = read_secret(&path, 4).unwrap_err().to_string();
-    assert_eq!(large, "it is larger than 4 bytes, the limit");
+    assert_eq!(
+        large,
+        "it is larger than 4 bytes, the limit; name a smaller one"
+    );
     assert!(crate::create_private(&path).is_err());
     for mode in [0o604, 0o620, 0o602, 0o640, 0o610] {
         file.set_permissions(fs::Permissions::from_mode(mode))

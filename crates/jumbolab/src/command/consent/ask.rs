@@ -67,7 +67,7 @@ pub(in crate::command) fn ask(
     output::say(&format!("{warning}."));
     match is_consent()? {
         true => Ok(()),
-        false => bail!("nothing was started, as you wished"),
+        false => bail!("nothing was started; run it again and answer `y` to start it"),
     }
 }
 

@@ -105,16 +105,19 @@ fn settings(keys: &Section, largest: Bytes) -> Result<Settings> {
     ];
     let jitter_law = keys.word("jitter-law", "uniform", &laws)?;
     if jitter_law != JitterLaw::Uniform && jitter == Span::ZERO {
-        return Err(keys.refuse("jitter-law", "needs --jitter, for instance --jitter 2ms"));
+        return Err(keys.refuse(
+            "jitter-law",
+            "this needs jitter; add for instance --jitter 2ms",
+        ));
     }
     let mtu: Option<Bytes> = keys.quantity("mtu")?;
     if mtu.is_some_and(|mtu| !(68..=65_535).contains(&mtu.get())) {
-        return Err(keys.refuse("mtu", "an IP MTU is from 68 to 65535, for instance 1500"));
+        return Err(keys.refuse("mtu", "write an IP MTU from 68 to 65535, for instance 1500"));
     }
     let answers = [("drop", TooBig::Drop), ("answer", TooBig::Answer)];
     let too_big = keys.word("too-big", "drop", &answers)?;
     if too_big == TooBig::Answer && mtu.is_none() {
-        return Err(keys.refuse("too-big", "needs --mtu, for instance --mtu 1400"));
+        return Err(keys.refuse("too-big", "this needs an MTU; add for instance --mtu 1400"));
     }
     let packet = mtu.unwrap_or(largest).min(largest);
     let frame = Framing::Ethernet.frame_size(packet);
@@ -154,7 +157,7 @@ fn delay(keys: &Section, key: &str) -> Result<Span> {
     let delay = keys.quantity(key)?.unwrap_or(Span::ZERO);
     match delay <= LONGEST {
         true => Ok(delay),
-        false => Err(keys.refuse(key, format!("must be at most {LONGEST}, for instance 10ms"))),
+        false => Err(keys.refuse(key, format!("write at most {LONGEST}, for instance 10ms"))),
     }
 }
 
@@ -278,17 +281,20 @@ mod tests {
                 "--buffer 0packets: write a number of packets",
             ),
             ("--buffer 1517", "--buffer 1517: a frame of 1518 B"),
-            ("--mtu 67", "--mtu 67: an IP MTU is from 68"),
+            ("--mtu 67", "--mtu 67: write an IP MTU from 68"),
             (
                 "--jitter 1ms --jitter-law gauss",
                 "--jitter-law gauss: write one of uniform",
             ),
-            ("--jitter-law normal", "--jitter-law normal: needs --jitter"),
+            (
+                "--jitter-law normal",
+                "--jitter-law normal: this needs jitter",
+            ),
             (
                 "--mtu 1400 --too-big tell",
                 "--too-big tell: write one of drop, answer",
             ),
-            ("--too-big answer", "--too-big answer: needs --mtu"),
+            ("--too-big answer", "--too-big answer: this needs an MTU"),
             ("--back rate", "--back rate: write KEY=VALUE"),
             (
                 "--back color=red",

@@ -183,7 +183,7 @@ impl Output {
         if let Err(error) = write(recording) {
             self.recording = None;
             self.say(&format!(
-                "warning: {error:#}; recording stops, the link carries on"
+                "warning: {error:#}; recording stops, the link goes on"
             ));
             self.unrecorded = Some(error.context("the recording ends early"));
         }
@@ -280,6 +280,6 @@ impl Screen {
 
     fn say(&self, line: &str) {
         // As above.
-        let _ = self.all.println(line);
+        let _ = self.all.println(output::one_line(line));
     }
 }

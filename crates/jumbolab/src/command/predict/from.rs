@@ -58,7 +58,7 @@ pub(super) fn prediction(from: &Path, args: &Predict) -> Result<Prediction> {
                     let known = predicted.figures.iter().any(|figure| figure.mtu == *mtu);
                     ensure!(
                         known,
-                        "--mtu {mtu}: leaves no room for payload behind headers"
+                        "--mtu {mtu}: this leaves no room for payload behind the headers; write a larger one"
                     );
                 }
                 let curve = Asked {
@@ -139,7 +139,7 @@ fn read(path: &Path, stack: &Stack) -> Result<Vec<Series>> {
     }
     ensure!(
         path.is_dir(),
-        "--from {}: is neither a results folder nor a table that ends in .csv",
+        "--from {}: this is neither a results folder nor a table; name a folder, or a file that ends in .csv",
         path.display()
     );
     let run = ReadRun::read(path)?;

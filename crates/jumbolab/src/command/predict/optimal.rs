@@ -68,7 +68,7 @@ pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     let asked = asked.collect::<Result<_>>()?;
     let best = prospect.best().filter(|(_, best)| best.goodput() > 0.0);
     let best = best.context(
-        "no MTU carries anything on this path; write smaller values of --loss and --ber",
+        "no packet of any MTU arrives on this path; write smaller values of --loss and --ber",
     )?;
     let chosen = Chosen {
         stack: &stack,

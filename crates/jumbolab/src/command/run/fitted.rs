@@ -63,7 +63,7 @@ impl Costs {
         let series = match apart.as_slice() {
             [] if all.is_empty() => bail!("no bulk transfer over TCP finished there"),
             [] => bail!(
-                "segments travel in bundles of offloads there, whose costs are not those of packets"
+                "segments travel there in the bundles of offloads, whose costs are not those of packets; use a run with offloads off"
             ),
             [one] => *one,
             several => bail!(
@@ -85,7 +85,7 @@ impl Costs {
         let per_packet = found.cost.per_packet - headers * found.cost.per_byte;
         ensure!(
             per_packet >= 0.0 && found.cost.per_byte >= 0.0,
-            "the trials show no cost of packets beside that of bytes: {:.3} us a packet with its headers, {:.3} ns a byte",
+            "the trials show no cost of packets beside that of bytes: {:.3} us a packet with its headers, {:.3} ns a byte; use a run with more sizes",
             found.cost.per_packet * 1e6,
             found.cost.per_byte * 1e9
         );

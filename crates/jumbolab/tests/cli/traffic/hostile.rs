@@ -99,9 +99,9 @@ fn unknown_senders_keep_nobody_out_who_proves_itself_and_make_room_for_each_othe
     receiver.send(&dir, &format!("::1 {quick}")).fine();
     receiver.send(&dir, &format!("127.0.0.1 {quick}")).fine();
     for first in unknown_senders.drain(..16) {
-        assert_eq!(answer(first), [0, 2, 5, 3], "others came");
+        assert_eq!(answer(first), [0, 2, 5, 3], "others connected");
     }
-    receiver.says("it had proved nothing yet");
+    receiver.says("others connected before it was authenticated");
     // A session keeps its slot, and --sessions sets the number of slots.
     let line = "::1 --secret key --meter round-trip --for 50min --json";
     let sender = receiver.begin(&dir, line);

@@ -177,5 +177,5 @@ fn sizes_up_to_the_limit_of_the_protocol_arrive_whole() {
         assert_eq!(flow.count("received_bytes"), 5 * most, "{flow}");
     }
     let beyond = receiver.send(&dir, "::1 --message 65528");
-    beyond.refused(&["--message 65528", "65527", "sizes are not truncated"]);
+    beyond.refused(&["--message 65528", "65527", "write a size between"]);
 }

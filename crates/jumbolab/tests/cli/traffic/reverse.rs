@@ -248,7 +248,7 @@ fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
     let refused = peer.hear();
     assert_eq!(refused, Err(Fault::Refused(Reason::Late)));
     assert!(begun.elapsed() < Duration::from_secs(10));
-    receiver.says("said nothing for 5 s");
+    receiver.says("sent nothing for 5 s");
 }
 
 #[test]

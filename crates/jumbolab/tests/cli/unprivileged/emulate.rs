@@ -44,5 +44,5 @@ fn interfaces_that_make_no_link_are_refused_by_name() {
     dir.run("emulate --between lo lo")
         .refused(&["--between lo lo", "two different"]);
     dir.run("emulate --between lo no-such-b")
-        .refused(&["lo does not carry Ethernet", "veth"]);
+        .refused(&["lo has no Ethernet", "veth"]);
 }

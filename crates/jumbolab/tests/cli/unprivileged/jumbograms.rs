@@ -177,7 +177,7 @@ fn what_no_backend_carries_is_refused_in_one_line() {
         ("::1 --jumbogram 1452 --for 1s", &["--packets"]),
         (
             "--jumbogram 65528 --by socket --for 100ms",
-            &["does not carry it", "--by"],
+            &["does not support it", "--by"],
         ),
         ("--jumbogram 190000 --by tcp", &["--for"]),
         (

@@ -277,7 +277,7 @@ fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
     for (line, words) in [
         (
             "run replay",
-            "replay: needs a recording; write for instance `jumbolab run replay --trace frames.csv`",
+            "replay: it needs a recording; write for instance `jumbolab run replay --trace frames.csv`",
         ),
         (
             "run os-comparison --trace wire.csv",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::harness::{Dir, Outcome};
 
 /// Namespaces a - r - s - b; `at NODE COMMAND` runs a command in one of them.
-const BED: &str = r#"
+pub(crate) const BED: &str = r#"
 set -eu
 mount -t tmpfs none /run
 at() { node=$1; shift; ip netns exec "$node" "$@"; }
@@ -217,36 +217,6 @@ fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_refused() {
     see(&dir, &icmp).refused(&["ping_group_range"]);
     let capture = format!("at a {} {} --capture c.pcapng", BY[1], FAR_END[0]);
     see(&dir, &capture).refused(&["--capture c.pcapng", "root"]);
-}
-
-#[test]
-fn what_cannot_be_probed_is_refused_in_one_line_with_the_remedy() {
-    let dir = Dir::new();
-    dir.run("probe nobody.invalid")
-        .refused(&["nobody.invalid", "getent"]);
-    dir.run("probe 127.0.0.1 --ip 6")
-        .refused(&["--ip 6", "127.0.0.1"]);
-    dir.run("probe 127.0.0.1 --up-to 100")
-        .refused(&["--up-to 100", "1280"]);
-    dir.run("probe 127.0.0.1 --up-to 65536")
-        .refused(&["--up-to 65536", "65535"]);
-    dir.run("probe 127.0.0.1 --interface nosuch0")
-        .refused(&["nosuch0", "ip link"]);
-    let probe = |prepared: &str, line: &str| {
-        see(
-            &dir,
-            &format!("{prepared}\nat a \"$JUMBOLAB\" probe {line}"),
-        )
-    };
-    probe("ip -n a route del default", "10.0.3.2").refused(&["10.0.3.2", "ip route get"]);
-    probe("ip -n a link set ar down", "10.0.3.2").refused(&["10.0.3.2", "ip link set ar up"]);
-    probe("ip -n a link set ar down", "10.0.3.2 --interface ar").refused(&[
-        "ar",
-        "down",
-        "ip link set ar up",
-    ]);
-    probe("ip -n r link set ra down", "10.0.1.2").refused(&["ar", "carrier"]);
-    probe("", "10.0.3.2 --address 10.9.9.9").refused(&["ip address"]);
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! README.md shows what the program prints: of `probe` in network namespaces, of an
-//! experiment by its recorded run in docs/results. A line `...` stands for any lines.
+//! experiment by its recorded run in docs/results. A line `...` stands for any lines. Above each
+//! output stands a picture with the same text.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::pictures;
 use super::probe::{ALLOW_ECHO, BY, SILENT, see};
 use super::tutorials::{Quoted, quoted, quotes};
 use crate::harness::Dir;
 
-/// Writes each output that differs into README.md, whole.
+/// Writes each output that differs into README.md, whole, and the pictures.
 const WRITE: &str = "JUMBOLAB_WRITE_README";
 
 /// The root of the project. Asked at run time first: `.ci/run` runs this test from a
@@ -108,6 +110,32 @@ fn outputs_in_the_readme_are_those_of_the_program() {
         assert!(text.contains(&old), "{old}");
         text = text.replace(&old, &block(&command, &printed.lines().collect::<Vec<_>>()));
         fs::write(&path, &text).unwrap();
+    }
+}
+
+/// The pictures of a page: the path, and the text in their place.
+fn shown(text: &str) -> Vec<(&str, &str)> {
+    let images = text.split("<img src=\"").skip(1);
+    let images = images.filter_map(|image| image.split_once("\">")?.0.split_once("\" alt=\""));
+    images.collect()
+}
+
+#[test]
+fn pictures_in_the_readme_show_the_outputs_beside_them() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let (images, outputs) = (shown(&text), quoted(&text));
+    assert_eq!(images.len(), outputs.len(), "{images:?}");
+    for ((path, title), Quoted { command, lines }) in images.into_iter().zip(outputs) {
+        let file = root().join(path);
+        let picture = pictures::terminal(title, &command, &lines);
+        if std::env::var_os(WRITE).is_some() {
+            fs::write(&file, &picture).unwrap();
+        }
+        let found = fs::read_to_string(&file).unwrap_or_default();
+        assert!(
+            found == picture,
+            "{path} does not show the output of `jumbolab {command}` in README.md; {WRITE}=1 draws it"
+        );
     }
 }
 

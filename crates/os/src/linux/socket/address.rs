@@ -22,6 +22,9 @@ pub fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
                 ErrorKind::AddrNotAvailable => {
                     "this host has no such address; `ip address` shows those that it has"
                 }
+                ErrorKind::PermissionDenied => {
+                    "ports below 1024 are for root; choose another port, or use `sudo`"
+                }
                 _ => return error,
             };
             // The error keeps its kind: callers tolerate some ports and addresses.

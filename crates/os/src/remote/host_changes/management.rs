@@ -54,7 +54,7 @@ pub(super) fn refuse(wanted: &Wanted) -> Result<()> {
     Err(Error::new(
         format!("changing {}", wanted.interface),
         format!(
-            "it carries the ssh connection{through}; name another interface, or state \
+            "it is used by the ssh connection{through}; name another interface, or state \
              allow_management_interface = true"
         ),
     ))

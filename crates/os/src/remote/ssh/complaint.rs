@@ -81,8 +81,8 @@ const MEANINGS: [(&[&str], &str, &str); 15] = [
             "Bad owner or permissions",
             "Can't open user config file",
         ],
-        "the configuration of ssh is faulty",
-        "mend the file",
+        "the configuration of ssh has an error",
+        "correct the file",
     ),
     (
         &["not responding"],
@@ -193,9 +193,9 @@ impl Complaint<'_> {
     fn unknown(&self) -> String {
         let last = self.lines().next_back().map(printable);
         match (last, self.code) {
-            (Some(line), _) => format!("{line}; see what `{} true` says", self.ssh),
+            (Some(line), _) => format!("{line}; run `{} true` to see why", self.ssh),
             (None, Some(code)) => format!(
-                "ssh ended with code {code} and without a message; see what `{} true` says",
+                "ssh ended with code {code} and without a message; run `{} true` to see why",
                 self.ssh
             ),
             (None, None) => "a signal ended ssh".to_owned(),
@@ -282,8 +282,8 @@ mod tests {
             (
                 "/h/.ssh/config: line 2: Bad configuration option: colour\r\n/h/.ssh/config: terminating, 1 bad \
                  configuration options\r\n",
-                "the configuration of ssh is faulty",
-                "mend the file: /h/.ssh/config: line 2: Bad configuration option: colour",
+                "the configuration of ssh has an error",
+                "correct the file: /h/.ssh/config: line 2: Bad configuration option: colour",
             ),
             (
                 "Connection closed by 10.0.0.2 port 22\r\n",
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn a_message_of_another_machine_controls_no_terminal() {
         let line = problem("\u{1b}[2Jx\u{7}\n", 1, None);
-        assert_eq!(line, "[2Jx; see what `ssh b true` says");
+        assert_eq!(line, "[2Jx; run `ssh b true` to see why");
         assert!(problem(&"y".repeat(10_000), 1, None).len() < 300);
     }
 }

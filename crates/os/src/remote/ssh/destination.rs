@@ -42,7 +42,7 @@ impl FromStr for Destination {
         } else {
             return Ok(Self(text.to_owned()));
         };
-        Err(format!("{problem}: {REMEDY}"))
+        Err(format!("{problem}; {REMEDY}"))
     }
 }
 

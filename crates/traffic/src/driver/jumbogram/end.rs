@@ -178,14 +178,14 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
     let packet = message.packet_len();
     if packet > mtu {
         let remedy = match mtu < LEAST_MTU.into() {
-            true => "and a jumbogram needs 65576; leave HOST out to have a backend that carries it"
+            true => "and a jumbogram needs 65576; leave HOST out to send between namespaces that support it"
                 .to_owned(),
             false => format!("write --jumbogram {} or less", mtu - 56),
         };
         return Err(Error::new(
             format!("--jumbogram {size}"),
             format!(
-                "the route to {} carries packets of {mtu} bytes, {remedy}",
+                "the route to {} supports packets of {mtu} bytes, {remedy}",
                 to.ip()
             ),
         ));
@@ -226,7 +226,7 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
             "the kernel has no block of memory of this size; write a smaller --jumbogram"
         }
         Some(libc::EMSGSIZE) => {
-            "the link or the kind of socket does not carry it; write a smaller --jumbogram, or leave --by out"
+            "the link or the kind of socket does not support it; write a smaller --jumbogram, or leave --by out"
         }
         _ => "the kernel refuses it",
     };

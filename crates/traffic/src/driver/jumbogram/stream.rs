@@ -150,7 +150,7 @@ fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> 
         let bytes = reading.join().expect("a reader does not panic")?;
         writing?;
         match bytes {
-            0 => Err(Error::new(operation(), "nothing came through")),
+            0 => Err(Error::new(operation(), "nothing arrived")),
             bytes => Ok(bytes),
         }
     })

@@ -108,7 +108,7 @@ impl Answerer {
             pause(self.request_response.pause);
             // Garbage may come all the time.
             if clock::monotonic() > latest + self.longest_wait() {
-                return Err(Error::new("waiting for messages", "none came in time"));
+                return Err(Error::new("waiting for messages", "none arrived in time"));
             }
             let count = match socket.recv(&mut room) {
                 Ok(came) => came,

@@ -57,6 +57,10 @@ impl Connection {
             })
             .during(doing)
             .map_err(|error| match error.source.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => Error::new(
+                    error.operation,
+                    "a route or a firewall of this host forbids it; see `ip route` and `nft list ruleset`",
+                ),
                 Some(libc::ECONNREFUSED) => Error::new(
                     error.operation,
                     "no receiver listens there; start `jumbolab recv` on that host, with --bind ADDRESS if it is another one",

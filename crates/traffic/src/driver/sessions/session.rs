@@ -255,14 +255,16 @@ impl<'a> Conversation<'a> {
         };
         let silent = clock::monotonic().since(self.heard + SILENT);
         if silent.is_some() && self.server.is_open() && sends() {
-            let why = "flows were sent to it, and it said nothing for 5 s";
+            let why = "it sent nothing for 5 s while flows were sent to it";
             return Err(self.refusal(Reason::Late, why));
         }
         let (reason, why) = match Deadline::new(end, &self.admission.evicted()).permit() {
             Ok(permit) => return Ok(permit),
             Err(Ended::Late) => (Reason::Late, why),
-            Err(Ended::Interrupted) => (Reason::Stopped, "the receiver was stopped"),
-            Err(Ended::Stopped) => (Reason::Busy, "others came, and it had proved nothing yet"),
+            Err(Ended::Interrupted) => {
+                (Reason::Stopped, "the receiver was stopped; start it again")
+            }
+            Err(Ended::Stopped) => (Reason::Busy, "others connected before it was authenticated"),
         };
         Err(self.refusal(reason, why))
     }
@@ -334,7 +336,10 @@ impl<'a> Conversation<'a> {
                 let _ = to.send((number, report));
             });
         let Ok(thread) = thread else {
-            return self.refuse(Reason::Limit, "no thread is left for a flow");
+            return self.refuse(
+                Reason::Limit,
+                "no thread is left for a flow; end other programs there",
+            );
         };
         let running = Running {
             flow,

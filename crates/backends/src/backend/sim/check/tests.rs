@@ -133,7 +133,7 @@ fn a_network_that_cannot_be_is_refused_at_the_line_of_its_element() {
     refused(
         &DOMAIN.replace("mtu = 9000", "mtu = 4000"),
         &[],
-        "experiments/x.toml:13: link `core` carries 4000 B and bundles of `in` have up to 9000 B; make them smaller",
+        "experiments/x.toml:13: link `core` supports 4000 B and bundles of `in` have up to 9000 B; make them smaller",
     );
 }
 
@@ -151,7 +151,7 @@ fn cross_traffic_is_refused_where_it_would_disturb_what_is_measured() {
     refused(
         FLOWS,
         &["host.receive_per_packet=1us", "network.load=heavy"],
-        "--set network.load=heavy: cross traffic: simulated hosts would process the packets of cross traffic, too; omit their costs or the cross traffic",
+        "--set network.load=heavy: cross traffic: simulated hosts would process the packets of cross traffic, too; leave out their costs or the cross traffic",
     );
     refused(
         FLOWS,

@@ -27,7 +27,9 @@ pub(super) fn read(
     };
     let (from, to) = found.value;
     if to > duration {
-        return Err(found.refuse(format!("traffic.duration ends at {duration}, before it")));
+        return Err(found.refuse(format!(
+            "traffic.duration ends at {duration}, before it; write a longer duration"
+        )));
     }
     if let Some(other) = other {
         let why = format!("one link alone is looked at for losses, and {other} is; remove one");

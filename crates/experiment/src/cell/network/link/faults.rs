@@ -101,9 +101,9 @@ impl Faults {
         let bytes = u64::try_from(most.value).unwrap_or_default();
         let from = self.from.as_ref().map_or(Span::ZERO, |from| from.value);
         if let Some(until) = self.until.as_ref().filter(|until| until.value <= from) {
-            return Err(
-                until.refuse("they stop to vanish before they begin to; write a later time")
-            );
+            return Err(until.refuse(
+                "packets are dropped until a time before `drop_from`; write a later time",
+            ));
         }
         Ok(Some(Rule {
             direction: self.direction.as_ref().and_then(|found| found.value),

@@ -211,7 +211,7 @@ impl Session {
             let patience = under_way.waits.patience();
             under_way.fault = Some(Error::new(
                 "waiting for reports",
-                format!("none came within {patience}"),
+                format!("none arrived within {patience}"),
             ));
         }
     }

@@ -138,7 +138,7 @@ impl Waiting {
         let unreadable = |why: &str| Error::new("reading a stream", why);
         match messages.next(piece) {
             Ok(Some(message)) if message.length > self.flow.largest => {
-                Err(unreadable("a message is larger than was said"))
+                Err(unreadable("a message is larger than announced"))
             }
             Ok(message) => Ok(message),
             Err(error) => Err(unreadable(&error.to_string())),

@@ -67,7 +67,10 @@ impl Conversation<'_> {
                 let _ = to.send((number, sent));
             });
         let Ok(thread) = thread else {
-            return self.refuse(Reason::Limit, "no thread is left for a flow");
+            return self.refuse(
+                Reason::Limit,
+                "no thread is left for a flow; end other programs there",
+            );
         };
         let running = Running {
             flow: asked.flow,
