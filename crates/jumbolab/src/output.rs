@@ -178,7 +178,7 @@ pub(crate) fn is_for_programs() -> bool {
 pub(crate) fn say(text: &str) {
     let text = shortened(text, LONGEST_MESSAGE);
     match is_for_programs() {
-        true => tell(&json!({ "message": text })),
+        true => tell(&json!({ "kind": "message", "message": text })),
         // A missing reader of messages is not an error.
         false => drop(writeln!(io::stderr(), "{}", escaped(&text, &LAYOUT))),
     }
@@ -187,7 +187,7 @@ pub(crate) fn say(text: &str) {
 /// Says in `words` where the results of a command are written.
 pub(crate) fn say_folder(words: &str, folder: &Path) {
     match is_for_programs() {
-        true => tell(&json!({ "folder": folder })),
+        true => tell(&json!({ "kind": "folder", "folder": folder })),
         false => say(&format!("{words} {}", folder.display())),
     }
 }
@@ -212,14 +212,15 @@ pub(crate) fn complain(error: &Error) {
         .chain()
         .find_map(|cause| cause.downcast_ref::<Fault>());
     let fault = fault.cloned().unwrap_or_default();
-    tell(&json!({ "error": {
+    tell(&json!({
+        "kind": "error",
         "message": shortened(&message, LONGEST_MESSAGE),
         "file": fault.file,
         "line": fault.line,
         "argument": fault.argument,
         "key": fault.key,
         "value": fault.value,
-    }}));
+    }));
 }
 
 /// Whether the reader of stdout has exited, as `head` does.

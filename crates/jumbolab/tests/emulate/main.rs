@@ -108,7 +108,7 @@ impl Seen {
     }
 
     fn there(&self, key: &str) -> f64 {
-        self.report["ways"][0][key].as_f64().expect(key)
+        self.report["directions"][0][key].as_f64().expect(key)
     }
 }
 
@@ -130,7 +130,7 @@ fn a_crooked_rate_carries_what_its_frames_allow() {
     })
     .unwrap();
     assert_eq!(seen.code, "0", "{}", seen.said);
-    assert_eq!(seen.report["last"], true);
+    assert_eq!(seen.report["final"], true);
     // The root of a user namespace may not change the scheduling policy.
     assert_eq!(seen.report["scheduling"], "ordinary");
     assert!(seen.there("dropped") > 0.0, "{}", seen.report);

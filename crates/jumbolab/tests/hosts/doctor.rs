@@ -32,9 +32,9 @@ fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
         finds("program", "/jumbolab");
         finds("privilege", "root: MTU and offloads can be changed");
         finds("mgmt", "carries this ssh connection");
-        let wide = &check("meas")["figures"];
+        let wide = &check("meas")["values"];
         assert_eq!(
-            (&wide["mtu"], &wide["largest_mtu"]),
+            (&wide["mtu"], &wide["max_mtu"]),
             (&9000.into(), &65_535.into())
         );
         for name in ["congestion", "synchronisation", "netns"] {
