@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::harness::{Dir, Outcome};
+use crate::schema;
 
 const STUDY: &str = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 3";
 
@@ -17,7 +18,8 @@ fn told(dir: &Dir, line: &str) -> (Outcome, Vec<Value>) {
     let outcome = Outcome::of(output);
     let objects = outcome.stderr.lines();
     let objects = objects.map(|line| serde_json::from_str(line).expect(line));
-    let objects = objects.collect();
+    let objects: Vec<Value> = objects.collect();
+    objects.iter().for_each(schema::check);
     (outcome, objects)
 }
 

@@ -130,7 +130,7 @@ struct BundleLine {
     kind: &'static str,
     packets: u32,
     added_bytes: i64,
-    added_bytes_as_printed: i64,
+    printed_added_bytes: i64,
 }
 
 #[derive(Serialize)]
@@ -149,14 +149,14 @@ pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
         kind: "bundle",
         packets: *packets,
         added_bytes: bundle_cost(header, *packets, FRAMING),
-        added_bytes_as_printed: bundle_cost_as_printed(header, *packets, FRAMING),
+        printed_added_bytes: bundle_cost_as_printed(header, *packets, FRAMING),
     });
     let bundles: Vec<BundleLine> = bundles.collect();
     let rows = bundles.iter().map(|line| {
         vec![
             line.packets.to_string(),
             line.added_bytes.to_string(),
-            line.added_bytes_as_printed.to_string(),
+            line.printed_added_bytes.to_string(),
         ]
     });
     let mut tables = vec![table(

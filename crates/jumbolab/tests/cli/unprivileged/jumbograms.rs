@@ -142,7 +142,7 @@ fn a_measurement_carries_each_message_in_a_packet_and_counts_what_is_lost() {
         assert!(number("delay_p50_s") <= number("delay_p99_s"));
         let rate = 8.0 * number("bytes") / number("duration_s");
         assert!((number("throughput_bps") / rate - 1.0).abs() < 1e-6);
-        assert!(number("cpu_s_per_gb") > 0.0);
+        assert!(number("cpu_per_gb_s") > 0.0);
     }
 }
 
