@@ -5,6 +5,8 @@
 mod laws;
 #[path = "../cli/processors.rs"]
 mod processors;
+#[path = "../cli/schema.rs"]
+mod schema;
 mod too_big;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
@@ -87,7 +89,11 @@ fn see(script: &str) -> Seen {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}\n{said}");
     assert!(!said.contains("panicked"), "{said}");
-    let json = |line: &str| serde_json::from_str(line).expect(line);
+    let json = |line: &str| -> Value { serde_json::from_str(line).expect(line) };
+    report
+        .lines()
+        .map(json)
+        .for_each(|line| schema::check(&line));
     Seen {
         probes: String::from_utf8_lossy(&output.stdout)
             .lines()
@@ -410,6 +416,7 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
             \"$JUMBOLAB\" run replay --trace r.csv --json\n"
         ));
         let replayed = &seen.probes[1];
+        schema::check(replayed);
         assert_eq!(
             replayed["agreed"], replayed["compared"],
             "{queue}: {replayed}"

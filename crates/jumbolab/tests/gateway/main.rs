@@ -11,6 +11,8 @@ mod record;
 mod reload;
 mod rings;
 mod routes;
+#[path = "../cli/schema.rs"]
+mod schema;
 mod sealed;
 mod super_packets;
 mod traffic;
@@ -110,7 +112,9 @@ fn run(script: &str, seconds: u64) -> Seen {
         let lines = text
             .lines()
             .map(|line| serde_json::from_str(line).expect(line));
-        lines.collect()
+        let lines: Vec<Value> = lines.collect();
+        lines.iter().for_each(schema::check);
+        lines
     };
     Seen {
         printed,

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::bed::{Bed, Between};
 use crate::mesh::lines;
+use crate::schema;
 
 #[test]
 fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
@@ -16,6 +17,7 @@ fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
         .collect();
     assert_eq!(objects.len(), 2, "{said:#?}");
     for (object, host) in objects.iter().zip(["a", "root@10.9.2.2"]) {
+        schema::check(object);
         assert_eq!(
             (&object["host"], &object["root"]),
             (&host.into(), &true.into())

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::bed::{Bed, Between, signal, until};
+use crate::schema;
 
 /// Four machines, and the file with them.
 fn four() -> Bed {
@@ -53,7 +54,9 @@ fn objects(said: &[String], kind: &str) -> Vec<Value> {
         .iter()
         .filter_map(|line| serde_json::from_str(line).ok());
     let of_kind = objects.filter(|object: &Value| object["kind"] == kind);
-    of_kind.collect()
+    let of_kind: Vec<Value> = of_kind.collect();
+    of_kind.iter().for_each(schema::check);
+    of_kind
 }
 
 const UDP_ICMP: [&str; 2] = ["--protocol", "udp,icmp"];

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 /// What a command prints.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     title: &'a str,
     blocks: Vec<Block<'a>>,
 }
 
 /// An object, or another type.
-pub(super) struct Block<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Block<'a> {
+    pub(crate) name: &'a str,
     is_kind: bool,
     /// Of a type that is no object: what it is.
     alias: Option<&'a str>,
-    description: &'a str,
+    pub(crate) description: &'a str,
     fields: Vec<Field<'a>>,
 }
 
@@ -32,7 +32,7 @@ enum Field<'a> {
 
 impl<'a> Table<'a> {
     /// Reads a table, and the types of `common` where it uses them.
-    pub(super) fn parse(text: &'a str, common: &'a str) -> Self {
+    pub(crate) fn parse(text: &'a str, common: &'a str) -> Self {
         let mut parts = text.split("\n\n");
         let head = parts.next().unwrap();
         let (title, is_using) = match head.split_once("\nuse common") {
@@ -47,12 +47,12 @@ impl<'a> Table<'a> {
     }
 
     /// The objects.
-    pub(super) fn kinds(&self) -> impl Iterator<Item = &Block<'a>> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = &Block<'a>> {
         self.blocks.iter().filter(|block| block.is_kind)
     }
 
     /// The schema of a line.
-    pub(super) fn schema(&self) -> Value {
+    pub(crate) fn schema(&self) -> Value {
         let mut definitions = BTreeMap::new();
         let mut open: Vec<&str> = self.kinds().map(|block| block.name).collect();
         let lines: Vec<Value> = open.iter().map(|name| reference(name)).collect();
@@ -118,7 +118,7 @@ impl<'a> Table<'a> {
     }
 
     /// The fields of a block, with those of types that it has whole.
-    fn fields(&self, block: &'a Block<'_>) -> Vec<&Field<'_>> {
+    fn fields<'b>(&'b self, block: &'b Block<'a>) -> Vec<&'b Field<'a>> {
         let each = block.fields.iter();
         let each = each.flat_map(|field| match field {
             Field::Of(name) => self.block(name).fields.iter().collect(),
@@ -142,12 +142,6 @@ impl<'a> Block<'a> {
             description: lines.next().expect(head),
             fields: lines.map(Field::parse).collect(),
         }
-    }
-
-    /// The first sentence of its description.
-    pub(super) fn summary(&self) -> &str {
-        let description = self.description.trim_end_matches('.');
-        description.split(". ").next().unwrap_or(description)
     }
 }
 
