@@ -91,7 +91,7 @@ fn what_is_not_as_its_schema_says_is_found() {
 #[test]
 fn commands_print_every_kind_of_their_schemas() {
     let dir = Dir::new();
-    let run = "run mtu-and-loss --on sim --set size=400kB --set preroll=200kB --set impairment=p2";
+    let run = "run mtu-and-loss --set size=400kB --set preroll=200kB --set impairment=p2";
     dir.run(&format!("{run} --repeat 2 -o a")).ran();
     dir.run(&format!("{run} --repeat 2 --set delay=20ms -o b"))
         .ran();
@@ -107,7 +107,14 @@ fn commands_print_every_kind_of_their_schemas() {
     let dry_run = format!("{run} --dry-run --json");
     assert_eq!(kinds(&[&dry_run]), ["dry_run"]);
     let reports = ["report a --json", "report a b --json", "report a c --json"];
-    let expected = ["cell", "change", "metric", "metric_by_backend", "run"];
+    let expected = [
+        "cell",
+        "change",
+        "claim",
+        "metric",
+        "metric_by_backend",
+        "run",
+    ];
     assert_eq!(kinds(&reports), expected);
     assert_eq!(kinds(&["list --json"]), ["experiment"]);
     assert_eq!(kinds(&["claims --json"]), ["claim"]);
