@@ -115,7 +115,9 @@ class Results:
         another column is called ``factor_NAME``.
         """
         rows = [line for line in self.lines if line["kind"] == "metric"]
-        plain = {key for line in rows for key, value in line.items() if key not in ("kind", "factors")}
+        plain = {
+            key for line in rows for key, value in line.items() if key not in ("kind", "factors")
+        }
         return _table(_comparison(line, plain) for line in rows)
 
     def verdicts(self) -> pa.Table:
