@@ -80,7 +80,7 @@ class Results:
 
     @cached_property
     def run(self) -> Object:
-        """The object of the run: docs/reference/json.md, "The object of a run"."""
+        """The object of the run: docs/reference/json.md, kind ``run``."""
         last = self.lines[-1] if self.lines else {}
         if last.get("kind") != "run":
             raise JumbolabError(f"{self.path} holds no run; a search has no object of a run")
