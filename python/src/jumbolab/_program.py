@@ -227,7 +227,7 @@ def _listen(stderr: Iterable[bytes], outcome: Outcome, listener: Listener | None
             case "folder":
                 outcome.folders.append(Path(said["folder"]))
             case "error":
-                known = {key: said.get(key) for key in ERROR_KEYS}
+                known: Object = {key: said.get(key) for key in ERROR_KEYS}
                 outcome.error = JumbolabError(**known)
             case "message":
                 outcome.messages.append(said["message"])
