@@ -85,9 +85,10 @@ def test_another_program_than_jumbolab_is_one_line(
 @pytest.mark.parametrize(
     "said",
     [
-        b'{"error": 5}', b'{"error": {"text": "x"}}', b'{"error": {"message": null}}',
-        b'{"folder": 5}', b'{"message": []}', b'{"progress": {"done": "x", "total": 1}}',
-        b'{"progress": 5}', b"5", b"null", b"\xff\xff", b"[" * 100_000,
+        b'{"kind": "error"}', b'{"kind": "error", "message": null}', b'{"kind": "message"}',
+        b'{"kind": "folder", "folder": 5}', b'{"kind": "message", "message": []}',
+        b'{"kind": "progress", "done": "x", "total": 1}', b'{"kind": "progress"}',
+        b'{"kind": 5}', b'{"message": "x"}', b"5", b"null", b"\xff\xff", b"[" * 100_000,
     ],
 )  # fmt: skip
 def test_a_message_of_another_shape_is_text(said: bytes) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import polars
 import pyarrow as pa
@@ -67,7 +68,7 @@ def test_verdicts_are_those_of_claims_and_of_published_changes(tmp_path: Path) -
     verdicts = results.verdicts().to_pylist()
     kinds = {row["kind"] for row in verdicts}
     assert kinds == {"claim", "published"}
-    words = {"reproduced", "direction only", "not reproduced", "inconclusive", "not measured"}
+    words = {"reproduced", "direction_only", "not_reproduced", "inconclusive", "not_measured"}
     assert {row["verdict"] for row in verdicts} <= words
     published = [row for row in verdicts if row["kind"] == "published"]
     assert all(row["published_change_percent"] and row["reason"] for row in published)
@@ -102,9 +103,9 @@ def test_progress_goes_from_nothing_to_everything(tmp_path: Path) -> None:
     said: list[tuple[int, int]] = []
     words = ["run", STUDY, "--on", "sim", "--set", "traffic.duration=20ms", "--repeat", "3"]
 
-    def listen(one: dict[str, dict[str, int]]) -> None:
-        if "progress" in one:
-            said.append((one["progress"]["done"], one["progress"]["total"]))
+    def listen(one: dict[str, Any]) -> None:
+        if one["kind"] == "progress":
+            said.append((one["done"], one["total"]))
 
     start([*words, "-o", str(tmp_path / "r")], listener=listen)
     assert said[0] == (0, 12)

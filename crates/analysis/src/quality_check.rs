@@ -9,7 +9,7 @@ mod warning;
 use std::fmt;
 
 use plan::{Flag, RunFacts, Trial, evidence, metric};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use facts::describe;
 pub use facts::word;
@@ -30,16 +30,14 @@ pub struct QualityCheck {
 }
 
 /// The reliability of the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum State {
     /// They are reliable.
-    #[serde(rename = "passed")]
     Passed,
     /// The instrument worked, but something else may have changed the results.
-    #[serde(rename = "passed with warnings")]
     PassedWithWarnings,
     /// They are not reliable.
-    #[serde(rename = "failed")]
     Failed,
 }
 

@@ -10,7 +10,7 @@ use crate::statistics::{Change, Interval};
 
 /// The verdict on a published change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "&'static str")]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Nothing comparable was measured here.
     NotMeasured,
@@ -21,6 +21,7 @@ pub enum Verdict {
     /// The measured interval excludes 0 and contains the published change.
     Reproduced,
     /// Of interpretations that exclude each other some reproduce it, and others do not.
+    #[serde(rename = "reproduced_in_some_interpretations")]
     InSome,
     /// The measured interval excludes 0 on the published side, but does not
     /// contain the published change.
@@ -30,7 +31,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The words of reports and JSON.
+    /// The words of reports and of docs/results.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NotMeasured => "not measured",
@@ -72,12 +73,6 @@ impl Verdict {
             }
             Self::NotMeasured => "there was nothing here to compare, with the reason",
         }
-    }
-}
-
-impl From<Verdict> for &'static str {
-    fn from(verdict: Verdict) -> Self {
-        verdict.as_str()
     }
 }
 

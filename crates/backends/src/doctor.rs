@@ -37,11 +37,45 @@ pub enum Status {
     Missing,
 }
 
+/// In bit/s.
+const MEGABIT: u64 = 1_000_000;
+
+/// A group of checks, which is a heading of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// The connection to another machine.
+    Host,
+    Backends,
+    Kernel,
+    Processors,
+    Clock,
+    Pacing,
+    EmulatedLinks,
+    Interfaces,
+}
+
+impl Group {
+    /// The heading.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Host => "Host",
+            Self::Backends => "Backends",
+            Self::Kernel => "Kernel",
+            Self::Processors => "Processors",
+            Self::Clock => "Clock",
+            Self::Pacing => "Pacing",
+            Self::EmulatedLinks => "Emulated links",
+            Self::Interfaces => "Interfaces",
+        }
+    }
+}
+
 /// One check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// The heading of the check.
-    pub group: Cow<'static, str>,
+    pub group: Group,
     /// The subject, unique within its group.
     pub name: String,
     /// The result.
@@ -52,9 +86,9 @@ pub struct Check {
     pub remedy: Option<String>,
     /// The purpose of the command, or an alternative.
     pub advice: Option<String>,
-    /// The numbers of the finding, by name with unit, for programs.
+    /// The values of the finding, by name with unit, for programs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub figures: BTreeMap<Cow<'static, str>, Value>,
+    pub values: BTreeMap<Cow<'static, str>, Value>,
 }
 
 /// Derives all checks from the facts, in the order of the groups.
@@ -71,6 +105,7 @@ pub fn judge(facts: &Facts) -> Vec<Check> {
 /// All checks of this machine as one JSON object (docs/reference/json.md).
 pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     json!({
+        "kind": "doctor",
         "version": env!("CARGO_PKG_VERSION"),
         "kernel": facts.machine.kernel,
         "root": facts.privileged,
@@ -79,19 +114,15 @@ pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
 }
 
 impl Check {
-    pub(crate) fn ok(
-        group: &'static str,
-        name: impl Into<String>,
-        finding: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn ok(group: Group, name: impl Into<String>, finding: impl Into<String>) -> Self {
         Self {
-            group: group.into(),
+            group,
             name: name.into(),
             status: Status::Ok,
             finding: finding.into(),
             remedy: None,
             advice: None,
-            figures: BTreeMap::new(),
+            values: BTreeMap::new(),
         }
     }
 
@@ -121,8 +152,8 @@ impl Check {
         }
     }
 
-    fn figure(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.figures.insert(name.into(), value.into());
+    fn value(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.values.insert(name.into(), value.into());
         self
     }
 }

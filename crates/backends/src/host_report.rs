@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use units::Span;
 
-use crate::doctor::Check;
+use crate::doctor::{Check, Group};
 
 /// The time for all checks there.
 const TIME: Span = Span::from_secs(120);
@@ -16,7 +16,7 @@ const TIME: Span = Span::from_secs(120);
 /// The time for a look at `sudo`.
 const LOOK: Span = Span::from_secs(10);
 
-const GROUP: &str = "Host";
+const GROUP: Group = Group::Host;
 
 /// The checks of another machine.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -32,6 +32,7 @@ impl HostReport {
     /// All checks of the machine `host` as one JSON object (docs/reference/json.md).
     pub fn to_json(&self, host: &str) -> Value {
         json!({
+            "kind": "doctor",
             "host": host,
             "version": env!("CARGO_PKG_VERSION"),
             "kernel": self.kernel,
@@ -76,7 +77,6 @@ fn parse(bytes: &[u8]) -> Result<HostReport> {
     let mut report: HostReport = serde_json::from_slice(bytes)?;
     report.kernel = plain(&report.kernel);
     for check in &mut report.checks {
-        check.group = plain(&check.group).into();
         check.name = plain(&check.name);
         check.finding = plain(&check.finding);
         check.remedy = check.remedy.as_deref().map(plain);
@@ -114,19 +114,18 @@ mod tests {
     #[test]
     fn checks_of_a_strange_machine_cannot_control_the_terminal() {
         let text = r#"{"kernel": "6.1\u001b[31m", "root": true, "version": "0.1.0", "checks": [
-            {"group": "Clock\n", "name": "source\u0007", "status": "note", "finding": "tsc\u001b]0;x",
-             "remedy": "true\r", "advice": null, "figures": {"mtu": 1500}}]}"#;
+            {"group": "clock", "name": "source\u0007", "status": "note", "finding": "tsc\u001b]0;x",
+             "remedy": "true\r", "advice": null, "values": {"mtu": 1500}}]}"#;
         let report = parse(text.as_bytes()).unwrap();
         let check = &report.checks[0];
         let shown = [
             report.kernel.as_str(),
-            &check.group,
             &check.name,
             &check.finding,
             check.remedy.as_deref().unwrap(),
         ];
-        assert_eq!(shown, ["6.1[31m", "Clock", "source", "tsc]0;x", "true"]);
-        assert_eq!(check.figures["mtu"], 1500);
+        assert_eq!(shown, ["6.1[31m", "source", "tsc]0;x", "true"]);
+        assert_eq!(check.values["mtu"], 1500);
         assert!(parse(b"Welcome!").is_err());
     }
 }

@@ -3,11 +3,10 @@
 use std::fmt;
 
 use analysis::verdict::Verdict;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The conclusion on one claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "&'static str")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conclusion {
     /// By a run.
     Measured(Verdict),
@@ -38,7 +37,7 @@ impl Conclusion {
         Self::Measured(Verdict::NotMeasured),
     ];
 
-    /// The words of tables and JSON.
+    /// The words of tables.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Measured(verdict) => verdict.as_str(),
@@ -86,9 +85,9 @@ impl Conclusion {
     }
 }
 
-impl From<Conclusion> for &'static str {
-    fn from(conclusion: Conclusion) -> Self {
-        conclusion.as_str()
+impl Serialize for Conclusion {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.as_str().replace(' ', "_"))
     }
 }
 

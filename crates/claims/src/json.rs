@@ -11,13 +11,14 @@ use crate::record::{Header, Sensitivity};
 /// The object of one claim. The order of fields is the format's.
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     paper: &'a str,
     id: &'a str,
     claim: &'a str,
     place: &'a str,
     done: &'a str,
     evidence: &'static str,
-    figure: &'a str,
+    result: &'a str,
     verdict: Conclusion,
     slip: Option<&'a str>,
     alternatives: &'a [Alternative],
@@ -25,6 +26,14 @@ struct Line<'a> {
     sensitivity: Option<&'a [&'a Sensitivity]>,
     why: &'a str,
     run: Option<&'a Header>,
+}
+
+/// The object of one sum.
+#[derive(Serialize)]
+struct SumLine<'a> {
+    kind: &'static str,
+    #[serde(flatten)]
+    sum: &'a Sum<'a>,
 }
 
 /// One object a claim, without line ends.
@@ -35,13 +44,14 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
     let lines = outcomes.iter().map(|outcome| {
         let claim = outcome.claim;
         serde_json::to_string(&Line {
+            kind: "claim",
             paper: &outcome.paper.name,
             id: &claim.id,
             claim: &claim.text,
             place: &claim.place,
             done: &claim.done,
             evidence: claim.evidence.kind(),
-            figure: &outcome.figure,
+            result: &outcome.figure,
             verdict: outcome.verdict,
             slip: claim.slip.as_deref(),
             alternatives: &outcome.alternatives,
@@ -59,6 +69,11 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
 /// # Errors
 /// When a figure is not finite.
 pub fn sum_lines(sums: &[Sum<'_>]) -> Result<Vec<String>> {
-    let lines = sums.iter().map(serde_json::to_string);
+    let lines = sums.iter().map(|sum| {
+        serde_json::to_string(&SumLine {
+            kind: "arithmetic",
+            sum,
+        })
+    });
     Ok(lines.collect::<Result<_, _>>()?)
 }

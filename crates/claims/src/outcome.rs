@@ -43,6 +43,7 @@ pub struct Elsewhere {
     /// The verdict there.
     pub verdict: Verdict,
     /// The figure that decides it there.
+    #[serde(rename = "result")]
     pub figure: String,
 }
 

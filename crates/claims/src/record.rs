@@ -61,7 +61,35 @@ pub struct Header {
     pub failed: usize,
     /// Whether nothing of the plan is left to run.
     pub complete: bool,
+    #[serde(with = "state")]
     pub quality_check: State,
+}
+
+/// The state of a quality check as its words.
+mod state {
+    use serde::de::Error as _;
+    use serde::{Deserializer, Serializer};
+
+    use super::*;
+
+    const fn words(state: State) -> &'static str {
+        match state {
+            State::Passed => "passed",
+            State::PassedWithWarnings => "passed with warnings",
+            State::Failed => "failed",
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(state: &State, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(words(*state))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<State, D::Error> {
+        let words = String::deserialize(from)?;
+        let all = [State::Passed, State::PassedWithWarnings, State::Failed];
+        let found = all.into_iter().find(|state| self::words(*state) == words);
+        found.ok_or_else(|| D::Error::custom(format!("there is no state {words:?}")))
+    }
 }
 
 /// The recorded results that are part of the program.

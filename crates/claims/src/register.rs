@@ -201,12 +201,12 @@ impl Evidence {
         match self {
             Self::Claim(_) => "claim",
             Self::Jump(_) => "jump",
-            Self::Figure(_) => "published figure",
+            Self::Figure(_) => "published_value",
             Self::Claims(_) => "claims",
             Self::Tables(_) => "tables",
             Self::Calculation(_) => "calculation",
             Self::Sentence(_) => "sentence",
-            Self::NotMeasured(_) => "not measured",
+            Self::NotMeasured(_) => "not_measured",
         }
     }
 }

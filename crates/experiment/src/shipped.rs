@@ -101,6 +101,7 @@ pub(super) fn text(name: &str) -> Option<(&'static str, &'static str)> {
 impl Shipped {
     /// The entry as one JSON object.
     pub fn to_json(&self) -> String {
-        serde_json::json!({ "name": self.name, "title": self.title }).to_string()
+        serde_json::json!({ "kind": "experiment", "name": self.name, "title": self.title })
+            .to_string()
     }
 }

@@ -182,7 +182,7 @@ pub(crate) fn say(text: &str) {
     let text = in_words(text);
     let text = shortened(&text, LONGEST_MESSAGE);
     match is_for_programs() {
-        true => tell(&json!({ "message": text })),
+        true => tell(&json!({ "kind": "message", "message": text })),
         // A missing reader of messages is not an error.
         false => drop(writeln!(io::stderr(), "{}", escaped(&text, &LAYOUT))),
     }
@@ -191,7 +191,7 @@ pub(crate) fn say(text: &str) {
 /// Says in `words` where the results of a command are written.
 pub(crate) fn say_folder(words: &str, folder: &Path) {
     match is_for_programs() {
-        true => tell(&json!({ "folder": folder })),
+        true => tell(&json!({ "kind": "folder", "folder": folder })),
         false => say(&format!("{words} {}", folder.display())),
     }
 }
@@ -217,14 +217,15 @@ pub(crate) fn complain(error: &Error) {
         .chain()
         .find_map(|cause| cause.downcast_ref::<Fault>());
     let fault = fault.cloned().unwrap_or_default();
-    tell(&json!({ "error": {
+    tell(&json!({
+        "kind": "error",
         "message": shortened(&message, LONGEST_MESSAGE),
         "file": fault.file,
         "line": fault.line,
         "argument": fault.argument,
         "key": fault.key,
         "value": fault.value,
-    }}));
+    }));
 }
 
 /// Whether the reader of stdout has exited, as `head` does.

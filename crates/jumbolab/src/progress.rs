@@ -51,7 +51,7 @@ impl<'a> Progress<'a> {
     /// Tells a program how far the run is.
     fn tell(&mut self) {
         self.said = clock::monotonic();
-        output::tell(&json!({ "progress": { "done": self.done, "total": self.total }}));
+        output::tell(&json!({ "kind": "progress", "done": self.done, "total": self.total }));
     }
 
     /// The remaining time, extrapolated from the elapsed part.

@@ -1,4 +1,4 @@
-//! The report as JSON Lines; docs/reference/json.md is its schema.
+//! The report as JSON Lines; docs/reference/schema has its schema.
 
 mod answer_rows;
 mod backends;

@@ -1,4 +1,4 @@
-//! Spans as numbers of the unit that the name of their key says, for `serde(with = "..")`.
+//! Spans as numbers of the unit that the name of their key states, for `serde(with = "..")`.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,28 +23,6 @@ impl MaybeSpan for Option<Span> {
     }
 }
 
-/// Microseconds; null if the span is not known.
-pub mod micros {
-    use super::*;
-
-    /// Writes a span.
-    ///
-    /// # Errors
-    /// The serializer fails.
-    pub fn serialize<S: Serializer>(span: &impl MaybeSpan, to: S) -> Result<S::Ok, S::Error> {
-        let span: Option<Span> = (*span).into();
-        span.map(Span::as_micros_f64).serialize(to)
-    }
-
-    /// Reads a span.
-    ///
-    /// # Errors
-    /// It is no number, nor null where it may be unknown.
-    pub fn deserialize<'de, D: Deserializer<'de>, T: MaybeSpan>(from: D) -> Result<T, D::Error> {
-        read(from, 1e6)
-    }
-}
-
 /// Seconds; null if the span is not known.
 pub mod seconds {
     use super::*;
@@ -63,15 +41,10 @@ pub mod seconds {
     /// # Errors
     /// It is no number, nor null where it may be unknown.
     pub fn deserialize<'de, D: Deserializer<'de>, T: MaybeSpan>(from: D) -> Result<T, D::Error> {
-        read(from, 1e12)
+        let seconds = Option::<f64>::deserialize(from)?;
+        let span = seconds.map(|seconds| nearest(seconds * 1e12));
+        T::of(span).ok_or_else(|| D::Error::custom("a time is missing"))
     }
-}
-
-/// Reads a number of units of so many picoseconds.
-fn read<'de, D: Deserializer<'de>, T: MaybeSpan>(from: D, picos: f64) -> Result<T, D::Error> {
-    let number = Option::<f64>::deserialize(from)?;
-    let span = number.map(|number| nearest(number * picos));
-    T::of(span).ok_or_else(|| D::Error::custom("a time is missing"))
 }
 
 #[expect(

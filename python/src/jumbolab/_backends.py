@@ -79,10 +79,10 @@ class Backends(Results):
 
     def comparisons(self) -> pa.Table:
         """A row for each metric, cell and backend: its mean, its change, and what is printed."""
-        rows = [line for line in self.lines if line.get("metric") is not None]
+        rows = [line for line in self.lines if line["kind"] == "metric_by_backend"]
         return _table(
             {"backend": one["name"], "metric": row["metric"], "unit": row["unit"]}
-            | _factors(row["factors"], {*row, *one, "backend"})
+            | _factors(row["factors"], {*row, *one, "backend"} - {"kind"})
             | {key: row[key] for key in ("published", "published_change_percent")}
             | _figures_of(one)
             for row in rows

@@ -223,13 +223,14 @@ def ask_objects(arguments: Sequence[str]) -> list[Object]:
 def _listen(stderr: Iterable[bytes], outcome: Outcome, listener: Listener | None) -> None:
     for line in stderr:
         said = _object(line)
-        if "folder" in said:
-            outcome.folders.append(Path(said["folder"]))
-        elif "error" in said:
-            known = {key: said["error"].get(key) for key in ERROR_KEYS}
-            outcome.error = JumbolabError(**known)
-        elif "message" in said:
-            outcome.messages.append(said["message"])
+        match said["kind"]:
+            case "folder":
+                outcome.folders.append(Path(said["folder"]))
+            case "error":
+                known: Object = {key: said.get(key) for key in ERROR_KEYS}
+                outcome.error = JumbolabError(**known)
+            case "message":
+                outcome.messages.append(said["message"])
         if listener is not None:
             listener(said)
 
@@ -241,22 +242,15 @@ def _object(line: bytes) -> Object:
     except (ValueError, RecursionError):
         said = None
     # What a library or the loader of programs prints is no object, or another one.
-    return said if _is_known(said) else {"message": text}
+    return said if _is_known(said) else {"kind": "message", "message": text}
 
 
 def _is_known(said: object) -> bool:
-    if not isinstance(said, dict):
-        return False
-    error, progress = (
-        said.get("error", {"message": ""}),
-        said.get("progress", {"total": 0, "done": 0}),
-    )
-    return (
-        isinstance(said.get("folder", ""), str)
-        and isinstance(said.get("message", ""), str)
-        and isinstance(error, dict)
-        and isinstance(error.get("message"), str)
-        and isinstance(progress, dict)
-        and (progress.keys() >= {"total", "done"} or progress.keys() >= {"settings", "part"})
-        and all(isinstance(value, int | float) for value in progress.values())
-    )
+    match said:
+        case {"kind": "message" | "error", "message": str()} | {"kind": "folder", "folder": str()}:
+            return True
+        case {"kind": "progress", "total": int() | float(), "done": int() | float()}:
+            return True
+        case {"kind": "progress", "settings": int() | float(), "part": int() | float()}:
+            return True
+    return False

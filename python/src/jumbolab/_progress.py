@@ -62,14 +62,13 @@ class Bar:
 
     def take(self, said: Object) -> None:
         """Shows an object of the program."""
-        progress = said.get("progress")
-        if progress is None:
+        if said["kind"] != "progress":
             return
-        if "total" in progress:
-            self.set(progress["done"], progress["total"])
+        if "total" in said:
+            self.set(said["done"], said["total"])
         else:
-            self._bar.set_postfix_str(f"{progress['settings']} settings", refresh=False)
-            self.set(round(WHOLE * min(progress["part"], 1)), WHOLE)
+            self._bar.set_postfix_str(f"{said['settings']} settings", refresh=False)
+            self.set(round(WHOLE * min(said["part"], 1)), WHOLE)
 
     def set(self, done: int, total: int) -> None:
         """Shows that `done` of `total` trials are there."""

@@ -80,9 +80,9 @@ class Results:
 
     @cached_property
     def run(self) -> Object:
-        """The object of the run: docs/reference/json.md, "The object of a run"."""
+        """The object of the run: docs/reference/json.md, kind ``run``."""
         last = self.lines[-1] if self.lines else {}
-        if "run" not in last:
+        if last.get("kind") != "run":
             raise JumbolabError(f"{self.path} holds no run; a search has no object of a run")
         return last
 
@@ -100,7 +100,7 @@ class Results:
 
     @property
     def state(self) -> str:
-        """The quality_check: ``passed``, ``passed with warnings`` or ``failed``."""
+        """The quality_check: ``passed``, ``passed_with_warnings`` or ``failed``."""
         return str(self.run["state"])
 
     @property
@@ -114,8 +114,10 @@ class Results:
         Intervals are two columns, ``_low`` and ``_high``; a factor that has the name of
         another column is called ``factor_NAME``.
         """
-        rows = [line for line in self.lines if line.get("metric") is not None]
-        plain = {key for line in rows for key, value in line.items() if key != "factors"}
+        rows = [line for line in self.lines if line["kind"] == "metric"]
+        plain = {
+            key for line in rows for key, value in line.items() if key not in ("kind", "factors")
+        }
         return _table(_comparison(line, plain) for line in rows)
 
     def verdicts(self) -> pa.Table:
@@ -225,7 +227,7 @@ def _comparison(line: Object, taken: set[str]) -> Object:
             row[f"{key}_low"], row[f"{key}_high"] = value or (None, None)
         elif key == "split":
             row.update({f"split_{part}": figure for part, figure in value.items()})
-        elif key != "factors":
+        elif key not in ("kind", "factors"):
             row[key] = value
     return row
 
@@ -237,16 +239,20 @@ def _factors(factors: Object, taken: set[str]) -> Object:
 
 def _verdicts(lines: Iterable[Object]) -> Iterable[Object]:
     for line in lines:
-        if "claim" in line:
+        if line["kind"] == "claim":
             yield {
                 "kind": "claim",
                 "what": line["claim"],
-                "metric": line["of"],
+                "metric": line["metric"],
                 "verdict": line["verdict"],
                 "reason": line["not_measured"],
                 "source": line["source"],
             }
-        elif line.get("published_change_percent") is not None and line["verdict"] is not None:
+        elif (
+            line["kind"] == "metric"
+            and line["published_change_percent"] is not None
+            and line["verdict"] is not None
+        ):
             yield {
                 "kind": "published",
                 "what": line["metric"],

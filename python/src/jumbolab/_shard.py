@@ -101,7 +101,7 @@ def _run(job: Job, one: Range, store: Store, scratch: Path) -> Done:
     progress: list[float] = []
 
     def listen(said: Object) -> None:
-        if "progress" in said:
+        if said["kind"] == "progress":
             progress.append(time.monotonic())
 
     finish(start(job.words("run", scratch, *options), listener=listen, folder=scratch))

@@ -128,7 +128,7 @@ pub fn predict(series: &Series, checks: &[Series], asked: &Asked) -> Result<Pred
             Err(why) if quantity.is_rate() => return Err(why),
             Err(why) => found
                 .warnings
-                .push(warning("not-fitted", format!("{}: {why}.", quantity.words))),
+                .push(warning("not_fitted", format!("{}: {why}.", quantity.words))),
         }
     }
     for (quantity, fit) in &found.fits {

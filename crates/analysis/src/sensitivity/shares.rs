@@ -12,6 +12,7 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// The points that have it.
+    #[serde(rename = "settings")]
     pub points: usize,
     /// Of all that were asked, between 0 and 1.
     pub share: f64,
@@ -23,6 +24,7 @@ pub struct Share {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Shares {
     /// The points that were asked.
+    #[serde(rename = "settings")]
     pub asked: usize,
     /// Where it holds.
     pub holds: Share,

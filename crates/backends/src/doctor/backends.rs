@@ -1,8 +1,8 @@
 //! Checks which backends can run plans on this machine.
 
-use super::{Ability, Attempt, Check, Facts, as_root};
+use super::{Ability, Attempt, Check, Facts, Group, MEGABIT, as_root};
 
-const GROUP: &str = "Backends";
+const GROUP: Group = Group::Backends;
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     vec![
@@ -53,7 +53,7 @@ fn netns(facts: &Facts) -> Check {
         Some(goodput) => check(&format!(
             "ready {user}; a link of 1 Gbit/s carried TCP at {goodput:.0} Mbit/s"
         ))
-        .figure("goodput_mbit", goodput),
+        .value("goodput_bps", goodput * MEGABIT as f64),
         None => check(&format!("ready {user}")),
     }
 }

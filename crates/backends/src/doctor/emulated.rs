@@ -1,8 +1,8 @@
 //! Reports the rates that this machine sustains on emulated links.
 
-use super::{Attempt, Carriage, Check, Facts, Trial, nanos, short};
+use super::{Attempt, Carriage, Check, Facts, Group, MEGABIT, Trial, short};
 
-const GROUP: &str = "Emulated links";
+const GROUP: Group = Group::EmulatedLinks;
 
 /// The default rate of experiments, in Mbit/s.
 const USUAL: u64 = 1_000;
@@ -53,10 +53,10 @@ fn carriage(carriage: &Carriage) -> Check {
         rate(fastest.rate_mbit),
         short(fastest.late),
     ))
-    .figure("rate_mbit", fastest.rate_mbit)
-    .figure("goodput_mbit", fastest.goodput_mbit)
-    .figure("limit_mbit", fastest.limit_mbit)
-    .figure("late_us_p99", nanos(fastest.late) / 1e3);
+    .value("rate_bps", fastest.rate_mbit * MEGABIT)
+    .value("goodput_bps", fastest.goodput_mbit * MEGABIT as f64)
+    .value("limit_bps", fastest.limit_mbit * MEGABIT as f64)
+    .value("timing_error_p99_s", fastest.late.as_secs_f64());
     match fastest.rate_mbit < USUAL {
         true => filled.noted_with(
             format!(

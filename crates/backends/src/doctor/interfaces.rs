@@ -4,9 +4,9 @@ use os::nic::Nic;
 use serde_json::Value;
 use units::Span;
 
-use super::{Check, Facts, short};
+use super::{Check, Facts, Group, short};
 
-const GROUP: &str = "Interfaces";
+const GROUP: Group = Group::Interfaces;
 
 /// The usual MTU of jumbo frames.
 const JUMBO: u32 = 9000;
@@ -72,7 +72,7 @@ fn nic(nic: &Nic, management: Option<&str>) -> Check {
     if management == Some(nic.name.as_str()) {
         words.push("carries this ssh connection".to_owned());
     }
-    let check = figures(Check::ok(GROUP, nic.name.clone(), words.join(", ")), nic);
+    let check = values(Check::ok(GROUP, nic.name.clone(), words.join(", ")), nic);
     match nic.largest_mtu {
         Some(largest) if largest < JUMBO => Check {
             finding: format!(
@@ -86,15 +86,15 @@ fn nic(nic: &Nic, management: Option<&str>) -> Check {
     }
 }
 
-fn figures(check: Check, nic: &Nic) -> Check {
+fn values(check: Check, nic: &Nic) -> Check {
     let known = [
         ("mtu", Some(Value::from(nic.mtu))),
-        ("largest_mtu", nic.largest_mtu.map(Value::from)),
+        ("max_mtu", nic.largest_mtu.map(Value::from)),
         ("up", Some(nic.up.into())),
         ("driver", nic.driver.clone().map(Value::from)),
         (
-            "speed_mbit",
-            nic.speed.map(|speed| speed.megabits_per_second().into()),
+            "speed_bps",
+            nic.speed.map(|speed| speed.bits_per_second().into()),
         ),
         ("receive_ring", nic.rings.map(|rings| rings.receive.into())),
         (
@@ -107,9 +107,9 @@ fn figures(check: Check, nic: &Nic) -> Check {
             nic.rings.map(|rings| rings.send_limit.into()),
         ),
         (
-            "coalescing_us",
+            "coalescing_s",
             nic.coalescing
-                .map(|gathers| (gathers.receive_delay.as_secs_f64() * 1e6).into()),
+                .map(|gathers| gathers.receive_delay.as_secs_f64().into()),
         ),
         (
             "coalescing_frames",
@@ -149,7 +149,7 @@ fn figures(check: Check, nic: &Nic) -> Check {
     known
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
-        .fold(check, |check, (name, value)| check.figure(name, value))
+        .fold(check, |check, (name, value)| check.value(name, value))
 }
 
 /// The common names of the offloads (TSO, GSO, ..), without duplicates.

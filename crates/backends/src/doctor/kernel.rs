@@ -4,9 +4,9 @@ use os::socket::UDP_RECEIVE_BUFFER;
 use units::Bytes;
 
 use super::attempt::{CONGESTION_CONTROLS, QUEUES};
-use super::{Ability, Attempt, Check, Facts, Inside, as_root};
+use super::{Ability, Attempt, Check, Facts, Group, Inside, as_root};
 
-const GROUP: &str = "Kernel";
+const GROUP: Group = Group::Kernel;
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     let inside = match &facts.attempt {
@@ -118,7 +118,7 @@ fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
         .into_iter()
         .partition(|name| there.iter().any(|other| other == name));
     let check = |finding: String| {
-        Check::ok(GROUP, "congestion", finding).figure("congestion_controls", there.clone())
+        Check::ok(GROUP, "congestion", finding).value("congestion_controls", there.clone())
     };
     if absent.is_empty() {
         return check(here.join(", "));
@@ -151,7 +151,7 @@ fn queues(inside: Option<&Inside>) -> Check {
             list(absent)
         ),
     };
-    Check::ok(GROUP, "queues", finding).figure("queues", inside.queues.clone())
+    Check::ok(GROUP, "queues", finding).value("queues", inside.queues.clone())
 }
 
 fn udp_buffer(facts: &Facts, inside: Option<&Inside>) -> Check {
@@ -165,7 +165,7 @@ fn udp_buffer(facts: &Facts, inside: Option<&Inside>) -> Check {
         (None, limit) => Bytes::new(limit.unwrap_or(0)).min(asked),
     };
     let check = |finding: String| {
-        Check::ok(GROUP, "UDP buffer", finding).figure("udp_receive_buffer", granted.get())
+        Check::ok(GROUP, "UDP buffer", finding).value("udp_receive_buffer_bytes", granted.get())
     };
     if granted >= asked {
         let limit = limit.unwrap_or(0);

@@ -1,8 +1,8 @@
 //! Checks of the CPUs and their load by other processes.
 
-use super::{Check, Facts};
+use super::{Check, Facts, Group};
 
-const GROUP: &str = "Processors";
+const GROUP: Group = Group::Processors;
 
 /// CPUs used by others that affect a trial.
 const BUSY: f64 = 0.15;
@@ -39,7 +39,7 @@ fn count(facts: &Facts) -> Check {
         "count",
         format!("{} x {model}{place}", machine.processors),
     )
-    .figure("cpus", machine.processors);
+    .value("cpus", machine.processors);
     if machine.processors > 1 {
         return check;
     }
@@ -67,7 +67,7 @@ fn idle(facts: &Facts) -> Check {
             "{:.2} of {processors} processors busy, load average {:.2}",
             load.busy, facts.machine.load
         );
-        return Check::ok(GROUP, "idle", finding).figure("busy_cpus", load.busy);
+        return Check::ok(GROUP, "idle", finding).value("busy_cpus", load.busy);
     }
     let by = if names.is_empty() {
         String::new()
@@ -79,7 +79,7 @@ fn idle(facts: &Facts) -> Check {
         load.busy
     );
     Check::ok(GROUP, "idle", finding)
-        .figure("busy_cpus", load.busy)
+        .value("busy_cpus", load.busy)
         .noted_with(
             "top",
             "and stop the busy processes; otherwise trials may get the flag `disturbed`",
@@ -89,7 +89,7 @@ fn idle(facts: &Facts) -> Check {
 fn steal(facts: &Facts) -> Check {
     let percent = facts.load.steal_percent;
     let finding = format!("the hypervisor took {percent:.1} % of the processor time (steal)");
-    let check = Check::ok(GROUP, "steal", finding).figure("steal_percent", percent);
+    let check = Check::ok(GROUP, "steal", finding).value("steal_percent", percent);
     if percent <= STEAL {
         return check;
     }
@@ -104,7 +104,7 @@ fn steal(facts: &Facts) -> Check {
 fn energy(facts: &Facts) -> Option<Check> {
     let watts = facts.load.watts?;
     let finding = format!("the processors take {watts:.1} W, by their own counters");
-    Some(Check::ok(GROUP, "energy", finding).figure("watts", watts))
+    Some(Check::ok(GROUP, "energy", finding).value("watts", watts))
 }
 
 fn frequency(facts: &Facts) -> Check {

@@ -80,10 +80,7 @@ fn on_a_sound_machine_nothing_is_noted() {
 #[test]
 fn names_are_unique_within_their_group_and_groups_stand_together() {
     let checks = judge(&sound());
-    let mut keys: Vec<_> = checks
-        .iter()
-        .map(|c| (c.group.clone(), c.name.clone()))
-        .collect();
+    let mut keys: Vec<_> = checks.iter().map(|c| (c.group, c.name.clone())).collect();
     let groups: Vec<_> = keys.iter().map(|(group, _)| group.clone()).collect();
     let mut runs = groups.clone();
     runs.dedup();
@@ -299,8 +296,8 @@ fn only_the_best_way_of_waiting_is_judged() {
 fn an_interface_says_whether_it_carries_jumbo_frames_and_leaves_out_what_is_unknown() {
     let jumbo = check("eth0", |_| {});
     assert_eq!(jumbo.finding, "ixgbe, MTU 1500, maximum 9216, offloads TSO");
-    assert_eq!(jumbo.figures["largest_mtu"], 9216);
-    assert!(!jumbo.figures.contains_key("speed_mbit"));
+    assert_eq!(jumbo.values["max_mtu"], 9216);
+    assert!(!jumbo.values.contains_key("speed_bps"));
     let small = check("eth0", |facts| facts.nics = Ok(vec![nic(1500)]));
     says(&small, Status::Note, "does not support jumbo frames", "");
     let none = check("none", |facts| facts.nics = Ok(Vec::new()));
@@ -343,7 +340,7 @@ fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
         with(carriage(1500, &[(1_000, 948.0), (2_500, 2_372.0)])),
     );
     says(&fast, Status::Ok, "TCP fills 2.5 Gbit/s", "");
-    assert_eq!(fast.figures["rate_mbit"], 2_500);
+    assert_eq!(fast.values["rate_bps"], 2_500_000_000_u64);
     let tried = [(1_000, 800.0), (700, 650.0), (500, 474.0)];
     let slow = check("MTU 1500", with(carriage(1500, &tried)));
     says(

@@ -3,10 +3,10 @@
 use os::precision::{TimingError, Wait};
 use units::Span;
 
-use super::{Check, Facts, nanos, short};
+use super::{Check, Facts, Group, short};
 
-const CLOCK: &str = "Clock";
-const PACING: &str = "Pacing";
+const CLOCK: Group = Group::Clock;
+const PACING: Group = Group::Pacing;
 
 /// A slower reading disturbs the measured times. Common hardware takes a tenth
 /// of this; clock sources other than the CPU's own take more.
@@ -60,9 +60,9 @@ fn reading(facts: &Facts) -> Check {
             short(clock.resolution)
         ),
     )
-    .figure("reading_ns", nanos(cost))
-    .figure("step_ns", nanos(step))
-    .figure("resolution_ns", nanos(clock.resolution));
+    .value("reading_s", cost.as_secs_f64())
+    .value("step_s", step.as_secs_f64())
+    .value("resolution_s", clock.resolution.as_secs_f64());
     if cost <= SLOW_READING && step <= COARSE_STEP && clock.resolution <= COARSE_STEP {
         return check;
     }
@@ -87,7 +87,7 @@ fn wall(facts: &Facts) -> Check {
     let watched = facts.clock.watched.as_secs_f64();
     let check = |finding: String| {
         Check::ok(CLOCK, "wall clock", finding)
-            .figure("wall_step_us", nanos(Span::from_nanos(moved)) / 1e3)
+            .value("wall_step_s", Span::from_nanos(moved).as_secs_f64())
     };
     if moved <= WALL_STEP_NANOS {
         return check(format!("not stepped within {watched:.1} s"));
@@ -118,13 +118,13 @@ fn synchronisation(facts: &Facts) -> Option<Check> {
         false => "not synchronised by a time service".to_owned(),
     };
     let mut check =
-        Check::ok(CLOCK, "synchronisation", finding).figure("synchronised", state.synchronised);
+        Check::ok(CLOCK, "synchronisation", finding).value("synchronised", state.synchronised);
     for (name, span) in [
-        ("estimated_error_us", state.estimated_error),
-        ("maximum_error_us", state.maximum_error),
+        ("estimated_error_s", state.estimated_error),
+        ("max_error_s", state.maximum_error),
     ] {
         if let Some(span) = span {
-            check = check.figure(name, nanos(span) / 1e3);
+            check = check.value(name, span.as_secs_f64());
         }
     }
     Some(check)
@@ -147,10 +147,10 @@ fn stamps(facts: &Facts) -> Check {
         Some(delay) => format!("{counted}, {} after the send", short(delay)),
         None => counted,
     })
-    .figure("stamped", stamps.stamped)
-    .figure("sent", stamps.sent);
+    .value("stamped", stamps.stamped)
+    .value("sent", stamps.sent);
     let check = match stamps.delay {
-        Some(delay) => check.figure("stamp_delay_us", nanos(delay) / 1e3),
+        Some(delay) => check.value("stamp_delay_s", delay.as_secs_f64()),
         None => check,
     };
     if stamps.stamped < stamps.sent {
@@ -175,7 +175,6 @@ fn wait(kind: Wait, late: Result<&TimingError, &String>) -> Check {
         Ok(late) => late,
         Err(problem) => return Check::ok(PACING, name, format!("not tested: {problem}")).noted(),
     };
-    let micros = |span: Span| nanos(span) / 1e3;
     let check = Check::ok(
         PACING,
         name,
@@ -186,9 +185,9 @@ fn wait(kind: Wait, late: Result<&TimingError, &String>) -> Check {
             short(late.max)
         ),
     )
-    .figure("late_us_median", micros(late.median))
-    .figure("late_us_p99", micros(late.p99))
-    .figure("late_us_max", micros(late.max));
+    .value("timing_error_p50_s", late.median.as_secs_f64())
+    .value("timing_error_p99_s", late.p99.as_secs_f64())
+    .value("timing_error_max_s", late.max.as_secs_f64());
     if kind == Wait::Pacer && late.p99 > LATE_PACE {
         return check.noted_with(
             "top",

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use analysis::verdict::Verdict;
 use plan::Level;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::measured::Measured;
 
@@ -26,7 +27,7 @@ pub enum Line {
 pub struct OfClaim {
     /// The text of the claim.
     pub claim: String,
-    #[serde(deserialize_with = "verdict")]
+    #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// The number of settings in which it holds.
     pub holds: usize,
@@ -55,7 +56,7 @@ pub struct OfAlternative {
     pub cell: BTreeMap<String, Level>,
     /// Whether the source states it; if it states none, all of them count.
     pub stated: bool,
-    #[serde(deserialize_with = "verdict")]
+    #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// The number of settings in which the claim holds.
     pub holds: usize,
@@ -70,7 +71,7 @@ pub struct OfJump {
     /// The text of the claim.
     pub jump: String,
     /// The verdict of all curves together.
-    #[serde(deserialize_with = "verdict")]
+    #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// The number of curves that agree with it.
     pub holds: usize,
@@ -98,7 +99,7 @@ pub struct OfFigure {
     pub published: Option<f64>,
     /// The published change in per cent.
     pub published_change: Option<f64>,
-    #[serde(deserialize_with = "verdict")]
+    #[serde(with = "verdict")]
     pub verdict: Verdict,
     pub reason: String,
     /// The alternative that the cell belongs to; none where all cells are needed.
@@ -137,11 +138,17 @@ pub struct Sensitivity {
     pub settings: usize,
 }
 
-/// A verdict by its word.
-fn verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verdict, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    let found = Verdict::ALL
-        .into_iter()
-        .find(|verdict| verdict.as_str() == word);
-    found.ok_or_else(|| serde::de::Error::custom(format!("there is no verdict {word:?}")))
+/// A verdict as its words.
+mod verdict {
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(verdict: &Verdict, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(verdict.as_str())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
+        let words = String::deserialize(from)?;
+        let found = { Verdict::ALL.into_iter() }.find(|verdict| verdict.as_str() == words);
+        found.ok_or_else(|| D::Error::custom(format!("there is no verdict {words:?}")))
+    }
 }

@@ -84,7 +84,7 @@ impl Outcome {
 fn rate(program: Program, work: &Work, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
     let (sent, read) = (seen.sender.datagrams_out, seen.receiver.datagrams_in);
     let seconds = match program {
-        Program::Jumbolab => number(&first(output)?, "/sent_seconds")?,
+        Program::Jumbolab => number(&first(output)?, "/sent_duration_s")?,
         Program::Iperf3 => number(&whole(output)?, "/end/sum/seconds")?,
         Program::Ditg | Program::Nuttcp | Program::Sockperf => f64::from(work.seconds),
     };
@@ -125,7 +125,7 @@ fn departures(program: Program, work: &Work, output: &str, seen: &Seen) -> Resul
         figure(
             "p99 it says us",
             match program {
-                Program::Jumbolab => number(&first(output)?, "/timing_error_us/p99")?,
+                Program::Jumbolab => 1e6 * number(&first(output)?, "/timing_error_s/p99")?,
                 _ => f64::NAN,
             },
             1,
@@ -139,9 +139,9 @@ fn round_trip(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>
         Program::Jumbolab => {
             let flow = first(output)?;
             [
-                number(&flow, "/round_trip_us/p50")?,
-                number(&flow, "/round_trip_us/p99")?,
-                number(&flow, "/round_trip_us/count")?,
+                1e6 * number(&flow, "/round_trip_s/p50")?,
+                1e6 * number(&flow, "/round_trip_s/p99")?,
+                number(&flow, "/round_trip_s/count")?,
             ]
         }
         _ => {
@@ -173,7 +173,7 @@ fn goodput(program: Program, output: &str, seen: &Seen) -> Result<Vec<Figure>> {
         Program::Jumbolab => {
             let flow = first(output)?;
             [
-                number(&flow, "/received_mbit")?,
+                number(&flow, "/received_bps")? / 1e6,
                 number(&flow, "/received_bytes")?,
             ]
         }

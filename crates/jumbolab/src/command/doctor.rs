@@ -117,11 +117,11 @@ fn page(heading: &str, checks: &[Check], width: usize) -> String {
     let names = checks.iter().map(|check| check.name.chars().count());
     let column = names.max().unwrap_or(0);
     let mut page = heading.to_owned();
-    let mut group = "";
+    let mut group = None;
     for check in checks {
-        if check.group != group {
-            group = &check.group;
-            page += &format!("\n{bold}{group}{bold:#}\n");
+        if group != Some(check.group) {
+            group = Some(check.group);
+            page += &format!("\n{bold}{}{bold:#}\n", check.group.title());
         }
         page += &lines(check, column, width);
     }

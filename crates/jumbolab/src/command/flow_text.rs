@@ -114,7 +114,7 @@ pub(super) fn sent(flows: &[Flow], outcome: &Outcome, results: Results, host: &H
     let mut text = String::new();
     for (flow, result) in flows.iter().zip(&outcome.flows) {
         if results.is_json() {
-            text += &json::sent(flow, result, outcome, results);
+            text += &json::sent(flow, result, outcome);
         } else {
             text += &sent_in_words(flow, result, outcome.offset);
             text += &host.warning(flow, result);
@@ -134,7 +134,7 @@ pub(super) fn served(served: &Served, results: Results) -> String {
     let mut text = String::new();
     for (flow, sent) in &served.sent {
         if results.is_json() {
-            text += &json::sent_on_request(served, flow, sent, results);
+            text += &json::sent_on_request(served, flow, sent);
         } else {
             let what = describe(Some(flow.transport), flow.meter);
             let peer = served.session.peer.ip();
@@ -147,7 +147,7 @@ pub(super) fn served(served: &Served, results: Results) -> String {
     }
     for (flow, report) in &served.flows {
         if results.is_json() {
-            text += &json::received(served, flow, report, results);
+            text += &json::received(served, flow, report);
         } else {
             let what = describe(Some(flow.transport), flow.meter);
             let peer = served.session.peer.ip();

@@ -288,7 +288,7 @@ impl Forwarding<'_> {
 fn ended(file: RecordingFile, reporter: &Reporter) {
     if let Err(error) = file.end() {
         let text = output::one_line(&format!("{error:#}"));
-        reporter.event("not-recorded", vec![("text", text.into())]);
+        reporter.event("not_recorded", vec![("text", text.into())]);
     }
 }
 
@@ -315,7 +315,7 @@ impl Reading {
 /// Logs that the old configuration stays.
 fn not_reloaded(reporter: &Reporter, error: &anyhow::Error) {
     let text = output::one_line(&format!("{error:#}"));
-    reporter.event("not-reloaded", vec![("text", text.into())]);
+    reporter.event("not_reloaded", vec![("text", text.into())]);
 }
 
 #[cfg(test)]

@@ -119,7 +119,8 @@ fn json(queue: &ReplayedQueue, agreement: Option<&Agreement>) -> Value {
     let dropped = |reason| queue.fates.dropped_for(reason);
     let waits = &queue.waits;
     let mut object = json!({
-        "way": queue.direction,
+        "kind": "replay",
+        "direction": queue.direction,
         "settings": queue.settings.as_deref().unwrap_or("recorded"),
         "delivered": fates(Fate::Delivered),
         "duplicated": fates(Fate::Duplicated),
@@ -132,10 +133,10 @@ fn json(queue: &ReplayedQueue, agreement: Option<&Agreement>) -> Value {
         "damaged": fates(Fate::Damaged),
         "too_big": fates(Fate::TooBig),
         "marked": queue.fates.marked,
-        "wait_mean_ms": waits.mean * 1e3,
-        "wait_median_ms": waits.median * 1e3,
-        "wait_p99_ms": waits.p99 * 1e3,
-        "wait_longest_ms": waits.longest * 1e3,
+        "wait_mean_s": waits.mean,
+        "wait_p50_s": waits.median,
+        "wait_p99_s": waits.p99,
+        "wait_max_s": waits.longest,
     });
     if let Some(agreement) = agreement {
         object["compared"] = agreement.compared.into();

@@ -274,6 +274,7 @@ fn planned(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> 
     let outside = consent::side_effects(plan, named);
     let outside: Vec<String> = outside.iter().map(SideEffect::to_string).collect();
     Ok(json!({
+        "kind": "dry_run",
         "plan": plan.name,
         "title": plan.title,
         "backend": plan.backend.to_string(),

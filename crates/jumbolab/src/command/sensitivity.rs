@@ -224,8 +224,12 @@ impl sensitivity::Progress for Progress {
             let is_due = clock::monotonic().since(self.said) >= Some(PROGRAM_INTERVAL);
             if is_due || part >= 1.0 {
                 self.said = clock::monotonic();
-                let progress = json!({ "trials": trials, "settings": points, "part": part });
-                output::tell(&json!({ "progress": progress }));
+                output::tell(&json!({
+                    "kind": "progress",
+                    "trials": trials,
+                    "settings": points,
+                    "part": part,
+                }));
             }
         } else if !self.quiet && clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();

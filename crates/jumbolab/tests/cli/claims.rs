@@ -20,11 +20,11 @@ fn red_claims_are_told_with_their_verdicts_wherever_a_run_is_reported() {
     assert!(claims.len() > 10);
     for claim in &claims {
         assert!(
-            claim["verdict"].is_string() && claim["of"].is_string(),
+            claim["verdict"].is_string() && claim["metric"].is_string(),
             "{claim}"
         );
     }
-    let notice = |claim: &&Value| claim["of"] == "notice" && claim["by"] == 0.0;
+    let notice = |claim: &&Value| claim["metric"] == "notice" && claim["by"] == 0.0;
     let notice = claims.iter().find(notice).unwrap();
     assert_eq!(notice["settings"].as_array().unwrap().len(), 1, "{notice}");
     assert_eq!(notice["verdict"], "reproduced", "{notice}");

@@ -6,6 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::harness::{Dir, Outcome};
+use crate::schema;
 
 const STUDY: &str = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 3";
 
@@ -17,7 +18,8 @@ fn told(dir: &Dir, line: &str) -> (Outcome, Vec<Value>) {
     let outcome = Outcome::of(output);
     let objects = outcome.stderr.lines();
     let objects = objects.map(|line| serde_json::from_str(line).expect(line));
-    let objects = objects.collect();
+    let objects: Vec<Value> = objects.collect();
+    objects.iter().for_each(schema::check);
     (outcome, objects)
 }
 
@@ -26,14 +28,12 @@ fn progress_begins_with_nothing_and_ends_with_everything() {
     let dir = Dir::new();
     let (outcome, objects) = told(&dir, &format!("{STUDY} -o r"));
     outcome.fine();
-    let progress: Vec<&Value> = objects.iter().map(|object| &object["progress"]).collect();
-    let progress: Vec<&&Value> = progress.iter().filter(|of| !of.is_null()).collect();
-    assert_eq!(*progress[0], &json!({"done": 0, "total": 4 * 3}));
-    assert_eq!(
-        *progress[progress.len() - 1],
-        &json!({"done": 12, "total": 12})
-    );
-    assert_eq!(objects[0], json!({"folder": "r"}));
+    let is_progress = |object: &&Value| object["kind"] == "progress";
+    let progress: Vec<&Value> = objects.iter().filter(is_progress).collect();
+    let said = |done: usize| json!({"kind": "progress", "done": done, "total": 4 * 3});
+    assert_eq!(*progress[0], said(0));
+    assert_eq!(*progress[progress.len() - 1], said(12));
+    assert_eq!(objects[0], json!({"kind": "folder", "folder": "r"}));
     assert_eq!(objects.len(), progress.len() + 1, "{objects:?}");
 }
 
@@ -47,7 +47,8 @@ fn an_error_names_its_parts() {
     );
     let (outcome, objects) = told(&dir, "run my.toml");
     assert_eq!(outcome.code, Some(2));
-    let error = &objects.last().unwrap()["error"];
+    let error = objects.last().unwrap();
+    assert_eq!(error["kind"], "error");
     assert_eq!(objects.len(), 1, "{objects:?}");
     assert_eq!(error["file"], "my.toml");
     assert_eq!(error["key"], "network.mtuu");
@@ -63,7 +64,7 @@ fn an_error_names_its_parts() {
     );
 
     let (_, objects) = told(&dir, "run os-comparison --set mtu=0");
-    let error = &objects[0]["error"];
+    let error = &objects[0];
     assert_eq!(
         [
             &error["argument"],
@@ -79,16 +80,11 @@ fn an_error_names_its_parts() {
         ]
     );
     let (_, objects) = told(&dir, "run nosuch");
-    assert!(
-        objects[0]["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("nosuch")
-    );
+    assert!(objects[0]["message"].as_str().unwrap().contains("nosuch"));
     let (outcome, objects) = told(&dir, "run os-comparison --no-such-option");
     assert_eq!(outcome.code, Some(2));
     assert!(
-        objects[0]["error"]["message"]
+        objects[0]["message"]
             .as_str()
             .unwrap()
             .contains("--no-such-option")

@@ -87,7 +87,7 @@ fn each_setting_that_a_paper_leaves_open_says_what_a_queue_changes_there() {
     let lines = dir.run("report r --json").fine().json();
     let pairs: Vec<&Value> = lines
         .iter()
-        .filter(|line| line["paired"].is_object())
+        .filter(|line| line["kind"] == "paired_differences")
         .collect();
     assert_eq!(pairs.len(), 4 * 2);
     for pair in pairs {
@@ -109,14 +109,15 @@ fn what_a_queue_changes_is_told_seed_by_seed() {
     let lines = dir.run("report r --json").fine().json();
     let pairs: Vec<&Value> = lines
         .iter()
-        .filter(|line| line["paired"].is_object())
+        .filter(|line| line["kind"] == "paired_differences")
         .collect();
     assert_eq!(pairs.len(), 2 * 3);
     let differences = |frames: &str, queue: &str| {
-        let is =
-            |line: &&&Value| line["paired"]["frames"] == frames && line["paired"]["queue"] == queue;
+        let is = |line: &&&Value| {
+            line["factors"]["frames"] == frames && line["factors"]["queue"] == queue
+        };
         let line = pairs.iter().find(is).unwrap();
-        assert_eq!(line["against"], "queue=red");
+        assert_eq!(line["baseline"], "queue=red");
         line["differences"].as_array().unwrap().clone()
     };
     // Without gathering, MRED equals RED for each seed.

@@ -13,6 +13,7 @@ use units::Span;
 
 pub(crate) use crate::program::Outcome;
 use crate::program::program;
+use crate::schema;
 
 /// The folder of a test, and a mark that identifies its processes.
 pub(crate) struct Dir {
@@ -164,13 +165,15 @@ impl Outcome {
         self
     }
 
-    /// Every line of stdout as JSON.
+    /// Every line of stdout as an object that is as its schema says.
     #[track_caller]
     pub(crate) fn json(&self) -> Vec<Value> {
-        self.stdout
-            .lines()
+        let lines = self.stdout.lines();
+        let objects: Vec<Value> = lines
             .map(|line| serde_json::from_str(line).expect(line))
-            .collect()
+            .collect();
+        objects.iter().for_each(schema::check);
+        objects
     }
 }
 

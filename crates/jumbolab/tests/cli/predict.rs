@@ -164,14 +164,14 @@ fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
         (&fit["quantity"], &fit["trials"]),
         (&"throughput".into(), &12.into())
     );
-    assert_eq!(fit["segments"], serde_json::json!([708.0, 10136.0]));
+    assert_eq!(fit["segment_bytes"], serde_json::json!([708.0, 10136.0]));
     assert!(fit["lack_of_fit_p"].is_number(), "{fit}");
     let figure = lines
         .iter()
         .find(|line| line["kind"] == "prediction")
         .unwrap();
     assert_eq!(
-        (&figure["segment"], &figure["extrapolated"]),
+        (&figure["segment_bytes"], &figure["extrapolated"]),
         (&8948.0.into(), &false.into())
     );
     assert!(fit["per_joined_packet_s"].is_number(), "{fit}");
@@ -229,7 +229,7 @@ fn a_file_counts_by_its_size_and_its_drawing_is_written() {
     let outcome = dir.run("predict --file photo.png --mtu 1500 --plot p.svg --json");
     let line: Value = serde_json::from_str(&outcome.fine().stdout).unwrap();
     assert_eq!(
-        (&line["size"], &line["frames"]),
+        (&line["size_bytes"], &line["frames"]),
         (&14_280.into(), &10.into()),
         "{line}"
     );

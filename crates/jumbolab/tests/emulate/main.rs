@@ -5,6 +5,8 @@
 mod laws;
 #[path = "../cli/processors.rs"]
 mod processors;
+#[path = "../cli/schema.rs"]
+mod schema;
 mod too_big;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
@@ -87,7 +89,11 @@ fn see(script: &str) -> Seen {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{complaint}\n{said}");
     assert!(!said.contains("panicked"), "{said}");
-    let json = |line: &str| serde_json::from_str(line).expect(line);
+    let json = |line: &str| -> Value { serde_json::from_str(line).expect(line) };
+    report
+        .lines()
+        .map(json)
+        .for_each(|line| schema::check(&line));
     Seen {
         probes: String::from_utf8_lossy(&output.stdout)
             .lines()
@@ -108,7 +114,7 @@ impl Seen {
     }
 
     fn there(&self, key: &str) -> f64 {
-        self.report["ways"][0][key].as_f64().expect(key)
+        self.report["directions"][0][key].as_f64().expect(key)
     }
 }
 
@@ -130,7 +136,7 @@ fn a_crooked_rate_carries_what_its_frames_allow() {
     })
     .unwrap();
     assert_eq!(seen.code, "0", "{}", seen.said);
-    assert_eq!(seen.report["last"], true);
+    assert_eq!(seen.report["final"], true);
     // The root of a user namespace may not change the scheduling policy.
     assert_eq!(seen.report["scheduling"], "ordinary");
     assert!(seen.there("dropped") > 0.0, "{}", seen.report);
@@ -410,6 +416,7 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
             \"$JUMBOLAB\" run replay --trace r.csv --json\n"
         ));
         let replayed = &seen.probes[1];
+        schema::check(replayed);
         assert_eq!(
             replayed["agreed"], replayed["compared"],
             "{queue}: {replayed}"

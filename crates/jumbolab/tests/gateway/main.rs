@@ -11,6 +11,8 @@ mod record;
 mod reload;
 mod rings;
 mod routes;
+#[path = "../cli/schema.rs"]
+mod schema;
 mod sealed;
 mod super_packets;
 mod traffic;
@@ -110,7 +112,9 @@ fn run(script: &str, seconds: u64) -> Seen {
         let lines = text
             .lines()
             .map(|line| serde_json::from_str(line).expect(line));
-        lines.collect()
+        let lines: Vec<Value> = lines.collect();
+        lines.iter().for_each(schema::check);
+        lines
     };
     Seen {
         printed,
@@ -123,7 +127,7 @@ impl Seen {
     #[track_caller]
     fn last(&self, gateway: usize, counter: &str) -> u64 {
         let last = self.logs[gateway].last().expect("it logged something");
-        assert_eq!(last["event"], "stopped", "{last}");
+        assert_eq!(last["kind"], "stopped", "{last}");
         last[counter].as_u64().expect(counter)
     }
 
@@ -139,7 +143,7 @@ impl Seen {
 
     /// The number of log lines of a gateway with this event.
     fn events(&self, gateway: usize, event: &str) -> usize {
-        let of_kind = |line: &&Value| line["event"] == event;
+        let of_kind = |line: &&Value| line["kind"] == event;
         self.logs[gateway].iter().filter(of_kind).count()
     }
 
@@ -149,12 +153,12 @@ impl Seen {
     fn conserved(&self) {
         for (near, far) in [(0, 1), (1, 0)] {
             let sent = self.last(near, "bundled") + self.last(near, "alone");
-            let came = self.last(near, "came") + self.last(near, "fragments");
+            let came = self.last(near, "received") + self.last(near, "fragments");
             assert_eq!(came, sent + self.last(near, "dropped"), "gateway {near}");
             assert_eq!(self.last(far, "unpacked"), sent, "to gateway {far}");
             let out = self.last(far, "released") + self.last(far, "inward_dropped");
             assert_eq!(self.last(far, "unpacked"), out, "gateway {far}");
-            let inside = self.last(far, "inside_sent") + self.last(far, "inside_refused");
+            let inside = self.last(far, "inside_sent") + self.last(far, "inside_rejected");
             let released = self.last(far, "released") + self.last(far, "errors");
             let released = released + self.last(far, "inside_fragments");
             assert_eq!(released, inside, "gateway {far}");

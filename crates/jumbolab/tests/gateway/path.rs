@@ -58,11 +58,11 @@ fn forged(local: &str, peer: &str, mtu: u32) {
         begin ga --inside in --secret key --local {local} --peer {peer} --prefix 10.2.0.0/24
         begin gb --inside in --secret key --local {peer} --peer {local} --prefix 10.1.0.0/24
         until_said ga '\"bytes\":9000'
-        changes=$(grep -c path-mtu ga.log)
+        changes=$(grep -c path_mtu ga.log)
         in_node c python3 \"$PROBE\" too_big {local} {peer} {mtu} 250
         # The kernel believes it.
         ip -n ga route get {peer} | grep -q \"mtu {mtu}\"
-        test $(grep -c path-mtu ga.log) = $changes
+        test $(grep -c path_mtu ga.log) = $changes
         # A router's true report is followed before the next probe of every ten seconds.
         ip -n c link set east mtu 3600
         in_node c python3 \"$PROBE\" too_big {local} {peer} 1300 1

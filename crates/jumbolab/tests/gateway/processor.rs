@@ -60,7 +60,7 @@ fn where_the_kernel_refuses_real_time_priority_a_gateway_says_so_and_forwards() 
         until_said ga '\"problem\"'
         end ga gb\n"
     ));
-    let problem = seen.logs[0].iter().find(|line| line["event"] == "problem");
+    let problem = seen.logs[0].iter().find(|line| line["kind"] == "problem");
     let text = problem.expect("until_said")["text"].as_str();
     let said = "the kernel allows no real-time priority (CAP_SYS_NICE)";
     assert_eq!(text, Some(said));

@@ -51,20 +51,20 @@ END
         assert_eq!(own["compared"], own["agreed"], "{own}");
         assert!(own["compared"].as_u64() > Some(100), "{own}");
     }
-    assert!(was["taken_out"].as_u64() > Some(0), "{was}");
+    assert!(was["inner_dropped"].as_u64() > Some(0), "{was}");
     // The recording and the gateway's own counters tell the same.
-    let stopped = all.iter().find(|one| one["event"] == "stopped").unwrap();
+    let stopped = all.iter().find(|one| one["kind"] == "stopped").unwrap();
     let count = |object: &Value, key: &str| object[key].as_u64().expect(key);
     let sent = count(stopped, "bundled") + count(stopped, "alone");
     assert_eq!(count(was, "sent"), sent, "{stopped}");
     // Packets without an egress come and are dropped before they could be gathered.
     assert_eq!(
-        count(stopped, "came") - count(was, "arrived"),
+        count(stopped, "received") - count(was, "arrived"),
         count(stopped, "dropped") - count(was, "dropped"),
         "{stopped}"
     );
     assert_eq!(with["settings"], "gather.wait=5ms");
     assert_eq!(with["arrived"], was["arrived"]);
     assert!(seen.printed.contains("refused 2"), "{}", seen.printed);
-    assert_eq!(seen.events(0, "not-recorded"), 1, "{:?}", seen.logs[0]);
+    assert_eq!(seen.events(0, "not_recorded"), 1, "{:?}", seen.logs[0]);
 }

@@ -41,7 +41,7 @@ END
     // where each network is compared with all before it.
     let most = seen.printed.split('/').nth(5).unwrap();
     assert!(most.parse::<f64>().unwrap() < 3_000.0, "{}", seen.printed);
-    let prefixes = |line: &&serde_json::Value| line["event"] == "reloaded";
+    let prefixes = |line: &&serde_json::Value| line["kind"] == "reloaded";
     let line = seen.logs[1].iter().find(prefixes).unwrap();
     assert_eq!(line["prefixes"], 31_501, "{line}");
     seen.conserved();
@@ -53,10 +53,10 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
         "{BEGIN}
         crosses_after start
         refused() {{
-            local before=$(grep -c not-reloaded gb.log)
+            local before=$(grep -c not_reloaded gb.log)
             kill -HUP $gb
             for try in $(seq 1000); do
-                if [ $(grep -c not-reloaded gb.log) -gt $before ]; then break; fi
+                if [ $(grep -c not_reloaded gb.log) -gt $before ]; then break; fi
                 sleep 0.01
             done
             crosses_after \"$1\"
@@ -86,7 +86,7 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
     assert!(seen.printed.contains("is right"), "{}", seen.printed);
     let refused = seen.logs[1]
         .iter()
-        .filter(|line| line["event"] == "not-reloaded");
+        .filter(|line| line["kind"] == "not_reloaded");
     let words: Vec<&str> = refused.map(|line| line["text"].as_str().unwrap()).collect();
     let [pipe, address, metrics] = words[..] else {
         panic!("{words:?}");

@@ -38,7 +38,7 @@ crosses() { in_node a ping -q -c 3 -i 0.05 -w 5 10.2.0.2 | grep -E ' [3-9][0-9]*
 
 /// The paths to the interfaces inside, as the log of a gateway names them at each start.
 fn paths(log: &[Value]) -> Vec<&Value> {
-    let started = log.iter().filter(|line| line["event"] == "started");
+    let started = log.iter().filter(|line| line["kind"] == "started");
     started.map(|line| &line["inside"]).collect()
 }
 
@@ -99,7 +99,7 @@ carriage = \"ip\"'
     assert!(seen.printed.contains(refused), "{}", seen.printed);
     let log = &seen.logs[1];
     assert_eq!(paths(log), [&json!({"in": "packet"})]);
-    let problem = log.iter().find(|line| line["event"] == "problem");
+    let problem = log.iter().find(|line| line["kind"] == "problem");
     let text = problem.expect("until_said")["text"].as_str().unwrap();
     let said = "frames to in go through a packet socket, not AF_XDP: another program uses AF_XDP on its first queue";
     assert_eq!(text, said);
@@ -118,6 +118,6 @@ fn what_waits_in_a_ring_while_an_interface_is_down_is_counted_at_the_end() {
         end gb ga\n"
     ));
     assert!(seen.last(1, "released") > seen.last(1, "inside_sent"));
-    assert!(seen.last(1, "inside_refused") > 0);
+    assert!(seen.last(1, "inside_rejected") > 0);
     seen.conserved();
 }

@@ -64,7 +64,7 @@ fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
     let restart = seen.after("restart");
     assert!(restart < 3_000, "{}", seen.printed);
     let reasons = &seen.logs[1].last().unwrap()["reasons"];
-    assert!(reasons["unknown-key"].as_u64() >= Some(20), "{reasons}");
+    assert!(reasons["unknown_key"].as_u64() >= Some(20), "{reasons}");
     assert_eq!(reasons.get("replayed"), None, "{reasons}");
     assert_eq!(seen.last(1, "released"), seen.last(1, "unpacked"));
 }
@@ -96,7 +96,7 @@ END
         for try in $(seq 500); do if [ $(grep -c '\"reloaded\"' gb.log) = 2 ]; then break; fi; sleep 0.01; done
         wait $pings
         grep '200 received' pings
-        chmod 604 key; kill -HUP $gb; until_said gb not-reloaded
+        chmod 604 key; kill -HUP $gb; until_said gb not_reloaded
         cp b.toml none.toml; sed -i /secret_file/d none.toml; cp none.toml b.toml
         in_node a ping -q -i 0.1 10.2.0.2 >/dev/null &
         in_node b ping -q -i 0.1 10.1.0.2 >/dev/null &
@@ -114,7 +114,7 @@ END
     assert_eq!([0, 1].map(|end| seen.events(end, "secret")), [2, 2]);
     let refusal = seen.logs[1]
         .iter()
-        .find(|line| line["event"] == "not-reloaded");
+        .find(|line| line["kind"] == "not_reloaded");
     let text = refusal.unwrap()["text"].as_str().unwrap();
     assert!(text.contains("type: chmod 600 key"), "{text}");
     let logs = format!("{:?}", seen.logs);

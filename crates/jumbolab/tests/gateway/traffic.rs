@@ -165,7 +165,7 @@ fn a_flood_from_an_unknown_sender_is_counted_and_nothing_of_it_is_forwarded() {
         in_node a ping -q -c 5 -i 0.01 -w 5 10.2.0.2 | grep '5 received'
         end ga gb\n");
     // All of them came, unless the kernel had no room for some.
-    assert!(seen.last(1, "refused") > 10_000, "{:?}", seen.logs[1]);
+    assert!(seen.last(1, "rejected") > 10_000, "{:?}", seen.logs[1]);
     assert_eq!(
         seen.last(1, "unpacked"),
         seen.last(0, "bundled") + seen.last(0, "alone")
@@ -187,7 +187,7 @@ END
         in_node a ping -q -c 300 -i 0.01 -w 10 10.2.0.2 >pings &
         pings=$!
         sed 's/interfaces/interface/' b.toml >wrong; cp b.toml right; cp wrong b.toml
-        kill -HUP $gb; until_said gb not-reloaded
+        kill -HUP $gb; until_said gb not_reloaded
         (cat right; echo '[gather]'; echo 'wait = \"2ms\"') >b.toml
         kill -HUP $gb; until_said gb '\"reloaded\"'
         wait $pings
@@ -196,7 +196,7 @@ END
     assert!(seen.printed.contains("300 received"), "{}", seen.printed);
     let wrong = seen.logs[1]
         .iter()
-        .find(|line| line["event"] == "not-reloaded");
+        .find(|line| line["kind"] == "not_reloaded");
     let text = wrong.unwrap()["text"].as_str().unwrap();
     assert_eq!(
         text,

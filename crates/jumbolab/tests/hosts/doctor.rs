@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::bed::{Bed, Between};
 use crate::mesh::lines;
+use crate::schema;
 
 #[test]
 fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
@@ -16,6 +17,7 @@ fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
         .collect();
     assert_eq!(objects.len(), 2, "{said:#?}");
     for (object, host) in objects.iter().zip(["a", "root@10.9.2.2"]) {
+        schema::check(object);
         assert_eq!(
             (&object["host"], &object["root"]),
             (&host.into(), &true.into())
@@ -32,9 +34,9 @@ fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
         finds("program", "/jumbolab");
         finds("privilege", "root: MTU and offloads can be changed");
         finds("mgmt", "carries this ssh connection");
-        let wide = &check("meas")["figures"];
+        let wide = &check("meas")["values"];
         assert_eq!(
-            (&wide["mtu"], &wide["largest_mtu"]),
+            (&wide["mtu"], &wide["max_mtu"]),
             (&9000.into(), &65_535.into())
         );
         for name in ["congestion", "synchronisation", "netns"] {

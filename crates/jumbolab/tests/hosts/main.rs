@@ -8,4 +8,6 @@ mod faults;
 mod mesh;
 mod meters;
 mod run;
+#[path = "../cli/schema.rs"]
+mod schema;
 mod unknown_senders;

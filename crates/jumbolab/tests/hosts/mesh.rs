@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::bed::{Bed, Between, signal, until};
+use crate::schema;
 
 /// Four machines, and the file with them.
 fn four() -> Bed {
@@ -53,7 +54,9 @@ fn objects(said: &[String], kind: &str) -> Vec<Value> {
         .iter()
         .filter_map(|line| serde_json::from_str(line).ok());
     let of_kind = objects.filter(|object: &Value| object["kind"] == kind);
-    of_kind.collect()
+    let of_kind: Vec<Value> = of_kind.collect();
+    of_kind.iter().for_each(schema::check);
+    of_kind
 }
 
 const UDP_ICMP: [&str; 2] = ["--protocol", "udp,icmp"];
@@ -91,15 +94,15 @@ fn a_small_link_between_switches_is_named() {
     }
     bed.network("link set up-one mtu 1500");
     let said = said(&bed, &[&UDP_ICMP[..], &["--json"]].concat());
-    let faults = objects(&said, "mesh-fault");
+    let faults = objects(&said, "mesh_problem");
     assert_eq!(faults.len(), 1, "{said:#?}");
     let groups = serde_json::json!([["a", "b"], ["c", "d"]]);
     assert_eq!(
         (&faults[0]["place"], &faults[0]["groups"]),
         (&"groups".into(), &groups)
     );
-    assert_eq!(objects(&said, "mesh-entry").len(), 12);
-    let clean = objects(&said, "mesh-path");
+    assert_eq!(objects(&said, "mesh_entry").len(), 12);
+    let clean = objects(&said, "mesh_path");
     let clean = clean
         .iter()
         .filter(|path| path["verdict"] == "clean")
@@ -129,7 +132,7 @@ doas        ssh=root@10.9.4.2 address=10.8.0.18 become=no-such-program
 ";
     fs::write(bed.path("hosts"), hosts).unwrap();
     let said = said(&bed, &["--protocol", "udp", "--json"]);
-    let hosts = objects(&said, "mesh-host");
+    let hosts = objects(&said, "mesh_host");
     for (host, words) in [
         (
             "wrong-key",
@@ -168,7 +171,7 @@ doas        ssh=root@10.9.4.2 address=10.8.0.18 become=no-such-program
         ),
     ] {
         let found = hosts.iter().find(|one| one["host"] == host);
-        let lost = found.and_then(|one| one["lost"].as_str());
+        let lost = found.and_then(|one| one["error"].as_str());
         let lost = lost.unwrap_or_else(|| panic!("{host}: {said:#?}"));
         assert!(
             words.iter().all(|words| lost.contains(words)),
@@ -176,7 +179,7 @@ doas        ssh=root@10.9.4.2 address=10.8.0.18 become=no-such-program
         );
         assert!(!lost.contains('\n'), "{lost}");
     }
-    let paths = objects(&said, "mesh-path");
+    let paths = objects(&said, "mesh_path");
     let verdicts: Vec<&Value> = paths.iter().map(|path| &path["verdict"]).collect();
     assert_eq!(verdicts, ["clean", "clean"], "{said:#?}");
     assert_eq!(said.last().unwrap(), "code 2");
@@ -234,11 +237,14 @@ fn a_host_that_drops_out_costs_its_paths_and_a_stopped_mesh_keeps_what_it_found(
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let said: Vec<String> = text.lines().map(str::to_owned).collect();
-    let lost = objects(&said, "mesh-host");
-    let lost: Vec<&Value> = lost.iter().filter(|host| !host["lost"].is_null()).collect();
+    let lost = objects(&said, "mesh_host");
+    let lost: Vec<&Value> = lost
+        .iter()
+        .filter(|host| !host["error"].is_null())
+        .collect();
     assert_eq!(lost.len(), 1, "{said:#?}");
     assert_eq!(lost[0]["host"], "c");
-    let clean = objects(&said, "mesh-path");
+    let clean = objects(&said, "mesh_path");
     let others = clean
         .iter()
         .filter(|path| path["from"] != "c" && path["to"] != "c");

@@ -16,6 +16,7 @@ pub use finding::{Evidence, Finding, FindingKind, Place, Tunnel};
 pub struct PathReport {
     pub far_end: IpAddr,
     /// The size that the path should carry.
+    #[serde(rename = "requested_bytes")]
     pub asked: Bytes,
     /// The judgement on that size.
     pub verdict: Verdict,
@@ -24,7 +25,7 @@ pub struct PathReport {
     /// The direction of its answers.
     pub backward: DirectionResult,
     /// The smallest round-trip time of small probes.
-    #[serde(rename = "round_trip_us", with = "units::with_unit::micros")]
+    #[serde(rename = "round_trip_s", with = "units::with_unit::seconds")]
     pub round_trip: Option<Span>,
     /// The routers of the path, nearest first, and the far end if it was reached.
     pub hops: Vec<Hop>,
@@ -32,7 +33,7 @@ pub struct PathReport {
     pub protocols: Vec<ProtocolResult>,
     /// The loss of small probes.
     pub loss: Option<Loss>,
-    /// The findings, weightiest first.
+    /// The findings, most severe first.
     pub findings: Vec<Finding>,
     /// Settings to change, the most useful first.
     pub advice: Vec<Advice>,
@@ -41,9 +42,10 @@ pub struct PathReport {
     /// Packets sent.
     pub probes: u64,
     /// Bytes sent.
+    #[serde(rename = "sent_bytes")]
     pub bytes: Bytes,
     /// The time that it took.
-    #[serde(rename = "seconds", with = "units::with_unit::seconds")]
+    #[serde(rename = "duration_s", with = "units::with_unit::seconds")]
     pub took: Span,
 }
 
@@ -92,7 +94,7 @@ impl PathReport {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The path carries the size asked for in both directions, and nothing else is wrong
     /// with it.
@@ -118,15 +120,18 @@ pub struct DirectionResult {
 
 /// Why no larger size was confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// It is the size asked for.
+    #[serde(rename = "requested")]
     Asked,
     /// Larger packets do not leave the own interface.
     Interface,
     /// A router says so.
+    #[serde(rename = "packet_too_big")]
     Refused,
-    /// Larger packets vanish.
+    /// Larger packets are dropped silently.
+    #[serde(rename = "dropped_silently")]
     Vanish,
     /// Larger answers arrive in fragments.
     Fragmented,
@@ -144,9 +149,10 @@ pub struct Hop {
     /// The address; `None` if it did not answer.
     pub address: Option<IpAddr>,
     /// The smallest round-trip time.
-    #[serde(rename = "round_trip_us", with = "units::with_unit::micros")]
+    #[serde(rename = "round_trip_s", with = "units::with_unit::seconds")]
     pub round_trip: Option<Span>,
     /// The largest probe that it answered.
+    #[serde(rename = "largest_bytes")]
     pub largest: Option<Bytes>,
 }
 
@@ -157,8 +163,10 @@ pub struct ProtocolResult {
     /// Whether the far end answered it.
     pub answers: bool,
     /// The largest probe that the far end answered.
+    #[serde(rename = "largest_bytes")]
     pub largest: Option<Bytes>,
     /// The smallest probe that vanished or was refused.
+    #[serde(rename = "fails_from_bytes")]
     pub fails_from: Option<Bytes>,
     /// The MSS option of the far end's SYN/ACK.
     pub mss: Option<u16>,
@@ -182,7 +190,7 @@ pub struct Loss {
 
 /// A test that an investigation could not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum NotSeen {
     /// Echo, which the system does not let the program send.
     Echo,

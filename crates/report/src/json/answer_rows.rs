@@ -56,7 +56,7 @@ fn measured<'a>(line: &'a Row<'_>) -> AnswerRow<'a> {
 
 fn absent<'a>(Absent { declared, why }: &'a Absent<'_>) -> AnswerRow<'a> {
     AnswerRow {
-        finding: "left out".to_owned(),
+        finding: "left_out".to_owned(),
         reason: Some(why),
         ..bare(declared)
     }

@@ -27,6 +27,7 @@ pub fn backends_json(all: &AcrossBackends, runs: &[Run<'_>]) -> Vec<String> {
 /// One line, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     metric: &'a str,
     unit: &'a str,
     factors: &'a Factors,
@@ -62,6 +63,7 @@ fn line<'a>(
     let published = row.published();
     let of_backends = names.iter().zip(runs).zip(&row.of_runs);
     Line {
+        kind: "metric_by_backend",
         metric: metric.name,
         unit: metric.unit,
         factors: &row.factors,

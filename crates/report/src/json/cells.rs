@@ -43,8 +43,7 @@ pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        // Null, so that readers who select lines by metric skip this one.
-        map.serialize_entry("metric", &None::<&str>)?;
+        map.serialize_entry("kind", "cell")?;
         map.serialize_entry("cell", &self.cell)?;
         map.serialize_entry("factors", self.factors)?;
         map.serialize_entry("n", &self.n)?;
@@ -78,7 +77,7 @@ mod tests {
                 line["factors"],
                 serde_json::to_value(&cell.factors).unwrap()
             );
-            assert_eq!(line["metric"], Value::Null);
+            assert_eq!(line["kind"], "cell");
             for one in found
                 .comparisons
                 .iter()

@@ -18,10 +18,10 @@ pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {
 /// The object of one claim, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
-    metric: Option<&'a str>,
+    kind: &'static str,
     claim: &'a str,
     source: &'a str,
-    of: &'a str,
+    metric: &'a str,
     unit: &'a str,
     is: &'static str,
     by: Option<f64>,
@@ -57,8 +57,8 @@ impl<'a> Line<'a> {
         let (is, by, bound) = match claim.expected {
             Expected::Than { higher, by, .. } => (sign(higher), Some(by), None),
             Expected::Changed { higher, .. } => (sign(higher), None, None),
-            Expected::AtMost(bound) => ("at most", None, Some(bound)),
-            Expected::AtLeast(bound) => ("at least", None, Some(bound)),
+            Expected::AtMost(bound) => ("at_most", None, Some(bound)),
+            Expected::AtLeast(bound) => ("at_least", None, Some(bound)),
         };
         let than = match &claim.expected {
             Expected::Than { than, .. } | Expected::Changed { than, .. } => Some(than),
@@ -87,10 +87,10 @@ impl<'a> Line<'a> {
             estimate: Estimate::of(Some(&held.mean)),
         });
         Self {
-            metric: None,
+            kind: "claim",
             claim: &claim.text,
             source: &claim.source,
-            of: &claim.metric,
+            metric: &claim.metric,
             unit: judged.unit,
             is,
             by,

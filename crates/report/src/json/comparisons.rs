@@ -16,6 +16,7 @@ use crate::rows::{framing_note, model};
 /// One metric in one cell, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     metric: &'a str,
     unit: &'a str,
     factors: &'a Factors,
@@ -70,6 +71,7 @@ fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a>
         (reason, framing) => reason.or(framing),
     };
     Line {
+        kind: "metric",
         metric: comparison.metric.name,
         unit: comparison.metric.unit,
         factors: &comparison.factors,
@@ -118,7 +120,8 @@ mod tests {
             .map(|line| (line.clone(), serde_json::from_str::<Value>(&line).unwrap()))
             .find(|(_, value)| {
                 let factors = &value["factors"];
-                value["metric"] == metric
+                value["kind"] == "metric"
+                    && value["metric"] == metric
                     && factors["scenario"] == scenario
                     && factors["offloads"] == offloads
                     && factors["mtu"] == mtu
@@ -140,14 +143,14 @@ mod tests {
         let (line, _) = line_of("throughput", "WS-WS", "off", 9000);
         assert_eq!(
             line,
-            r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not measured","reason":"not measured here: needs a Windows host","failed":0,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#
+            r#"{"kind":"metric","metric":"throughput","unit":"Mbit/s","factors":{"scenario":"WS-WS","offloads":"off","mtu":9000},"n":0,"mean":null,"ci95":null,"change_percent":null,"change_ci95":null,"difference":null,"published":884.96,"published_change_percent":33.6,"verdict":"not_measured","reason":"not measured here: needs a Windows host","failed":0,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#
         );
     }
 
     #[test]
     fn a_baseline_has_figures_and_no_verdict() {
         let (line, value) = line_of("throughput", "LU-LU", "off", 1500);
-        let begin = r#"{"metric":"throughput","unit":"Mbit/s","factors":{"scenario":"LU-LU","offloads":"off","mtu":1500},"n":2,"mean":948.0,"ci95":[935.95"#;
+        let begin = r#"{"kind":"metric","metric":"throughput","unit":"Mbit/s","factors":{"scenario":"LU-LU","offloads":"off","mtu":1500},"n":2,"mean":948.0,"ci95":[935.95"#;
         let end = r#""change_percent":null,"change_ci95":null,"difference":null,"published":750.94,"published_change_percent":null,"verdict":null,"reason":null,"failed":1,"flagged":0,"excluded_above_percent":null,"trials_to_settle":null,"model":null}"#;
         assert!(line.starts_with(begin), "{line}");
         assert!(line.ends_with(end), "{line}");
@@ -159,10 +162,10 @@ mod tests {
         let (_, off) = line_of("throughput", "LU-LU", "off", 9000);
         assert!((off["change_percent"].as_f64().unwrap() - 4.325).abs() < 0.001);
         assert_eq!(off["difference"], "found");
-        assert_eq!(off["verdict"], "direction only");
+        assert_eq!(off["verdict"], "direction_only");
         let (_, on) = line_of("throughput", "LU-LU", "on", 9000);
         assert_eq!(on["difference"], "not_found");
-        assert_eq!(on["verdict"], "not reproduced");
+        assert_eq!(on["verdict"], "not_reproduced");
         let reason = on["reason"].as_str().unwrap();
         assert!(
             reason.ends_with("; framing not counted by the bucket"),

@@ -28,7 +28,7 @@ impl Estimate {
     pub(super) fn of(mean: Option<&Mean>) -> Self {
         let trimmed = mean.and_then(|mean| mean.trimmed);
         Self {
-            estimate: trimmed.map(|_| "trimmed mean"),
+            estimate: trimmed.map(|_| "trimmed_mean"),
             trimmed,
             approximate: mean.is_some_and(|mean| mean.is_approximate),
             ..Self::default()

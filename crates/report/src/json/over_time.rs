@@ -11,27 +11,34 @@ use meter::streaming_recorder::SHARES;
 use plan::Factors;
 use serde::Serialize;
 
+/// The unit of delays in evidence, in seconds.
+const MILLISECOND: f64 = 1e-3;
+
+/// The unit of goodput in evidence, in bit/s.
+const MEGABIT: f64 = 1e6;
+
+/// A quantity of a line: its key, and the unit of its evidence in that of the key.
+type Column = (&'static str, Quantity, f64);
+
 /// The quantities of a line, by the evidence that has them.
-const OF_FLOWS: [(&str, Quantity); 5] = [
-    ("goodput_mbit", Quantity::Goodput),
-    ("rtt_ms", Quantity::RoundTrip),
-    ("rtt_max_ms", Quantity::LongestRoundTrip),
-    ("delay_ms", Quantity::Delay),
-    ("delay_max_ms", Quantity::LongestDelay),
+const OF_FLOWS: [Column; 5] = [
+    ("goodput_bps", Quantity::Goodput, MEGABIT),
+    ("rtt_s", Quantity::RoundTrip, MILLISECOND),
+    ("rtt_max_s", Quantity::LongestRoundTrip, MILLISECOND),
+    ("delay_s", Quantity::Delay, MILLISECOND),
+    ("delay_max_s", Quantity::LongestDelay, MILLISECOND),
 ];
-const OF_LINKS: [(&str, Quantity); 3] = [
-    ("queue", Quantity::Queue),
-    ("average", Quantity::Average),
-    ("drop_percent", Quantity::Drops),
+const OF_LINKS: [Column; 3] = [
+    ("queue", Quantity::Queue, 1.0),
+    ("average", Quantity::Average, 1.0),
+    ("drop_percent", Quantity::Drops, 1.0),
 ];
 
 /// A flow or a link over time, with the field order of the format.
 #[derive(Serialize)]
 struct OverTime<'a> {
-    /// `flow` or `link`.
-    over_time: &'a str,
-    /// Null, so that readers who select lines by metric skip this one.
-    metric: Option<&'a str>,
+    /// `flow_series` or `link_series`.
+    kind: &'a str,
     name: &'a str,
     factors: &'a Factors,
     n: usize,
@@ -50,22 +57,29 @@ struct Means {
 /// The distribution of the delays of a flow.
 #[derive(Serialize)]
 struct Distribution<'a> {
+    kind: &'static str,
     /// `delay` or `rtt`.
-    distribution: &'a str,
-    metric: Option<&'a str>,
+    of: &'a str,
     flow: &'a str,
     factors: &'a Factors,
     n: usize,
     share: [f64; SHARES.len()],
-    #[serde(flatten)]
-    ms: Means,
+    time_s: Means,
 }
 
 impl Means {
-    fn of(means: impl Iterator<Item = Option<Mean>> + Clone) -> Self {
+    /// The means in units of `scale`.
+    fn of(means: impl Iterator<Item = Option<Mean>> + Clone, scale: f64) -> Self {
+        let interval = |mean: Mean| {
+            let Interval { low, high } = mean.ci95?;
+            Some(Interval {
+                low: low * scale,
+                high: high * scale,
+            })
+        };
         Self {
-            mean: means.clone().map(|mean| Some(mean?.mean)).collect(),
-            ci95: means.map(|mean| mean?.ci95).collect(),
+            mean: means.clone().map(|mean| Some(mean?.mean * scale)).collect(),
+            ci95: means.map(|mean| mean.and_then(interval)).collect(),
         }
     }
 }
@@ -75,18 +89,18 @@ pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, cell) in found.plan.cells.iter().enumerate() {
         let details = found.details(number);
-        lines.extend(over_time("flow", &OF_FLOWS, &cell.factors, details));
-        lines.extend(over_time("link", &OF_LINKS, &cell.factors, details));
+        lines.extend(over_time("flow_series", &OF_FLOWS, &cell.factors, details));
+        lines.extend(over_time("link_series", &OF_LINKS, &cell.factors, details));
         for (word, times) in [("delay", Times::Delay), ("rtt", Times::RoundTrip)] {
             for (flow, means) in details.quantiles(times) {
                 lines.push(json_line(&Distribution {
-                    distribution: word,
-                    metric: None,
+                    kind: "distribution",
+                    of: word,
                     flow,
                     factors: &cell.factors,
                     n: means[0].n,
                     share: SHARES,
-                    ms: Means::of(means.iter().copied().map(Some)),
+                    time_s: Means::of(means.iter().copied().map(Some), MILLISECOND),
                 }));
             }
         }
@@ -95,27 +109,27 @@ pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
 }
 
 fn over_time(
-    what: &str,
-    quantities: &[(&'static str, Quantity)],
+    kind: &str,
+    quantities: &[Column],
     factors: &Factors,
     details: &Details,
 ) -> Vec<String> {
     let line = |name: &str| {
-        let of = |&(key, quantity): &(&'static str, Quantity)| {
-            Some((key, details.series(quantity, name, Resolution::Full)?))
+        let of = |&(key, quantity, scale): &Column| {
+            let series = details.series(quantity, name, Resolution::Full)?;
+            Some((key, series, scale))
         };
-        let series: Vec<(&str, &TimeSeries)> = quantities.iter().filter_map(of).collect();
-        let (_, first) = series.first()?;
+        let series: Vec<(&str, &TimeSeries, f64)> = quantities.iter().filter_map(of).collect();
+        let (_, first, _) = series.first()?;
         let trials = first.means.iter().flatten().map(|mean| mean.n).max();
         Some(json_line(&OverTime {
-            over_time: what,
-            metric: None,
+            kind,
             name,
             factors,
             n: trials.unwrap_or(0),
             interval_s: first.interval,
             quantities: { series.iter() }
-                .map(|(key, series)| (*key, Means::of(series.means.iter().copied())))
+                .map(|(key, series, scale)| (*key, Means::of(series.means.iter().copied(), *scale)))
                 .collect(),
         }))
     };
@@ -158,24 +172,18 @@ mod tests {
         assert_eq!(lines.len(), 3 * measured.count());
         let flow = &lines[0];
         assert_eq!(
-            (&flow["over_time"], &flow["name"]),
-            (&"flow".into(), &"a".into())
+            (&flow["kind"], &flow["name"]),
+            (&"flow_series".into(), &"a".into())
         );
-        assert_eq!(
-            (&flow["metric"], &flow["interval_s"]),
-            (&Value::Null, &0.5.into())
-        );
+        assert_eq!(flow["interval_s"], 0.5);
         let n = flow["n"].as_u64().unwrap();
-        assert_eq!(flow["goodput_mbit"]["mean"][1], 4.0);
-        assert!(
-            n < 2 || flow["goodput_mbit"]["ci95"][0].is_array(),
-            "{flow}"
-        );
-        assert_eq!(flow["rtt_ms"]["mean"], json!([null, 4.0]));
-        assert_eq!(lines[1]["over_time"], "link");
+        assert_eq!(flow["goodput_bps"]["mean"][1], 4e6);
+        assert!(n < 2 || flow["goodput_bps"]["ci95"][0].is_array(), "{flow}");
+        assert_eq!(flow["rtt_s"]["mean"], json!([null, 0.004]));
+        assert_eq!(lines[1]["kind"], "link_series");
         assert_eq!(lines[1]["queue"]["mean"], json!([1.0, 2.0]));
-        assert_eq!(lines[2]["distribution"], "rtt");
+        assert_eq!(lines[2]["of"], "rtt");
         assert_eq!(lines[2]["share"][9], 0.999);
-        assert_eq!(lines[2]["mean"][9], 10.0);
+        assert_eq!(lines[2]["time_s"]["mean"][9], 0.01);
     }
 }

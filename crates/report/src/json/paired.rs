@@ -10,16 +10,15 @@ use serde::Serialize;
 /// One cell, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
-    /// Null, so that readers who select lines by metric skip this one.
-    metric: Option<&'a str>,
-    paired: &'a Factors,
-    against: String,
+    kind: &'static str,
+    factors: &'a Factors,
+    baseline: String,
     differences: Vec<Difference>,
 }
 
 #[derive(Serialize)]
 struct Difference {
-    of: &'static str,
+    metric: &'static str,
     unit: &'static str,
     n: usize,
     mean: Option<f64>,
@@ -32,12 +31,12 @@ pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let lines = found.paired.iter().map(|one| {
         let differences = metrics.iter().zip(&one.changes);
         json_line(&Line {
-            metric: None,
-            paired: one.factors,
-            against: format!("{}={}", compare.factor, compare.baseline),
+            kind: "paired_differences",
+            factors: one.factors,
+            baseline: format!("{}={}", compare.factor, compare.baseline),
             differences: differences
                 .map(|(metric, change)| Difference {
-                    of: metric.name,
+                    metric: metric.name,
                     unit: metric.unit,
                     n: change.map_or(0, |change| change.n),
                     mean: change.map(|change| change.mean),

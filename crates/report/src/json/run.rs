@@ -25,8 +25,7 @@ pub struct Paths<'a> {
 /// The line, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
-    // Null, so that readers who select lines by metric skip this one.
-    metric: Option<&'a str>,
+    kind: &'static str,
     run: &'a str,
     backend: String,
     plan: &'a str,
@@ -46,7 +45,7 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct QualityCheck<'a> {
     state: State,
-    faults: &'a [String],
+    errors: &'a [String],
     warnings: Vec<String>,
 }
 
@@ -76,14 +75,14 @@ pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
     let disturbances = found.disturbances;
     let name = |path: &Path| path.display().to_string();
     json_line(&Line {
-        metric: None,
+        kind: "run",
         run: &found.plan.name,
         backend: found.plan.backend.to_string(),
         plan: &found.plan.hash,
         state: found.state(),
         quality_check: QualityCheck {
             state: quality_check.state(),
-            faults: &quality_check.faults,
+            errors: &quality_check.faults,
             warnings: quality_check
                 .warnings
                 .iter()
@@ -135,7 +134,10 @@ mod tests {
             serde_json::from_str(&run_json(&found, paths)).unwrap()
         };
         let sound = object(&trials);
-        assert_eq!(sound["run"], "synthetic");
+        assert_eq!(
+            (&sound["kind"], &sound["run"]),
+            (&"run".into(), &"synthetic".into())
+        );
         assert_eq!(sound["quality_check"]["state"], "passed");
         assert_eq!(sound["headline"].as_array().unwrap().len(), 3);
         assert_eq!(sound["unmeasured"], json!([]));
@@ -147,7 +149,7 @@ mod tests {
         trials[0].flags.push("disturbed".into());
         trials[1].failure = Some("timed out".into());
         let warned = object(&trials);
-        assert_eq!(warned["state"], "passed with warnings");
+        assert_eq!(warned["state"], "passed_with_warnings");
         let warning =
             "approximate results: other work disturbed 1 of 7 trials; repeat on an idle machine";
         assert_eq!(warned["quality_check"]["warnings"], json!([warning]));
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(measured["unit"], "Mbit/s");
         assert_eq!(measured["where"], "here");
         assert!(measured["change_ci95"][0].as_f64() < measured["change_percent"].as_f64());
-        assert_eq!(absent["finding"], "left out");
+        assert_eq!(absent["finding"], "left_out");
         assert_eq!(absent["reason"], "needs a Windows host");
         assert_eq!(absent["mean"], Value::Null);
         let headline = object["headline"].as_array().unwrap();

@@ -18,6 +18,7 @@ pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
 /// One line, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     metric: &'a str,
     unit: &'a str,
     factors: &'a Factors,
@@ -48,10 +49,11 @@ fn line(shift: &Shift) -> Line<'_> {
     let is_any = both.iter().any(|cell| is_trimmed(cell));
     let plain = |mean: Mean| mean.trimmed.map_or(mean.mean, |trimmed| trimmed.plain);
     let name = |cell: &Comparison| match is_trimmed(cell) {
-        true => "trimmed mean",
+        true => "trimmed_mean",
         false => "mean",
     };
     Line {
+        kind: "change",
         metric: shift.after.metric.name,
         unit: shift.after.metric.unit,
         factors: &shift.after.factors,

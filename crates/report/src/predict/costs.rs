@@ -44,7 +44,7 @@ struct FitLine<'a> {
     spread_percent: f64,
     lack_of_fit_p: Option<f64>,
     misfit_percent: f64,
-    segments: [f64; 2],
+    segment_bytes: [f64; 2],
 }
 
 /// Costs in seconds, and their covariance in s^2.
@@ -66,7 +66,7 @@ struct FigureLine<'a> {
     quantity: &'a str,
     unit: &'a str,
     mtu: u64,
-    segment: f64,
+    segment_bytes: f64,
     value: f64,
     /// Without an upper end where the cost may be zero.
     pi95: [Option<f64>; 2],
@@ -261,7 +261,7 @@ fn fit_line<'a>(one: &'a PredictedSeries, quantity: Quantity, fit: &CostFit) -> 
         spread_percent: 100.0 * fit.spread,
         lack_of_fit_p: fit.lack_of_fit.map(|test| test.p),
         misfit_percent: 100.0 * fit.misfit,
-        segments: [fit.segments.0, fit.segments.1],
+        segment_bytes: [fit.segments.0, fit.segments.1],
     }
 }
 
@@ -278,7 +278,7 @@ fn figure_line<'a>(one: &'a PredictedSeries, figure: &'a Figure) -> FigureLine<'
         quantity: figure.quantity.name,
         unit: figure.quantity.unit,
         mtu: figure.mtu,
-        segment: figure.segment,
+        segment_bytes: figure.segment,
         value: figure.value,
         pi95: [
             finite(figure.interval.low.max(0.0)),

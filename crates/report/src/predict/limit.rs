@@ -11,29 +11,31 @@ use crate::figure;
 
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     stack: &'a str,
-    rate_bits_per_second: u64,
+    rate_bps: u64,
     mtu: u64,
-    payload: u64,
-    wire: u64,
+    payload_bytes: u64,
+    wire_bytes: u64,
     frames_per_second: f64,
-    goodput_bits_per_second: f64,
+    goodput_bps: f64,
     efficiency_percent: f64,
-    serialisation_us: f64,
+    serialisation_s: f64,
 }
 
 /// The figures of one rate and MTU.
 fn line<'a>(stack: &'a str, rate: Rate, mtu: Bytes, sizes: &Sizes) -> Line<'a> {
     Line {
+        kind: "limit",
         stack,
-        rate_bits_per_second: rate.bits_per_second(),
+        rate_bps: rate.bits_per_second(),
         mtu: mtu.get(),
-        payload: sizes.carried().get(),
-        wire: sizes.wire.get(),
+        payload_bytes: sizes.carried().get(),
+        wire_bytes: sizes.wire.get(),
         frames_per_second: frames_per_second(rate, sizes.wire),
-        goodput_bits_per_second: rate.bits_per_second() as f64 * sizes.efficiency(),
+        goodput_bps: rate.bits_per_second() as f64 * sizes.efficiency(),
         efficiency_percent: 100.0 * sizes.efficiency(),
-        serialisation_us: sizes.wire.bits() as f64 / rate.megabits_per_second(),
+        serialisation_s: sizes.wire.bits() as f64 / rate.bits_per_second() as f64,
     }
 }
 
@@ -46,20 +48,17 @@ pub fn of_limit(stack: &Stack, rates: &[Rate], full: &[(Bytes, Sizes)]) -> Predi
     });
     let lines: Vec<Line<'_>> = lines.collect();
     let rows = lines.iter().map(|line| {
-        let rate = Rate::from_bits_per_second(line.rate_bits_per_second);
+        let rate = Rate::from_bits_per_second(line.rate_bps);
         let (unit, scale) = rate.map_or(("bit/s", 1.0), unit_of);
         vec![
             rate.map(figure::rate).unwrap_or_default(),
             line.mtu.to_string(),
-            line.payload.to_string(),
-            line.wire.to_string(),
+            line.payload_bytes.to_string(),
+            line.wire_bytes.to_string(),
             format!("{:.0}", line.frames_per_second),
-            format!(
-                "{} {unit}",
-                figure::four_digits(line.goodput_bits_per_second / scale)
-            ),
+            format!("{} {unit}", figure::four_digits(line.goodput_bps / scale)),
             percent(line.efficiency_percent / 100.0),
-            figure::four_digits(line.serialisation_us),
+            figure::four_digits(line.serialisation_s * 1e6),
         ]
     });
     let columns = [

@@ -11,13 +11,14 @@ use crate::figure;
 
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     stack: &'a str,
     mtu: u64,
     is_best: bool,
     frame_loss_percent: f64,
-    link_bits_per_second: f64,
-    response_bits_per_second: Option<f64>,
-    goodput_bits_per_second: f64,
+    link_bps: f64,
+    response_bps: Option<f64>,
+    goodput_bps: f64,
     regret_percent: f64,
     undetected_per_frame: Option<f64>,
 }
@@ -56,13 +57,14 @@ pub fn of_optimal(chosen: &Chosen<'_>) -> Prediction {
             .largest(*mtu)
             .map_or(Bytes::ZERO, |full| full.frame);
         Line {
+            kind: "optimal",
             stack: &name,
             mtu: mtu.get(),
             is_best: *mtu == best_mtu,
             frame_loss_percent: 100.0 * expected.loss,
-            link_bits_per_second: expected.link,
-            response_bits_per_second: expected.response,
-            goodput_bits_per_second: expected.goodput(),
+            link_bps: expected.link,
+            response_bps: expected.response,
+            goodput_bps: expected.goodput(),
             regret_percent: 100.0 * (1.0 - expected.goodput() / best.goodput()).max(0.0),
             undetected_per_frame: undetected(frame, chosen.bit_error_rate),
         }
@@ -80,10 +82,9 @@ pub fn of_optimal(chosen: &Chosen<'_>) -> Prediction {
             line.mtu.to_string(),
             best.to_owned(),
             format!("{:.4}", line.frame_loss_percent),
-            rate(line.link_bits_per_second),
-            line.response_bits_per_second
-                .map_or_else(|| "-".to_owned(), rate),
-            rate(line.goodput_bits_per_second),
+            rate(line.link_bps),
+            line.response_bps.map_or_else(|| "-".to_owned(), rate),
+            rate(line.goodput_bps),
             format!("{:.2}", line.regret_percent),
             hamming_distance(frame).map_or_else(|| "-".to_owned(), |bits| (bits - 1).to_string()),
             line.undetected_per_frame

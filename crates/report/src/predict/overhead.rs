@@ -14,21 +14,22 @@ const TCP_HEADER: Bytes = Bytes::new(20);
 #[derive(Serialize)]
 struct LayerLine<'a> {
     layer: &'a str,
-    adds: u64,
-    size: u64,
+    added_bytes: u64,
+    size_bytes: u64,
     sources: &'a [&'static str],
 }
 
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     stack: &'a str,
     mtu: u64,
     layers: Vec<LayerLine<'a>>,
-    payload: u64,
+    payload_bytes: u64,
     packets: u64,
-    packet: u64,
-    frame: u64,
-    wire: u64,
+    packet_bytes: u64,
+    frame_bytes: u64,
+    wire_bytes: u64,
     efficiency_percent: f64,
     mss: Option<u64>,
 }
@@ -177,22 +178,23 @@ fn line(stack: &Stack, name: &str, mtu: Bytes, sizes: &Sizes) -> String {
     };
     let layers: Vec<_> = added(stack, sizes).map(layer).collect();
     json_line(&Line {
+        kind: "overhead",
         stack: name,
         mtu: mtu.get(),
         layers: layers
             .iter()
             .map(|(word, adds, size, sources)| LayerLine {
                 layer: word,
-                adds: *adds,
-                size: *size,
+                added_bytes: *adds,
+                size_bytes: *size,
                 sources,
             })
             .collect(),
-        payload: sizes.payload.get(),
+        payload_bytes: sizes.payload.get(),
         packets: sizes.packets,
-        packet: sizes.packet.get(),
-        frame: sizes.frame.get(),
-        wire: sizes.wire.get(),
+        packet_bytes: sizes.packet.get(),
+        frame_bytes: sizes.frame.get(),
+        wire_bytes: sizes.wire.get(),
         efficiency_percent: 100.0 * sizes.efficiency(),
         mss: mss(stack, sizes),
     })

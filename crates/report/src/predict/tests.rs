@@ -43,9 +43,9 @@ fn headers_have_a_row_each_and_mtus_a_column_each() {
     has_row(&text, "1500 1378 160 89.60 1390");
     let lines = objects(&found);
     assert_eq!(lines.len(), 2);
-    assert_eq!(lines[0]["layers"][3]["size"], 1472);
+    assert_eq!(lines[0]["layers"][3]["size_bytes"], 1472);
     assert_eq!(lines[0]["mss"], 1390);
-    assert_eq!(lines[1]["wire"], 9038);
+    assert_eq!(lines[1]["wire_bytes"], 9038);
 }
 
 #[test]

@@ -24,33 +24,35 @@ pub struct Sent<'a> {
 
 #[derive(Serialize)]
 struct Line<'a> {
+    kind: &'static str,
     stack: &'a str,
-    size: u64,
+    size_bytes: u64,
     mtu: u64,
     frames: u64,
-    payload_per_frame: u64,
-    wire: u64,
-    rate_bits_per_second: u64,
-    stages: u64,
-    time_ms: f64,
+    payload_per_frame_bytes: u64,
+    wire_bytes: u64,
+    rate_bps: u64,
+    hops: u64,
+    time_s: f64,
     time_percent: f64,
 }
 
 /// Frames and time of a transfer at each of these MTUs.
 pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer)]) -> Prediction {
     let name = stack.to_string();
-    let time = |transfer: &Transfer| transfer.time(sent.rate, sent.stages).as_millis_f64();
+    let time = |transfer: &Transfer| transfer.time(sent.rate, sent.stages).as_secs_f64();
     let first = transfers.first().map_or(1.0, |(_, first)| time(first));
     let lines = transfers.iter().map(|(mtu, transfer)| Line {
+        kind: "transfer",
         stack: &name,
-        size: sent.size.get(),
+        size_bytes: sent.size.get(),
         mtu: mtu.get(),
         frames: transfer.frames,
-        payload_per_frame: transfer.full.carried().get(),
-        wire: transfer.wire().get(),
-        rate_bits_per_second: sent.rate.bits_per_second(),
-        stages: sent.stages,
-        time_ms: time(transfer),
+        payload_per_frame_bytes: transfer.full.carried().get(),
+        wire_bytes: transfer.wire().get(),
+        rate_bps: sent.rate.bits_per_second(),
+        hops: sent.stages,
+        time_s: time(transfer),
         time_percent: 100.0 * time(transfer) / first,
     });
     let lines: Vec<Line<'_>> = lines.collect();
@@ -58,9 +60,9 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
         vec![
             line.mtu.to_string(),
             line.frames.to_string(),
-            line.payload_per_frame.to_string(),
-            line.wire.to_string(),
-            figure::four_digits(line.time_ms),
+            line.payload_per_frame_bytes.to_string(),
+            line.wire_bytes.to_string(),
+            figure::four_digits(line.time_s * 1e3),
             format!("{:.1}", line.time_percent),
         ]
     });
@@ -81,7 +83,9 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
         "{name} at {} {links}: serialisation only, without propagation, start-up and hosts.",
         figure::rate(sent.rate)
     );
-    let points = lines.iter().map(|line| (line.mtu as f64, line.time_ms));
+    let points = lines
+        .iter()
+        .map(|line| (line.mtu as f64, line.time_s * 1e3));
     Prediction {
         chart: Chart {
             title: format!("Time of {} bytes: {name}", sent.size.get()),

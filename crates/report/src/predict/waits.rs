@@ -27,13 +27,14 @@ pub struct Waits<'a> {
 
 #[derive(Serialize)]
 struct WaitLine<'a> {
+    kind: &'static str,
     stack: &'a str,
-    rate_bits_per_second: u64,
+    rate_bps: u64,
     mix: Option<&'a str>,
     mtu: u64,
     load_percent: f64,
-    packet_us: f64,
-    wait_us: f64,
+    packet_s: f64,
+    wait_s: f64,
 }
 
 /// The mean waits at each MTU and load.
@@ -46,13 +47,14 @@ pub fn of_waits(found: &Waits<'_>) -> Prediction {
             .iter()
             .zip(waits)
             .map(move |(load, wait)| WaitLine {
+                kind: "wait",
                 stack: name,
-                rate_bits_per_second: found.rate.bits_per_second(),
+                rate_bps: found.rate.bits_per_second(),
                 mix: found.mix,
                 mtu: mtu.get(),
                 load_percent: 100.0 * load,
-                packet_us: packet * 1e6,
-                wait_us: wait * 1e6,
+                packet_s: *packet,
+                wait_s: *wait,
             })
     });
     let lines: Vec<WaitLine<'_>> = lines.collect();
@@ -125,33 +127,36 @@ const FRAMING: Bytes = Bytes::new(38);
 
 #[derive(Serialize)]
 struct BundleLine {
+    kind: &'static str,
     packets: u32,
     added_bytes: i64,
-    added_bytes_as_printed: i64,
+    printed_added_bytes: i64,
 }
 
 #[derive(Serialize)]
 struct TimerLine {
-    jfet_us: f64,
+    kind: &'static str,
+    max_wait_s: f64,
     arrivals_per_second: f64,
     packets: f64,
-    wait_us: f64,
+    wait_s: f64,
 }
 
 /// The bytes that bundles add to the wire, and how long their packets wait.
 pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
     let header = found.ip.header();
     let bundles = found.packets.iter().map(|packets| BundleLine {
+        kind: "bundle",
         packets: *packets,
         added_bytes: bundle_cost(header, *packets, FRAMING),
-        added_bytes_as_printed: bundle_cost_as_printed(header, *packets, FRAMING),
+        printed_added_bytes: bundle_cost_as_printed(header, *packets, FRAMING),
     });
     let bundles: Vec<BundleLine> = bundles.collect();
     let rows = bundles.iter().map(|line| {
         vec![
             line.packets.to_string(),
             line.added_bytes.to_string(),
-            line.added_bytes_as_printed.to_string(),
+            line.printed_added_bytes.to_string(),
         ]
     });
     let mut tables = vec![table(
@@ -161,10 +166,11 @@ pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
     )];
     let timers = found.timer.iter().flat_map(|(timer, arrivals)| {
         arrivals.iter().map(|arrivals| TimerLine {
-            jfet_us: timer.as_secs_f64() * 1e6,
+            kind: "bundle_wait",
+            max_wait_s: timer.as_secs_f64(),
             arrivals_per_second: *arrivals,
             packets: bundle_packets(*timer, *arrivals),
-            wait_us: bundle_wait(*timer, *arrivals) * 1e6,
+            wait_s: bundle_wait(*timer, *arrivals),
         })
     });
     let timers: Vec<TimerLine> = timers.collect();
@@ -172,9 +178,9 @@ pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
         let rows = timers.iter().map(|line| {
             [
                 line.arrivals_per_second,
-                line.jfet_us,
+                line.max_wait_s * 1e6,
                 line.packets,
-                line.wait_us,
+                line.wait_s * 1e6,
             ]
             .map(four_digits)
             .to_vec()

@@ -13,12 +13,13 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct SearchLine<'a> {
+    kind: &'static str,
     search: &'a str,
     runs: usize,
     settings: Option<usize>,
     sampled: usize,
     run: usize,
-    refused: usize,
+    rejected: usize,
     is_all: bool,
     is_complete: bool,
     deciding: Vec<&'a str>,
@@ -28,6 +29,7 @@ struct SearchLine<'a> {
 
 #[derive(Serialize)]
 struct QuestionLine<'a> {
+    kind: &'static str,
     question: usize,
     text: &'a str,
     alternative: Option<&'a Factors>,
@@ -49,16 +51,18 @@ struct EffectLine<'a> {
 
 #[derive(Serialize)]
 struct NearLine<'a> {
-    near: usize,
-    reading: &'a str,
+    kind: &'static str,
+    rank: usize,
+    interpretation: &'a str,
     distance: f64,
-    fresh: Option<f64>,
+    revalidated_distance: Option<f64>,
     setting: Factors,
 }
 
 #[derive(Serialize)]
 struct PointLine<'a> {
-    point: usize,
+    kind: &'static str,
+    setting_id: usize,
     is_sampled: bool,
     seeds: usize,
     setting: Factors,
@@ -82,12 +86,13 @@ pub fn sensitivity_json(found: &Findings<'_>) -> Vec<String> {
     let factors = |point: &Point| Factors(levels(asked.plan, point));
     let deciding = found.deciding();
     let search = SearchLine {
+        kind: "search",
         search: &asked.plan.name,
         runs: asked.runs,
         settings: found.space,
         sampled: found.sampled(),
         run: found.points.len(),
-        refused: asked.refused,
+        rejected: asked.refused,
         is_all: found.is_all,
         is_complete: asked.is_complete,
         deciding: deciding
@@ -107,6 +112,7 @@ pub fn sensitivity_json(found: &Findings<'_>) -> Vec<String> {
         let turn = judged.turn.as_ref();
         let at_place = |place: usize| factors(&found.points[place].point);
         json_line(&QuestionLine {
+            kind: "question",
             question: at + 1,
             text: &judged.question.text,
             alternative: judged.question.alternative.as_ref(),
@@ -122,16 +128,18 @@ pub fn sensitivity_json(found: &Findings<'_>) -> Vec<String> {
     let nearest = found.nearest.iter().flat_map(|nearest| &nearest.points);
     let nearest = nearest.enumerate().map(|(at, near)| {
         json_line(&NearLine {
-            near: at + 1,
-            reading: &near.reading.name,
+            kind: "nearest_setting",
+            rank: at + 1,
+            interpretation: &near.reading.name,
             distance: near.distance,
-            fresh: near.fresh,
+            revalidated_distance: near.fresh,
             setting: factors(&found.points[near.place].point),
         })
     });
     let points = found.points.iter().enumerate().map(|(at, ran)| {
         json_line(&PointLine {
-            point: at,
+            kind: "setting",
+            setting_id: at,
             is_sampled: ran.is_sampled,
             seeds: ran.seeds,
             setting: factors(&ran.point),

@@ -103,7 +103,8 @@ pub fn json(rows: &[Row]) -> impl Iterator<Item = String> {
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_map(self.cells())
+        let kind = Cell::Text(Some(self.stats.kind().to_owned()));
+        to.collect_map(std::iter::once(("kind", kind)).chain(self.cells()))
     }
 }
 
@@ -166,6 +167,18 @@ fn columns(rows: &[Row]) -> Vec<Column> {
     columns
 }
 
+impl RowStats {
+    /// What a row is, in JSON.
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Standard(..) => "arrivals",
+            Self::Departures(_) => "departures",
+            Self::Slice(_) => "interval",
+            Self::Ditg(..) => "ditg",
+        }
+    }
+}
+
 impl Row {
     /// Names and values, in the order of docs/reference/json.md.
     fn cells(&self) -> Vec<(&'static str, Cell)> {
@@ -197,14 +210,14 @@ impl Row {
         match &self.stats {
             RowStats::Standard(summary, bound) => standard(summary, *bound, &mut cells),
             RowStats::Departures(departures) => cells.extend([
-                ("seconds", Cell::Real(Some(departures.seconds))),
+                ("duration_s", Cell::Real(Some(departures.seconds))),
                 ("bytes", integer(departures.bytes)),
                 ("goodput_bps", Cell::Real(departures.rate)),
                 ("sent", integer(departures.sent)),
                 ("logged", integer(departures.logged)),
             ]),
             RowStats::Slice(slice) => cells.extend([
-                ("seconds", Cell::Real(Some(slice.seconds))),
+                ("duration_s", Cell::Real(Some(slice.seconds))),
                 ("received", integer(slice.packets)),
                 ("bytes", integer(slice.bytes)),
                 ("missing", Cell::Integer(Some(slice.missing))),
@@ -220,7 +233,7 @@ impl Row {
             ]),
             RowStats::Ditg(stats, order) => {
                 cells.extend([
-                    ("seconds", Cell::Real(Some(stats.seconds))),
+                    ("duration_s", Cell::Real(Some(stats.seconds))),
                     ("packets", integer(stats.packets)),
                     ("bytes", integer(stats.bytes)),
                     ("min_delay_s", Cell::Real(stats.min_delay)),
@@ -231,7 +244,10 @@ impl Row {
                         "delay_standard_deviation_s",
                         Cell::Real(stats.standard_deviation),
                     ),
-                    ("bitrate_kbps", Cell::Real(stats.bitrate)),
+                    (
+                        "bitrate_bps",
+                        Cell::Real(stats.bitrate.map(|rate| rate * 1e3)),
+                    ),
                     ("packet_rate", Cell::Real(stats.packet_rate)),
                 ]);
                 if let Some(order) = order {
@@ -249,7 +265,7 @@ impl Row {
 fn standard(summary: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static str, Cell)>) {
     let (order, delay) = (&summary.order, &summary.delay);
     cells.extend([
-        ("seconds", Cell::Real(Some(summary.seconds))),
+        ("duration_s", Cell::Real(Some(summary.seconds))),
         ("received", integer(summary.received)),
         ("bytes", integer(summary.bytes)),
         ("goodput_bps", Cell::Real(summary.goodput)),

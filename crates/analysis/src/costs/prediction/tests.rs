@@ -108,7 +108,7 @@ fn offloads_and_quantities_that_cannot_be_fitted_are_warnings() {
     bundled.offloads = Offloads::On;
     bundled.points[0].values.push((QUANTITIES[1], 3.0, 4e7));
     let found = predict(&bundled, &[], &asked(&[9000])).unwrap();
-    assert!(has(&found, "offloads") && has(&found, "not-fitted"));
+    assert!(has(&found, "offloads") && has(&found, "not_fitted"));
     assert_eq!(found.fits.len(), 1);
 }
 

@@ -141,16 +141,18 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
             "unsent": directions[1 - number].refused.unsent,
         })
     };
-    let [median, p99, max] = tick.whole.unwrap_or(tick.report.late).map(micros);
+    let late = tick.whole.unwrap_or(tick.report.late);
+    let [median, p99, max] = late.map(Span::as_secs_f64);
     json!({
-        "seconds": tick.elapsed.as_secs_f64(),
-        "last": tick.whole.is_some(),
-        "ways": [direction(0), direction(1)],
+        "kind": "emulation",
+        "elapsed_s": tick.elapsed.as_secs_f64(),
+        "final": tick.whole.is_some(),
+        "directions": [direction(0), direction(1)],
         "departures": tick.report.departures,
-        "late_us_median": median,
-        "late_us_p99": p99,
-        "late_us_max": max,
-        "scheduling": tick.report.scheduling.name(),
+        "timing_error_p50_s": median,
+        "timing_error_p99_s": p99,
+        "timing_error_max_s": max,
+        "scheduling": tick.report.scheduling.name().replace('-', "_"),
     })
 }
 

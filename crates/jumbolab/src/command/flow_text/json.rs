@@ -9,22 +9,21 @@ use traffic::driver::sessions::{
     Asked, DelayDistribution, Flow, FlowInterval, FlowOutcome, Interval, Meter, Outcome,
     PathMtuNotice, Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
 };
-use units::with_unit::{micros, seconds};
+use units::with_unit::seconds;
 use units::{Bytes, Span, Transport};
 
-use super::{Results, delays, has_jitter, per_second};
+use super::{delays, has_jitter, per_second};
 
 /// The result of a flow. Keys without a meaning at this end are absent.
 #[derive(Default, Serialize)]
 struct ResultLine<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    event: Option<&'static str>,
+    kind: &'static str,
     flow: &'a str,
     protocol: &'static str,
     meter: &'static str,
     #[serde(flatten)]
     session: Option<Session>,
-    fault: Option<&'a str>,
+    error: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     reverse: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +31,7 @@ struct ResultLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     merge: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    receive_buffer: Option<u64>,
+    receive_buffer_bytes: Option<u64>,
     #[serde(flatten)]
     departures: Option<Departures>,
     #[serde(flatten)]
@@ -44,7 +43,14 @@ struct ResultLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<u64>,
     #[serde(flatten)]
-    clocks: Option<ClockOffset>,
+    clocks: Option<Clocks>,
+}
+
+/// The other clock less this one, and the bound of the error of that.
+#[derive(Serialize)]
+struct Clocks {
+    clock_offset_s: f64,
+    clock_error_bound_s: f64,
 }
 
 #[derive(Serialize)]
@@ -60,16 +66,16 @@ struct Departures {
     sent: u64,
     sent_bytes: Bytes,
     #[serde(serialize_with = "seconds::serialize")]
-    sent_seconds: Span,
+    sent_duration_s: Span,
     sent_per_second: f64,
-    sent_mbit: f64,
-    refused: u64,
+    sent_bps: f64,
+    rejected: u64,
     unsent: u64,
     too_large: u64,
     missed: u64,
     path_mtu: Option<PathMtuNotice>,
-    timing_error_us: Option<DelayDistribution>,
-    send_buffer: u64,
+    timing_error_s: Option<DelayDistribution>,
+    send_buffer_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -79,7 +85,7 @@ struct RoundTrips {
     echo_duplicates: u64,
     echoes_unexpected: u64,
     echoes_unstamped: u64,
-    round_trip_us: Option<DelayDistribution>,
+    round_trip_s: Option<DelayDistribution>,
 }
 
 /// The counters of a flow's receiver.
@@ -98,20 +104,20 @@ struct Arrivals {
 #[derive(Serialize)]
 struct OneWay {
     #[serde(serialize_with = "seconds::serialize")]
-    received_seconds: Span,
+    received_duration_s: Span,
     received_per_second: f64,
-    received_mbit: f64,
+    received_bps: f64,
     unstamped: u64,
-    negative: u64,
-    delay_us: Option<DelayDistribution>,
-    #[serde(serialize_with = "micros::serialize")]
-    jitter_us: Option<Span>,
+    negative_delays: u64,
+    delay_s: Option<DelayDistribution>,
+    #[serde(serialize_with = "seconds::serialize")]
+    jitter_s: Option<Span>,
 }
 
 /// A flow in an interval. Keys that this end does not know are absent.
 #[derive(Serialize)]
 struct IntervalLine<'a> {
-    event: &'static str,
+    kind: &'static str,
     flow: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<u64>,
@@ -122,7 +128,7 @@ struct IntervalLine<'a> {
     #[serde(flatten)]
     sent: Option<SentInterval>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sent_mbit: Option<f64>,
+    sent_bps: Option<f64>,
     #[serde(flatten)]
     received: Option<ReceivedIn>,
     #[serde(flatten)]
@@ -134,8 +140,8 @@ struct ReceivedIn {
     received: u64,
     received_bytes: Bytes,
     #[serde(serialize_with = "seconds::serialize")]
-    received_seconds: Span,
-    received_mbit: Option<f64>,
+    received_duration_s: Span,
+    received_bps: Option<f64>,
     lost: Option<u64>,
     #[serde(flatten)]
     one_way: Option<OneWayIn>,
@@ -143,65 +149,55 @@ struct ReceivedIn {
 
 #[derive(Serialize)]
 struct OneWayIn {
-    delay_us: Option<Quantiles>,
-    #[serde(serialize_with = "micros::serialize")]
-    jitter_us: Span,
+    delay_s: Option<Quantiles>,
+    #[serde(serialize_with = "seconds::serialize")]
+    jitter_s: Span,
 }
 
 #[derive(Serialize)]
 struct EchoesIn {
     echoes: u64,
     echoes_lost: Option<u64>,
-    round_trip_us: Option<Quantiles>,
+    round_trip_s: Option<Quantiles>,
 }
 
 /// A flow as observed by its sender.
-pub(super) fn sent(
-    flow: &Flow,
-    result: &FlowOutcome,
-    outcome: &Outcome,
-    results: Results,
-) -> String {
+pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> String {
     let sent = result.sent.as_ref();
     let echoed = sent.filter(|_| flow.meter == Meter::RoundTrip);
     let report = result.report.as_ref();
     let lost = |(sent, report): (&Sent, &Report)| sent.messages.saturating_sub(report.messages);
     line(&ResultLine {
-        fault: result.fault.as_deref().or(outcome.fault.as_deref()),
+        error: result.fault.as_deref().or(outcome.fault.as_deref()),
         reverse: flow.reverse.is_some(),
         segmentation: Some(flow.options.segmentation),
         merge: Some(flow.options.merge),
-        receive_buffer: Some(result.receive_buffer),
+        receive_buffer_bytes: Some(result.receive_buffer),
         departures: sent.map(departures),
         round_trips: echoed.map(round_trips),
         tcp: sent.and_then(|sent| sent.tcp.as_ref()),
         arrivals: report.map(|report| arrivals(report, flow.meter)),
         lost: sent.zip(report).map(lost),
-        clocks: outcome.offset,
-        ..ResultLine::new(results, flow.name.as_str(), flow.transport, flow.meter)
+        clocks: outcome.offset.map(clocks),
+        ..ResultLine::new(flow.name.as_str(), flow.transport, flow.meter)
     })
 }
 
 /// A flow that the receiver of a session sent.
-pub(super) fn sent_on_request(
-    served: &Served,
-    flow: &Asked,
-    sent: &Sent,
-    results: Results,
-) -> String {
+pub(super) fn sent_on_request(served: &Served, flow: &Asked, sent: &Sent) -> String {
     line(&ResultLine {
         reverse: true,
         departures: Some(departures(sent)),
-        ..ResultLine::of_session(served, flow, results)
+        ..ResultLine::of_session(served, flow)
     })
 }
 
 /// A flow as observed by its receiver.
-pub(super) fn received(served: &Served, flow: &Asked, report: &Report, results: Results) -> String {
+pub(super) fn received(served: &Served, flow: &Asked, report: &Report) -> String {
     line(&ResultLine {
         merge: Some(flow.merge),
         arrivals: Some(arrivals(report, flow.meter)),
-        ..ResultLine::of_session(served, flow, results)
+        ..ResultLine::of_session(served, flow)
     })
 }
 
@@ -211,13 +207,13 @@ pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
     let of_flow = |flow: &FlowInterval| {
         let one_way = flow.echoes.is_none();
         line(&IntervalLine {
-            event: "interval",
+            kind: "interval",
             flow: flow.name.as_str(),
             session,
             from_s: interval.from,
             to_s: interval.to,
             sent: flow.sent,
-            sent_mbit: flow.sent.and_then(|sent| mbit(sent.bytes, seconds)),
+            sent_bps: flow.sent.and_then(|sent| rate(sent.bytes, seconds)),
             received: flow
                 .received
                 .as_ref()
@@ -230,9 +226,9 @@ pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
 
 impl<'a> ResultLine<'a> {
     /// What is known of each flow.
-    fn new(results: Results, flow: &'a str, transport: Option<Transport>, meter: Meter) -> Self {
+    fn new(flow: &'a str, transport: Option<Transport>, meter: Meter) -> Self {
         Self {
-            event: (results == Results::JsonStream).then_some("result"),
+            kind: "result",
             flow,
             protocol: match transport {
                 Some(Transport::Udp) => "udp",
@@ -240,24 +236,24 @@ impl<'a> ResultLine<'a> {
                 None => "echo",
             },
             meter: match meter {
-                Meter::OneWay => "one-way",
-                Meter::RoundTrip => "round-trip",
+                Meter::OneWay => "one_way",
+                Meter::RoundTrip => "round_trip",
             },
             ..Self::default()
         }
     }
 
     /// What a receiver knows of each flow.
-    fn of_session(served: &'a Served, flow: &'a Asked, results: Results) -> Self {
+    fn of_session(served: &'a Served, flow: &'a Asked) -> Self {
         let transport = Some(flow.transport);
         Self {
             session: Some(Session {
                 session: served.session.number,
                 peer: served.session.peer,
             }),
-            fault: served.fault.as_deref(),
-            clocks: Some(served.session.offset),
-            ..Self::new(results, flow.name.as_str(), transport, flow.meter)
+            error: served.fault.as_deref(),
+            clocks: Some(clocks(served.session.offset)),
+            ..Self::new(flow.name.as_str(), transport, flow.meter)
         }
     }
 }
@@ -268,16 +264,16 @@ fn departures(sent: &Sent) -> Departures {
         offered: sent.offered,
         sent: sent.messages,
         sent_bytes: sent.bytes,
-        sent_seconds: sent.lasted,
+        sent_duration_s: sent.lasted,
         sent_per_second: each,
-        sent_mbit: bits / 1e6,
-        refused: sent.refused,
+        sent_bps: bits,
+        rejected: sent.refused,
         unsent: sent.unsent,
         too_large: sent.too_large,
         missed: sent.missed(),
         path_mtu: sent.path_mtu,
-        timing_error_us: sent.timing_error,
-        send_buffer: sent.send_buffer,
+        timing_error_s: sent.timing_error,
+        send_buffer_bytes: sent.send_buffer,
     }
 }
 
@@ -288,7 +284,7 @@ fn round_trips(sent: &Sent) -> RoundTrips {
         echo_duplicates: sent.copies,
         echoes_unexpected: sent.unexpected,
         echoes_unstamped: sent.unstamped,
-        round_trip_us: sent.round_trips,
+        round_trip_s: sent.round_trips,
     }
 }
 
@@ -308,13 +304,13 @@ fn one_way(report: &Report) -> OneWay {
     let lasted = Span::from_nanos(report.lasted);
     let [each, bits] = per_second(report.messages, Bytes::new(report.bytes), lasted);
     OneWay {
-        received_seconds: lasted,
+        received_duration_s: lasted,
         received_per_second: each,
-        received_mbit: bits / 1e6,
+        received_bps: bits,
         unstamped: report.unstamped,
-        negative: report.negative,
-        delay_us: (report.delayed > 0).then(|| delays(report)),
-        jitter_us: has_jitter(report).then(|| Span::from_nanos(report.jitter)),
+        negative_delays: report.negative,
+        delay_s: (report.delayed > 0).then(|| delays(report)),
+        jitter_s: has_jitter(report).then(|| Span::from_nanos(report.jitter)),
     }
 }
 
@@ -322,12 +318,12 @@ fn received_in(received: &ReceivedInterval, one_way: bool) -> ReceivedIn {
     ReceivedIn {
         received: received.messages,
         received_bytes: received.bytes,
-        received_seconds: received.lasted,
-        received_mbit: mbit(received.bytes, received.lasted.as_secs_f64()),
+        received_duration_s: received.lasted,
+        received_bps: rate(received.bytes, received.lasted.as_secs_f64()),
         lost: received.known_lost(),
         one_way: one_way.then(|| OneWayIn {
-            delay_us: known(received.delays),
-            jitter_us: received.jitter,
+            delay_s: known(received.delays),
+            jitter_s: received.jitter,
         }),
     }
 }
@@ -336,12 +332,20 @@ fn echoes_in(echoes: &ReceivedInterval) -> EchoesIn {
     EchoesIn {
         echoes: echoes.messages,
         echoes_lost: echoes.known_lost(),
-        round_trip_us: known(echoes.delays),
+        round_trip_s: known(echoes.delays),
     }
 }
 
-fn mbit(bytes: Bytes, seconds: f64) -> Option<f64> {
-    (seconds > 0.0).then(|| bytes.get() as f64 * 8.0 / seconds / 1e6)
+/// In bit/s.
+fn rate(bytes: Bytes, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| bytes.get() as f64 * 8.0 / seconds)
+}
+
+fn clocks(offset: ClockOffset) -> Clocks {
+    Clocks {
+        clock_offset_s: offset.nanos as f64 / 1e9,
+        clock_error_bound_s: offset.bound as f64 / 1e9,
+    }
 }
 
 fn known(delays: Quantiles) -> Option<Quantiles> {

@@ -40,21 +40,24 @@ impl Log {
 
     /// Writes a line: the instant, the event and its facts. A line that says the same as
     /// the one before is left out, unless it answers a signal.
-    pub(super) fn event(&mut self, event: &str, facts: &[(&str, Value)]) -> Result<()> {
+    pub(super) fn event(&mut self, kind: &str, facts: &[(&str, Value)]) -> Result<()> {
         let mut object = Map::new();
-        object.insert("event".to_owned(), event.into());
+        object.insert("kind".to_owned(), kind.into());
         for (name, value) in facts {
             object.insert((*name).to_owned(), value.clone());
         }
         let said = Value::Object(object.clone()).to_string();
-        let answers = matches!(event, "reloaded" | "not-reloaded");
+        let answers = matches!(kind, "reloaded" | "not_reloaded");
         if !answers && self.latest.as_ref() == Some(&said) {
             return Ok(());
         }
         self.latest = Some(said);
         let mut line = Map::new();
         let nanos = Epoch::now().unix_nanos();
-        line.insert("unix_ms".to_owned(), (nanos / 1_000_000).into());
+        line.insert(
+            "unix_s".to_owned(),
+            ((nanos / 1_000_000) as f64 / 1e3).into(),
+        );
         line.append(&mut object);
         let line = Value::Object(line).to_string();
         match &mut self.file {
@@ -70,7 +73,7 @@ impl Log {
     pub(super) fn changes(&mut self, before: &Report, after: &Report) -> Result<()> {
         if before.prefixes != after.prefixes {
             let facts = [
-                ("before", before.prefixes.into()),
+                ("prefixes_before", before.prefixes.into()),
                 ("prefixes", after.prefixes.into()),
             ];
             self.event("table", &facts)?;
@@ -83,10 +86,10 @@ impl Log {
             if peer.path_mtu != earlier.path_mtu {
                 let facts = [
                     ("peer", Value::from(name.clone())),
-                    ("before", earlier.path_mtu.into()),
-                    ("bytes", peer.path_mtu.into()),
+                    ("mtu_before", earlier.path_mtu.into()),
+                    ("mtu", peer.path_mtu.into()),
                 ];
-                self.event("path-mtu", &facts)?;
+                self.event("path_mtu", &facts)?;
             }
             let errors = peer.path_errors.saturating_sub(earlier.path_errors);
             let unsent = peer.unsent_bundles.saturating_sub(earlier.unsent_bundles);
@@ -96,14 +99,14 @@ impl Log {
                     ("path_errors", errors.into()),
                     ("unsent_bundles", unsent.into()),
                 ];
-                self.event("not-delivered", &facts)?;
+                self.event("not_delivered", &facts)?;
             }
         }
         self.secrets(before, after)?;
         let refused = |report: &Report| report.counts.total().inward.refusals;
         let reasons = reasons(&refused(before), &refused(after));
         if !reasons.is_empty() {
-            self.event("refused", &reasons)?;
+            self.event("rejected", &reasons)?;
         }
         Ok(())
     }
@@ -164,7 +167,7 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
     );
     let unsent: u64 = report.peers.iter().map(|peer| peer.unsent).sum();
     vec![
-        ("came", total.outward.came.into()),
+        ("received", total.outward.came.into()),
         ("fragments", total.outward.fragments.into()),
         ("bundles", total.outward.bundles.into()),
         ("bundled", total.outward.bundled.into()),
@@ -177,9 +180,9 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("errors", report.counts.errors.into()),
         ("inside_sent", report.inside.sent.into()),
         ("inside_fragments", report.inside.fragments.into()),
-        ("inside_refused", report.inside.refused.into()),
+        ("inside_rejected", report.inside.refused.into()),
         ("inward_dropped", total.inward.drops.total().into()),
-        ("refused", total.inward.refusals.total().into()),
+        ("rejected", total.inward.refusals.total().into()),
         ("reasons", reasons),
     ]
 }
@@ -194,7 +197,7 @@ mod tests {
         let path = folder.path().join("g.log");
         let mut log = Log::open(Some(&path)).unwrap();
         let facts = [("prefixes", 3.into())];
-        let events = ["problem", "reloaded", "not-reloaded"];
+        let events = ["problem", "reloaded", "not_reloaded"];
         for event in events {
             for _ in 0..3 {
                 log.event(event, &facts).unwrap();

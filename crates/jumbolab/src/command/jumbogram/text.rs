@@ -18,11 +18,11 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
         return line(&json!({
             "kind": "jumbograms",
             "over": word(over),
-            "size": size,
-            "packet": carried.packet,
+            "size_bytes": size,
+            "packet_bytes": carried.packet,
             "jumbogram": carried.jumbogram,
             "sent": carried.sent,
-            "arrived": carried.arrived.len(),
+            "received": carried.arrived.len(),
             "whole": whole,
             "packets": carried.packets,
             "forwarded": carried.forwarded,
@@ -70,23 +70,23 @@ pub(super) fn measured(
     };
     if as_json {
         return line(&json!({
-            "kind": "jumbograms-measured",
+            "kind": "jumbograms_measured",
             "over": word(over),
             "by": how,
-            "size": size,
-            "packet": found.packet,
+            "size_bytes": size,
+            "packet_bytes": found.packet,
             "jumbogram": found.jumbogram,
-            "delay_ms": mean,
-            "delay_p50_ms": middle,
-            "delay_p99_ms": high,
+            "delay_mean_s": mean / 1e3,
+            "delay_p50_s": middle / 1e3,
+            "delay_p99_s": high / 1e3,
             "delays": found.delays.len(),
-            "throughput_mbit": rate,
-            "size_over_delay_mbit": 8e-3 * f64::from(size) / mean.max(1e-9),
+            "throughput_bps": rate * 1e6,
+            "size_over_delay_bps": 8e3 * f64::from(size) / mean.max(1e-9),
             "messages": found.messages,
             "bytes": found.bytes,
-            "seconds": seconds,
-            "cpu_s_per_gb": per_gigabyte(found.programs),
-            "cpu_machine_s_per_gb": per_gigabyte(found.machine),
+            "duration_s": seconds,
+            "cpu_per_gb_s": per_gigabyte(found.programs),
+            "cpu_machine_per_gb_s": per_gigabyte(found.machine),
             "packets": found.packets,
             "bytes_per_packet": each,
             "window": found.window,
@@ -115,10 +115,10 @@ pub(super) fn measured(
 pub(super) fn sent(sent: &Sent, size: u32, to: SocketAddr, as_json: bool) -> String {
     match as_json {
         true => line(&json!({
-            "kind": "jumbograms-sent",
+            "kind": "jumbograms_sent",
             "to": to.to_string(),
-            "size": size,
-            "packet": sent.packet,
+            "size_bytes": size,
+            "packet_bytes": sent.packet,
             "jumbogram": sent.jumbogram,
             "sent": sent.messages,
         })),
@@ -136,7 +136,7 @@ pub(super) fn arrived(one: &Arrived, from: SocketAddr, as_json: bool) -> String 
         return format!("from {}: {}", from.ip(), of_one(one).trim_start());
     }
     let mut value = of_arrived(one);
-    value["kind"] = "jumbogram-received".into();
+    value["kind"] = "jumbogram_received".into();
     value["from"] = from.ip().to_string().into();
     line(&value)
 }
@@ -145,7 +145,7 @@ fn of_arrived(one: &Arrived) -> Value {
     json!({
         "number": one.number,
         "bytes": one.bytes,
-        "delay_us": bytes(one.delay_nanos) / 1e3,
+        "delay_s": bytes(one.delay_nanos) / 1e9,
         "digest": hexadecimal(one.digest),
         "whole": one.whole,
     })

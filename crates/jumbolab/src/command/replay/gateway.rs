@@ -78,18 +78,19 @@ fn verdict(agreement: &Agreement) -> String {
 
 /// A line for programs; `agreement` of the recorded settings.
 fn json(own: &ReplayedSettings, agreement: Option<&Agreement>) -> Value {
-    let [median, ninety, p99] = own.waits.map(|wait| wait.map(Span::as_millis_f64));
+    let [median, ninety, p99] = own.waits.map(|wait| wait.map(Span::as_secs_f64));
     let mut object = json!({
+        "kind": "gateway_replay",
         "settings": own.settings.as_deref().unwrap_or("recorded"),
         "arrived": own.arrived,
         "core_packets": own.bundles,
         "sent": own.sent,
         "dropped": own.dropped,
-        "taken_out": own.taken_out,
+        "inner_dropped": own.taken_out,
         "marked": own.marked,
-        "hold_median_ms": median,
-        "hold_p90_ms": ninety,
-        "hold_p99_ms": p99,
+        "hold_p50_s": median,
+        "hold_p90_s": ninety,
+        "hold_p99_s": p99,
     });
     if let Some(agreement) = agreement {
         object["compared"] = agreement.compared.into();

@@ -73,14 +73,14 @@ all 'tcp-reverse 10.0.3.2 --protocol tcp --for 1s --reverse --json' \
         ("answers", "answers of 2500 bytes was", "fd00:3::2"),
     ] {
         let flow = objects(&dir, file).remove(0);
-        let fault = flow["fault"].as_str().unwrap_or_default();
+        let fault = flow["error"].as_str().unwrap_or_default();
         let says = fault.contains(what) && fault.ends_with(&hole(host));
         assert!(says, "{file}: {flow}");
     }
     let mut flows = objects(&dir, "udp");
     let result = flows.pop().unwrap();
     assert_eq!(result.count("lost"), result.count("sent"), "{result}");
-    let fault = result["fault"].as_str().unwrap_or_default();
+    let fault = result["error"].as_str().unwrap_or_default();
     assert!(
         fault.contains("none of") && fault.ends_with(&hole("10.0.3.2")),
         "{result}"

@@ -9,7 +9,7 @@ use super::Receiver;
 
 /// The objects of an event.
 fn of<'a>(objects: &'a [Value], event: &str) -> Vec<&'a Value> {
-    let chosen = objects.iter().filter(|object| object["event"] == event);
+    let chosen = objects.iter().filter(|object| object["kind"] == event);
     chosen.collect()
 }
 
@@ -26,7 +26,7 @@ fn each_interval_is_an_object_and_the_results_come_last() {
             let intervals = of(&objects, "interval");
             let results = of(&objects, "result");
             assert_eq!(results.len(), 1, "{objects:?}");
-            assert_eq!(objects.last().unwrap()["event"], "result");
+            assert_eq!(objects.last().unwrap()["kind"], "result");
             let result = results[0];
             for pair in intervals.windows(2) {
                 assert_eq!(pair[0]["to_s"], pair[1]["from_s"]);
@@ -39,7 +39,7 @@ fn each_interval_is_an_object_and_the_results_come_last() {
                     .sum();
                 assert!(sum <= result.count(whole), "{key}: {objects:?}");
             }
-            let answered = |interval: &&&Value| interval["delay_us"].is_object();
+            let answered = |interval: &&&Value| interval["delay_s"].is_object();
             match intervals.iter().filter(answered).count() {
                 5.. => Ok(()),
                 few => Err(Disturbed(format!("{few} intervals have delays"))),

@@ -32,6 +32,11 @@ const CHECKS: [(&str, &[&str]); 6] = [
     ("Emulated links", &["MTU 1500", "MTU 9000"]),
 ];
 
+/// The value in JSON of a heading.
+fn snake_case(heading: &str) -> String {
+    heading.to_lowercase().replace(' ', "_")
+}
+
 #[track_caller]
 fn checks(outcome: Outcome) -> Vec<Value> {
     let lines = outcome.json();
@@ -59,17 +64,17 @@ fn every_check_is_in_the_json_and_netns_was_really_tried() {
     let checks = checks(dir.run("doctor --json"));
     for (group, names) in CHECKS {
         for name in names {
-            assert_eq!(named(&checks, name)["group"], group, "{name}");
+            assert_eq!(named(&checks, name)["group"], snake_case(group), "{name}");
         }
     }
     let netns = named(&checks, "netns");
     assert_eq!(netns["status"], "ok", "{netns}");
     assert!(
-        netns["figures"]["goodput_mbit"].as_f64() > Some(0.0),
+        netns["values"]["goodput_bps"].as_f64() > Some(0.0),
         "{netns}"
     );
-    let pacer = &named(&checks, "sleep and spin")["figures"];
-    assert!(pacer["late_us_p99"].as_f64() >= pacer["late_us_median"].as_f64());
+    let pacer = &named(&checks, "sleep and spin")["values"];
+    assert!(pacer["timing_error_p99_s"].as_f64() >= pacer["timing_error_p50_s"].as_f64());
     dir.expect_no_process();
     assert!(dir.entries().is_empty(), "left behind: {:?}", dir.entries());
 }

@@ -69,7 +69,7 @@ fn warnings_end_with_0_and_if_strict_with_1() {
     assert_eq!(codes, [Some(0), Some(1)]);
     let warning =
         "approximate results: other work disturbed 1 of 4 trials; repeat on an idle machine";
-    assert_eq!(run["state"], "passed with warnings");
+    assert_eq!(run["state"], "passed_with_warnings");
     assert_eq!(run["quality_check"]["warnings"], json!([warning]));
     let text = dir.run("report r").fine().stdout;
     assert!(
@@ -89,7 +89,7 @@ fn warnings_end_with_0_and_if_strict_with_1() {
         .collect();
     assert_eq!(runs.len(), 2);
     assert_eq!(runs[0]["paths"]["folder"], "sound/r");
-    assert_eq!(runs[1]["state"], "passed with warnings");
+    assert_eq!(runs[1]["state"], "passed_with_warnings");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn datagrams_of_all_sizes_arrive_whole_and_as_one_packet_each() {
     ] {
         let line = format!("send --jumbogram {size} --packets 2 --json");
         let output = dir.run(&line).fine().json().remove(0);
-        assert_eq!(output["packet"], packet, "{output}");
+        assert_eq!(output["packet_bytes"], packet, "{output}");
         assert_eq!(output["jumbogram"], size > 65_527, "{output}");
         for count in ["sent", "whole", "packets"] {
             assert_eq!(output[count], 2, "{count} of {output}");
@@ -62,8 +62,8 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
         let found = output.iter().find(|value| value["kind"] == kind);
         found.unwrap_or_else(|| panic!("{kind} is not in {output:?}"))
     };
-    assert_eq!(of("jumbograms-sent")["packet"], 190_056);
-    let received = of("jumbogram-received");
+    assert_eq!(of("jumbograms_sent")["packet_bytes"], 190_056);
+    let received = of("jumbogram_received");
     assert_eq!(received["bytes"], 190_000);
     assert_eq!(received["whole"], true);
     assert_eq!(received["from"], "::1");
@@ -137,12 +137,12 @@ fn a_measurement_carries_each_message_in_a_packet_and_counts_what_is_lost() {
         // A lost message may or may not have been counted on the link.
         let packets = messages..=messages + number("lost");
         assert!(packets.contains(&number("packets")), "{output}");
-        assert_eq!(number("bytes"), messages * number("size"));
-        assert!(number("delays") >= 20.0 && number("delay_p50_ms") > 0.0);
-        assert!(number("delay_p50_ms") <= number("delay_p99_ms"));
-        let rate = 8e-6 * number("bytes") / number("seconds");
-        assert!((number("throughput_mbit") / rate - 1.0).abs() < 1e-6);
-        assert!(number("cpu_s_per_gb") > 0.0);
+        assert_eq!(number("bytes"), messages * number("size_bytes"));
+        assert!(number("delays") >= 20.0 && number("delay_p50_s") > 0.0);
+        assert!(number("delay_p50_s") <= number("delay_p99_s"));
+        let rate = 8.0 * number("bytes") / number("duration_s");
+        assert!((number("throughput_bps") / rate - 1.0).abs() < 1e-6);
+        assert!(number("cpu_per_gb_s") > 0.0);
     }
 }
 

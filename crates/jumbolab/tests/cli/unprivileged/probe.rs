@@ -146,8 +146,8 @@ fn a_router_that_refuses_large_packets_is_named() {
             (&path["verdict"], &path["forward"]["mtu"]),
             (&"problem".into(), &1400.into())
         );
-        assert_eq!(path["forward"]["limit"], "refused");
-        let finding = seen.finding("refused");
+        assert_eq!(path["forward"]["limit"], "packet_too_big");
+        let finding = seen.finding("packet_too_big");
         assert_eq!(
             (&finding["router"], &finding["mtu"]),
             (&router.into(), &1400.into())
@@ -160,12 +160,12 @@ fn a_router_that_refuses_large_packets_is_named() {
 fn a_link_that_drops_large_packets_silently_is_found_between_its_ends() {
     for (far_end, by) in [(FAR_END[0], BY[0]), (FAR_END[1], BY[1])] {
         let seen = Seen::probe(SILENT, &format!("{by} {far_end}"), 1);
-        let finding = seen.finding("black-hole");
-        assert_eq!(finding["fails_from"], 1505, "{finding}");
+        let finding = seen.finding("black_hole");
+        assert_eq!(finding["fails_from_bytes"], 1505, "{finding}");
         assert_eq!(
             (
-                &finding["place"]["behind"]["hop"],
-                &finding["place"]["before"]["hop"]
+                &finding["place"]["after_hop"]["hop"],
+                &finding["place"]["before_hop"]["hop"]
             ),
             (&1.into(), &2.into())
         );
@@ -181,8 +181,8 @@ fn a_first_link_whose_ends_differ_is_told_apart() {
         &format!("{} {}", BY[0], FAR_END[0]),
         1,
     );
-    let finding = seen.finding("first-link");
-    assert_eq!(finding["fails_from"], 1505, "{finding}");
+    let finding = seen.finding("first_link");
+    assert_eq!(finding["fails_from_bytes"], 1505, "{finding}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_refused() {
         0,
     );
     let texts: Vec<&str> = seen
-        .of("not-seen")
+        .of("not_seen")
         .iter()
         .filter_map(|line| line["text"].as_str())
         .collect();
@@ -263,7 +263,7 @@ fn a_reflector_tells_both_directions_apart() {
         let path = seen.path();
         assert_eq!(path["forward"]["mtu"], 9000, "{by}: {path}");
         assert_eq!(path["backward"]["mtu"], 1504, "{by}: {path}");
-        assert_eq!(seen.finding("black-hole")["direction"], "backward");
+        assert_eq!(seen.finding("black_hole")["direction"], "backward");
     }
 }
 
@@ -297,7 +297,7 @@ fn a_watch_prints_what_changes_and_serves_it() {
     assert_eq!(changes.len(), 1, "{lines:?}");
     let change = changes[0];
     assert_eq!(
-        (&change["before_forward"], &change["forward"]["mtu"]),
+        (&change["forward_mtu_before"], &change["forward"]["mtu"]),
         (&9000.into(), &1400.into())
     );
     assert_eq!(change["verdict"], "problem");
@@ -342,7 +342,7 @@ fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
             panic!("{lines:?}");
         };
         assert_eq!(
-            (&change["before_forward"], &change["forward"]["mtu"]),
+            (&change["forward_mtu_before"], &change["forward"]["mtu"]),
             (&9000.into(), &Value::Null)
         );
         assert_eq!(change["verdict"], "unclear");

@@ -13,15 +13,17 @@ use crate::sys::tcp_info::tcp_info;
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TcpState {
     /// Congestion control in force.
+    #[serde(rename = "congestion_control")]
     pub congestion: String,
     /// Smoothed round-trip time.
-    #[serde(rename = "tcp_round_trip_us", with = "units::with_unit::micros")]
+    #[serde(rename = "tcp_round_trip_s", with = "units::with_unit::seconds")]
     pub round_trip: Span,
     /// Segments sent, retransmissions included.
     pub segments: u64,
     /// Segments retransmitted.
     pub retransmitted: u64,
     /// The largest segment sent, in bytes of payload.
+    #[serde(rename = "segment_bytes")]
     pub segment_size: u64,
 }
 

@@ -17,7 +17,7 @@ pub struct Advice {
 
 /// A device to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum Device {
     /// This host: its interface or its route to the far end.
     Own,
@@ -32,7 +32,7 @@ pub enum Device {
 
 /// A change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum Remedy {
     /// Set the MTU to this size.
     Mtu(Bytes),

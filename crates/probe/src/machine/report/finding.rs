@@ -17,7 +17,7 @@ pub struct Finding {
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(tag = "finding", rename_all = "kebab-case")]
+#[serde(tag = "finding", rename_all = "snake_case")]
 pub enum FindingKind {
     /// Nothing answers.
     NoAnswer,
@@ -27,7 +27,7 @@ pub enum FindingKind {
     /// MTU of the two ends of the first link differ.
     FirstLink {
         /// Sizes from here on vanish.
-        #[serde(rename = "fails_from")]
+        #[serde(rename = "fails_from_bytes")]
         from: Bytes,
         first: Hop,
     },
@@ -37,12 +37,13 @@ pub enum FindingKind {
         /// The direction; `None`: one of the two or both, the probes do not tell.
         direction: Option<Direction>,
         /// Sizes from here on vanish.
-        #[serde(rename = "fails_from")]
+        #[serde(rename = "fails_from_bytes")]
         from: Bytes,
         /// Where.
         place: Place,
     },
     /// A router says that packets are too big for its next link.
+    #[serde(rename = "packet_too_big")]
     Refused {
         /// The largest size that passes.
         mtu: Bytes,
@@ -53,8 +54,10 @@ pub enum FindingKind {
     /// The own host sends packets of a tunnel in fragments outside of it.
     OuterFragments {
         /// The fragments that it made meanwhile.
+        #[serde(rename = "fragments")]
         made: u64,
         /// The largest packet inside that needs none.
+        #[serde(rename = "fits_bytes")]
         fits: Bytes,
     },
     /// Larger answers arrive in fragments.
@@ -66,16 +69,20 @@ pub enum FindingKind {
     AnnouncedTooSmall {
         router: IpAddr,
         /// The announced size.
+        #[serde(rename = "announced_mtu")]
         announced: Bytes,
         /// A larger size that passes.
+        #[serde(rename = "passes_bytes")]
         passes: Bytes,
     },
     /// A router announces a size that does not pass.
     AnnouncedTooLarge {
         router: IpAddr,
         /// The announced size.
+        #[serde(rename = "announced_mtu")]
         announced: Bytes,
         /// The smallest size that does not pass.
+        #[serde(rename = "fails_from_bytes")]
         fails_from: Bytes,
     },
     /// A router says only now and then that packets are too big.
@@ -90,9 +97,10 @@ pub enum FindingKind {
     OneProtocol {
         protocol: Protocol,
         /// Sizes from here on do not pass.
-        #[serde(rename = "fails_from")]
+        #[serde(rename = "fails_from_bytes")]
         from: Bytes,
         /// The largest size that another protocol carries.
+        #[serde(rename = "others_bytes")]
         others: Bytes,
         /// Where its large packets vanish, if that was found.
         place: Option<Place>,
@@ -105,8 +113,10 @@ pub enum FindingKind {
         #[serde(rename = "of_flows")]
         of: u16,
         /// The largest size that these flows carry.
+        #[serde(rename = "smaller_bytes")]
         small: Bytes,
         /// The largest size that the other flows carry.
+        #[serde(rename = "larger_bytes")]
         large: Bytes,
         /// Where their large packets vanish or are refused, if that was found.
         place: Option<Place>,
@@ -114,8 +124,10 @@ pub enum FindingKind {
     /// The far end's MSS is smaller than the path allows.
     MssClamped {
         /// The MSS that was seen.
+        #[serde(rename = "seen_mss")]
         seen: u16,
         /// The MSS that the path allows.
+        #[serde(rename = "expected_mss")]
         expected: u16,
     },
     /// Fragments do not pass.
@@ -123,8 +135,10 @@ pub enum FindingKind {
     /// The path carried one size, and then another.
     MtuChanged {
         /// At first.
+        #[serde(rename = "mtu_before")]
         before: Bytes,
         /// At the end.
+        #[serde(rename = "mtu_after")]
         after: Bytes,
     },
     /// The size suggests an encapsulation.
@@ -138,9 +152,11 @@ pub enum FindingKind {
 pub struct Place {
     /// The last system that is all right, seen from here; `None` for the own one, unless
     /// `is_known` is false.
+    #[serde(rename = "after_hop")]
     pub behind: Option<Hop>,
     /// The next system that answers small probes; `None` if the far end is the next, or
     /// nothing is known.
+    #[serde(rename = "before_hop")]
     pub before: Option<Hop>,
     /// Whether anything is known of the place.
     pub is_known: bool,
@@ -152,6 +168,7 @@ pub struct Tunnel {
     /// The path MTU.
     pub mtu: Bytes,
     /// The MTU of the link below.
+    #[serde(rename = "link_mtu")]
     pub below: Bytes,
     /// The names of encapsulations with headers as large as the difference.
     pub names: Vec<String>,
@@ -161,6 +178,7 @@ pub struct Tunnel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Evidence {
     pub protocol: Protocol,
+    #[serde(rename = "size_bytes")]
     pub size: Bytes,
     /// The hop limit, if it was a small one.
     pub hop_limit: Option<u8>,
@@ -174,5 +192,6 @@ pub struct Evidence {
     /// Answered by the addressee, or by the router at which the hop limit ended.
     pub answered: u32,
     /// Answered by a message that they are too big.
+    #[serde(rename = "too_big")]
     pub refused: u32,
 }

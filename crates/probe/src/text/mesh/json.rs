@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use document::json_line;
 use serde::Serialize;
-use units::with_unit::micros;
+use units::with_unit::seconds;
 use units::{Bytes, Span};
 
 use super::words;
@@ -13,10 +13,10 @@ use crate::machine::{HostWay, Limit, Loss, MeshFault, MeshOutcome, MeshPlace, Ve
 #[derive(Serialize)]
 struct MeshLine {
     kind: &'static str,
-    asked: Bytes,
+    requested_bytes: Bytes,
     hosts: usize,
     verdict: Verdict,
-    sentences: Vec<String>,
+    summary: Vec<String>,
     stopped: bool,
 }
 
@@ -28,7 +28,7 @@ struct HostLine<'a> {
     probes: bool,
     interface: Option<&'a str>,
     interface_mtu: Option<Bytes>,
-    lost: Option<&'a str>,
+    error: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -36,17 +36,17 @@ struct EntryLine<'a> {
     kind: &'static str,
     from: &'a str,
     to: &'a str,
-    passed: Option<Bytes>,
+    passed_bytes: Option<Bytes>,
     limit: Limit,
 }
 
 #[derive(Serialize)]
-struct FaultLine<'a> {
+struct ProblemLine<'a> {
     kind: &'static str,
     place: &'static str,
     direction: Option<&'static str>,
     groups: Vec<Vec<&'a str>>,
-    passes: Bytes,
+    passes_bytes: Bytes,
     text: String,
 }
 
@@ -56,9 +56,9 @@ struct PathLine<'a> {
     from: &'a str,
     to: &'a str,
     verdict: Option<Verdict>,
-    sentence: String,
-    #[serde(serialize_with = "micros::serialize")]
-    round_trip_us: Option<Span>,
+    summary: String,
+    #[serde(serialize_with = "seconds::serialize")]
+    round_trip_s: Option<Span>,
     loss: Option<Loss>,
     probes: Option<u64>,
 }
@@ -70,30 +70,30 @@ pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
     let (_, findings) = words::found(outcome);
     let mut lines = vec![json_line(&MeshLine {
         kind: "mesh",
-        asked: outcome.asked,
+        requested_bytes: outcome.asked,
         hosts: outcome.hosts.len(),
         verdict: outcome.verdict(),
-        sentences: words::answer(outcome, &mesh),
+        summary: words::answer(outcome, &mesh),
         stopped: outcome.is_stopped,
     })];
     lines.extend(outcome.hosts.iter().map(|host| {
         json_line(&HostLine {
-            kind: "mesh-host",
+            kind: "mesh_host",
             host: &host.name,
             address: host.address,
             probes: host.probes,
             interface: host.interface.as_ref().map(|(name, _)| name.as_str()),
             interface_mtu: host.interface.as_ref().map(|(_, mtu)| *mtu),
-            lost: host.lost.as_deref(),
+            error: host.lost.as_deref(),
         })
     }));
     lines.extend(outcome.pairs().map(|(from, to)| {
         let entry = mesh.entry(from, to);
         json_line(&EntryLine {
-            kind: "mesh-entry",
+            kind: "mesh_entry",
             from: outcome.name(from),
             to: outcome.name(to),
-            passed: entry.map(|entry| entry.carried),
+            passed_bytes: entry.map(|entry| entry.carried),
             limit: entry.map_or(Limit::NotSeen, |entry| entry.limit),
         })
     }));
@@ -106,12 +106,12 @@ pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
     lines.extend(outcome.paths.iter().map(|path| {
         let report = path.result.as_ref().ok();
         json_line(&PathLine {
-            kind: "mesh-path",
+            kind: "mesh_path",
             from: outcome.name(path.from),
             to: outcome.name(path.to),
             verdict: report.map(|report| report.verdict),
-            sentence: words::sentence(outcome, path),
-            round_trip_us: report.and_then(|report| report.round_trip),
+            summary: words::sentence(outcome, path),
+            round_trip_s: report.and_then(|report| report.round_trip),
             loss: report.and_then(|report| report.loss),
             probes: report.map(|report| report.probes),
         })
@@ -119,7 +119,7 @@ pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
     lines
 }
 
-fn fault<'a>(outcome: &'a MeshOutcome, one: &MeshFault) -> FaultLine<'a> {
+fn fault<'a>(outcome: &'a MeshOutcome, one: &MeshFault) -> ProblemLine<'a> {
     let names = |hosts: &[usize]| {
         hosts
             .iter()
@@ -148,12 +148,12 @@ fn fault<'a>(outcome: &'a MeshOutcome, one: &MeshFault) -> FaultLine<'a> {
         }
         MeshPlace::Path(from, to) => ("pair", Some("from"), vec![names(&[*from]), names(&[*to])]),
     };
-    FaultLine {
-        kind: "mesh-fault",
+    ProblemLine {
+        kind: "mesh_problem",
         place,
         direction,
         groups,
-        passes: one.carries,
+        passes_bytes: one.carries,
         text: words::fault(outcome, one),
     }
 }

@@ -148,7 +148,14 @@ fn a_clean_mesh_is_clean_in_json_and_the_page_lists_its_paths() {
             .map(|line| serde_json::from_str::<Value>(line).unwrap());
         objects.filter(|object| object["kind"] == kind).count()
     };
-    let counts = ["mesh", "mesh-host", "mesh-entry", "mesh-path", "mesh-fault"].map(kinds);
+    let counts = [
+        "mesh",
+        "mesh_host",
+        "mesh_entry",
+        "mesh_path",
+        "mesh_problem",
+    ]
+    .map(kinds);
     assert_eq!(counts, [1, 3, 6, 6, 0]);
 }
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use document::json_line;
 use serde::Serialize;
-use units::with_unit::{micros, seconds};
+use units::with_unit::seconds;
 use units::{Bytes, Span};
 
 use super::{Probed, advice, path_change_sentence, path_sentence, words};
@@ -17,18 +17,18 @@ struct PathLine<'a> {
     far_end: IpAddr,
     interface: &'a str,
     interface_mtu: Bytes,
-    asked: Bytes,
+    requested_bytes: Bytes,
     verdict: Verdict,
-    sentence: String,
+    summary: String,
     forward: DirectionResult,
     backward: DirectionResult,
-    #[serde(serialize_with = "micros::serialize")]
-    round_trip_us: Option<Span>,
+    #[serde(serialize_with = "seconds::serialize")]
+    round_trip_s: Option<Span>,
     loss: Option<Loss>,
     probes: u64,
-    bytes: Bytes,
+    sent_bytes: Bytes,
     #[serde(serialize_with = "seconds::serialize")]
-    seconds: Span,
+    duration_s: Span,
 }
 
 /// A part of the report on a path.
@@ -48,12 +48,12 @@ struct ChangeLine<'a> {
     time: &'a str,
     host: &'a str,
     far_end: IpAddr,
-    before_forward: Option<Bytes>,
-    before_backward: Option<Bytes>,
+    forward_mtu_before: Option<Bytes>,
+    backward_mtu_before: Option<Bytes>,
     forward: DirectionResult,
     backward: DirectionResult,
     verdict: Verdict,
-    sentence: String,
+    summary: String,
 }
 
 /// An object for a change since `before`, noticed at `time`; without a line end.
@@ -64,12 +64,12 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
         time,
         host: probed.host,
         far_end: report.far_end,
-        before_forward: before.forward.mtu,
-        before_backward: before.backward.mtu,
+        forward_mtu_before: before.forward.mtu,
+        backward_mtu_before: before.backward.mtu,
         forward: report.forward,
         backward: report.backward,
         verdict: report.verdict,
-        sentence: path_change_sentence(probed, before),
+        summary: path_change_sentence(probed, before),
     })
 }
 
@@ -84,16 +84,16 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         far_end,
         interface: probed.interface,
         interface_mtu: probed.interface_mtu,
-        asked: report.asked,
+        requested_bytes: report.asked,
         verdict: report.verdict,
-        sentence: path_sentence(probed),
+        summary: path_sentence(probed),
         forward: report.forward,
         backward: report.backward,
-        round_trip_us: report.round_trip,
+        round_trip_s: report.round_trip,
         loss: report.loss,
         probes: report.probes,
-        bytes: report.bytes,
-        seconds: report.took,
+        sent_bytes: report.bytes,
+        duration_s: report.took,
     })];
     let hops = report.hops.iter();
     lines.extend(hops.map(|hop| part("hop", far_end, None, hop)));
@@ -109,7 +109,7 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
     }));
     lines.extend(report.not_seen.iter().map(|one| {
         let text = advice::missing(*one, report.asked);
-        part("not-seen", far_end, Some(text), ())
+        part("not_seen", far_end, Some(text), ())
     }));
     lines
 }

@@ -165,24 +165,24 @@ fn json_lines_have_the_values_of_the_text() {
     assert_eq!(
         kinds,
         [
-            "path", "hop", "hop", "hop", "protocol", "finding", "advice", "not-seen", "not-seen"
+            "path", "hop", "hop", "hop", "protocol", "finding", "advice", "not_seen", "not_seen"
         ]
     );
     let path = &lines[0];
     assert_eq!(path["verdict"], "problem");
     assert_eq!(
-        (&path["asked"], &path["forward"]["mtu"]),
+        (&path["requested_bytes"], &path["forward"]["mtu"]),
         (&9000.into(), &1500.into())
     );
-    assert_eq!(path["round_trip_us"], 450.0);
+    assert_eq!(path["round_trip_s"], 450e-6);
     let finding = &lines[5];
-    assert_eq!(finding["finding"], "black-hole");
+    assert_eq!(finding["finding"], "black_hole");
     assert_eq!(
         (
-            &finding["place"]["behind"]["hop"],
-            &finding["place"]["before"]["round_trip_us"]
+            &finding["place"]["after_hop"]["hop"],
+            &finding["place"]["before_hop"]["round_trip_s"]
         ),
-        (&2.into(), &450.0.into())
+        (&2.into(), &450e-6.into())
     );
     assert_eq!(finding["evidence"][0]["sent"], 5);
     assert!(finding.get("router").is_none());

@@ -3,28 +3,28 @@
 use meter::streaming_recorder::Delays;
 use serde::Serialize;
 use units::Span;
-use units::with_unit::micros;
+use units::with_unit::seconds;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DelayDistribution {
     /// Number of values.
     pub count: u64,
     /// Minimum.
-    #[serde(rename = "min", serialize_with = "micros::serialize")]
+    #[serde(rename = "min", serialize_with = "seconds::serialize")]
     pub least: Span,
-    #[serde(serialize_with = "micros::serialize")]
+    #[serde(serialize_with = "seconds::serialize")]
     pub mean: Span,
     /// Median, to three digits.
-    #[serde(rename = "p50", serialize_with = "micros::serialize")]
+    #[serde(rename = "p50", serialize_with = "seconds::serialize")]
     pub median: Span,
     /// 95th percentile, to three digits.
-    #[serde(serialize_with = "micros::serialize")]
+    #[serde(serialize_with = "seconds::serialize")]
     pub p95: Span,
     /// 99th percentile, to three digits.
-    #[serde(serialize_with = "micros::serialize")]
+    #[serde(serialize_with = "seconds::serialize")]
     pub p99: Span,
     /// Maximum.
-    #[serde(rename = "max", serialize_with = "micros::serialize")]
+    #[serde(rename = "max", serialize_with = "seconds::serialize")]
     pub most: Span,
 }
 

@@ -5,7 +5,7 @@ mod reporter;
 mod session;
 
 use serde::Serialize;
-use units::with_unit::micros;
+use units::with_unit::seconds;
 use units::{Bytes, Span};
 use wire::control::{Name, Progress};
 
@@ -67,7 +67,7 @@ pub struct SentInterval {
     /// Messages that the kernel did not accept.
     pub unsent: u64,
     /// How late the current message was at the end of the interval.
-    #[serde(rename = "behind_us", serialize_with = "micros::serialize")]
+    #[serde(rename = "timing_error_s", serialize_with = "seconds::serialize")]
     pub behind: Span,
     /// Messages that were due in the interval, if that is known.
     pub due: Option<f64>,
@@ -88,10 +88,10 @@ pub struct TcpInterval {
     #[serde(rename = "window_bytes")]
     pub window: Bytes,
     /// The smoothed round-trip time.
-    #[serde(rename = "tcp_round_trip_us", serialize_with = "micros::serialize")]
+    #[serde(rename = "tcp_round_trip_s", serialize_with = "seconds::serialize")]
     pub round_trip: Span,
     /// The bytes of its segments, if it is stuck with one: several timeouts in a row.
-    #[serde(rename = "stuck_segment")]
+    #[serde(rename = "stuck_segment_bytes")]
     pub stuck: Option<u32>,
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
 use units::Span;
-use units::with_unit::micros;
+use units::with_unit::seconds;
 
 /// Buckets per doubling: values are known to 1 part in 64.
 const STEP_BITS: u32 = 6;
@@ -29,16 +29,16 @@ pub(in super::super) struct Reading {
 pub struct Quantiles {
     /// Number of values.
     pub count: u64,
-    #[serde(rename = "p50", serialize_with = "micros::serialize")]
+    #[serde(rename = "p50", serialize_with = "seconds::serialize")]
     pub median: Span,
     /// 95th percentile.
-    #[serde(serialize_with = "micros::serialize")]
+    #[serde(serialize_with = "seconds::serialize")]
     pub p95: Span,
     /// 99th percentile.
-    #[serde(serialize_with = "micros::serialize")]
+    #[serde(serialize_with = "seconds::serialize")]
     pub p99: Span,
     /// Maximum.
-    #[serde(rename = "max", serialize_with = "micros::serialize")]
+    #[serde(rename = "max", serialize_with = "seconds::serialize")]
     pub most: Span,
 }
 
