@@ -207,7 +207,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         name: "payload_rate",
         kind: "rate",
         default: DefaultValue::Absent,
-        meaning: "How often: bytes of payload alone a second, the same in frames of every size (as `--rate` of `jumbolab send`).",
+        meaning: "How often: bytes of payload alone a second, the same in frames of every size (as `--payload-rate` of `jumbolab send`).",
         backends: MESSAGES,
         effect: Effect::None,
     },

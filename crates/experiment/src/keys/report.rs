@@ -38,7 +38,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "next",
                 kind: "list of command lines",
                 default: DefaultValue::Absent,
-                meaning: r#"What to type after the answer: `["jumbolab probe HOST --up-to 9000"]`. A line with the `--on` of the run itself is not printed."#,
+                meaning: r#"What to type after the answer: `["jumbolab probe HOST --max-mtu 9000"]`. A line with the `--on` of the run itself is not printed."#,
                 backends: everywhere(),
                 effect: Effect::None,
             },

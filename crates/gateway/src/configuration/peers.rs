@@ -55,7 +55,11 @@ impl Peers {
         if here == there {
             return Err(section.refuse("local", "it must not be the address of the peer"));
         }
-        let kind = core.word("carriage", "udp", &[("udp", 0), ("ip", 1), ("mpls", 2)])?;
+        let kind = core.word(
+            "encapsulation",
+            "udp",
+            &[("udp", 0), ("ip", 1), ("mpls", 2)],
+        )?;
         let labels = [
             section.parsed("label_to", "a label")?,
             section.parsed("label_from", "a label")?,
@@ -68,7 +72,9 @@ impl Peers {
                 addresses,
                 port: PORT,
             },
-            _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
+            _ => {
+                return Err(section.refuse("label_to", "labels need core.encapsulation = \"mpls\""));
+            }
         };
         let secret = section.read_by("secret_file", |path| read_secret(Path::new(path)))?;
         self.peers.push(Peer {

@@ -78,10 +78,10 @@ pub enum Fault {
     #[error("the peer sent a control message that is not allowed here")]
     Unexpected,
     /// The other end demands a secret.
-    #[error("the receiver demands a secret; name it with --secret FILE")]
+    #[error("the receiver demands a secret; name it with --secret-file FILE")]
     SecretNeeded,
     /// The other end did not prove that it knows this end's secret.
-    #[error("the receiver does not know the secret; start it with the same --secret FILE")]
+    #[error("the receiver does not know the secret; start it with the same --secret-file FILE")]
     Unproven,
     /// The other end speaks another version.
     #[error(
@@ -99,9 +99,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Version => {
             "it speaks another version of the control protocol; use the same jumbolab at both ends"
         }
-        Reason::Secret => "the secret is another one; use the same --secret FILE at both ends",
+        Reason::Secret => "the secret is another one; use the same --secret-file FILE at both ends",
         Reason::UnknownSender => {
-            "it serves its own machine only; start it with --secret FILE, or with --open for anybody"
+            "it serves its own machine only; start it with --secret-file FILE, or with --open for anybody"
         }
         Reason::Busy => "it serves its maximum number of senders; try again later",
         Reason::Limit => "more flows, or longer ones, than it allows; ask for less",
@@ -110,9 +110,11 @@ fn why(reason: Reason) -> &'static str {
         Reason::Kernel => "its kernel refused a socket; its own messages say which",
         Reason::Log => "it cannot write its packet log; its own messages say why",
         Reason::Stopped => "it was stopped",
-        Reason::Reverse => "it sends no flows (recv --max-rate 0); leave --reverse and --bidir out",
+        Reason::Reverse => {
+            "it sends no flows (recv --max-payload-rate 0); leave --reverse and --bidir out"
+        }
         Reason::Polling => {
-            "no more flows may poll there; leave --busy out, or start it with --max-busy COUNT"
+            "no more flows may poll there; leave --busy-poll out, or start it with --max-busy-poll COUNT"
         }
     }
 }

@@ -107,12 +107,12 @@ fn exit_codes_are_those_of_shells() {
         (
             &["./absent"],
             127,
-            "jumbolab: starting `./absent`: No such file",
+            "error: starting `./absent`: No such file",
         ),
         (
             &["./text"],
             126,
-            "jumbolab: starting `./text`: Permission denied",
+            "error: starting `./text`: Permission denied",
         ),
     ] {
         let outcome = shell(&dir, "sender", &["--set", "shape=pair"], words);

@@ -59,7 +59,7 @@ impl Connection {
             .map_err(|error| match error.source.raw_os_error() {
                 Some(libc::ECONNREFUSED) => Error::new(
                     error.operation,
-                    "no receiver listens there; start `jumbolab recv` on that host, with --bind ADDRESS if it is another one",
+                    "no receiver listens there; start `jumbolab recv` on that host, with --listen ADDRESS if it is another one",
                 ),
                 _ => error,
             })?;
