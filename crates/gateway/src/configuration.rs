@@ -135,7 +135,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let labelled = |peer: &Peer| matches!(peer.carriage, Carriage::Label { .. });
     if interface.is_none() && settings.peers.iter().any(labelled) {
         return Err(core.refuse(
-            "carriage",
+            "encapsulation",
             "mpls needs the interface toward the core; write `interface`",
         ));
     }
@@ -143,9 +143,9 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let processor = processor(&operation)?;
     let log = operation.text("log")?.filter(|log| *log != "stderr");
     let like = "an address of loopback with a port, for instance 127.0.0.1:9778";
-    let metrics: Option<SocketAddr> = operation.parsed("metrics", like)?;
+    let metrics: Option<SocketAddr> = operation.parsed("metrics_listen", like)?;
     if metrics.is_some_and(|address| !address.ip().is_loopback()) {
-        return Err(operation.refuse("metrics", format!("write {like}")));
+        return Err(operation.refuse("metrics_listen", format!("write {like}")));
     }
     Ok(Gateway {
         configuration: Configuration {

@@ -15,10 +15,10 @@ pub(crate) fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> 
 }
 
 pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
-    let wait = gather.quantity("wait")?.unwrap_or(Span::from_millis(1));
+    let wait = gather.quantity("max_wait")?.unwrap_or(Span::from_millis(1));
     if wait == Span::ZERO || wait > Span::from_millis(500) {
         return Err(gather.refuse(
-            "wait",
+            "max_wait",
             "write a time above 0 and at most 500ms, for instance 1ms",
         ));
     }

@@ -6,8 +6,10 @@ mod decode;
 mod emulate;
 mod examples;
 mod experiments;
+mod family;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod gateway;
+mod help;
 #[cfg(target_os = "linux")]
 mod jumbogram;
 #[cfg(target_os = "linux")]
@@ -30,7 +32,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use crate::{exit, output};
 
 pub(crate) use claims::Claims;
-pub(crate) use decode::{Decode, Metrics};
+pub(crate) use decode::{Decode, Definitions};
 #[cfg(target_os = "linux")]
 pub(crate) use emulate::Emulate;
 #[cfg(test)]
@@ -39,18 +41,20 @@ pub(crate) use examples::examples_of;
 #[cfg(target_os = "linux")]
 pub(crate) use experiments::Shell;
 pub(crate) use experiments::{Detail, List, Report, Resume, Run, Sensitivity, Show};
+pub(crate) use family::Family;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 pub(crate) use gateway::Gateway;
+pub(crate) use help::Help;
 #[cfg(target_os = "linux")]
-pub(crate) use jumbogram::{Jumbogram, Method, Over};
+pub(crate) use jumbogram::{Jumbogram, Method, Topology};
 #[cfg(target_os = "linux")]
 pub(crate) use on_linux::OnLinux;
 pub(crate) use predict::{
-    Arithmetic, Bundle, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
+    Arithmetic, Bundle, Limit, Optimal, Output, Overhead, Packets, Predict, Question, TcpModel,
     Wait,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
+pub(crate) use probe::{Probe, ProbeProtocol};
 #[cfg(target_os = "linux")]
 pub(crate) use setup::{Agent, Doctor};
 pub(crate) use setup::{Completions, Man};
@@ -106,15 +110,34 @@ pub(crate) fn parse() -> Args {
         let typed: Vec<String> = words.map(std::borrow::Cow::into_owned).collect();
         match wrong_words::answer(&error, &typed) {
             Some(answer) => refuse(&answer),
-            None if output::is_for_programs() && error.use_stderr() => {
-                let text = error.to_string();
-                let first = text.lines().next().unwrap_or_default();
-                refuse(first.trim_start_matches("error: "))
-            }
+            None if error.use_stderr() => refuse(&usage_error(&error, &typed)),
             None => error.exit(),
         }
     });
     Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// An error about `typed` in one line: the problem, similar words, and where the help is.
+fn usage_error(error: &clap::Error, typed: &[String]) -> String {
+    let text = error.to_string();
+    let mut paragraphs = text.trim_start_matches("error: ").split("\n\n");
+    let problem = paragraphs.next().unwrap_or_default();
+    let mut line: Vec<String> = vec![problem.split_whitespace().collect::<Vec<_>>().join(" ")];
+    let tips = paragraphs.flat_map(str::lines);
+    let tips = tips.filter_map(|tip| tip.trim_start().strip_prefix("tip: "));
+    // What looks like an option is meant as one.
+    let tips = tips.filter(|tip| !tip.starts_with("to pass "));
+    line.extend(tips.map(str::to_owned));
+    let (mut path, mut place) = ("jumbolab".to_owned(), command());
+    for word in typed.iter().skip(1) {
+        let Some(inner) = place.find_subcommand(word).cloned() else {
+            break;
+        };
+        path = format!("{path} {word}");
+        place = inner;
+    }
+    line.push(format!("see `{path} --help`"));
+    line.join("; ")
 }
 
 /// `jumbolab help COMMAND` as `jumbolab COMMAND --help`: clap's own command for help
@@ -211,7 +234,7 @@ fn template(command: &clap::Command, build: Build) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
@@ -327,6 +350,92 @@ mod tests {
         let about = "Measure, simulate and diagnose MTUs and jumbo frames\n\nUsage: ";
         assert!(text.starts_with(about), "{text}");
         assert!(text.lines().count() < 20, "{text}");
+    }
+
+    #[test]
+    fn an_error_of_usage_is_one_line_with_a_hint() {
+        let line = |line: &str| {
+            let typed: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let error = command().try_get_matches_from(&typed).unwrap_err();
+            usage_error(&error, &typed)
+        };
+        for (typed, wanted) in [
+            (
+                "jumbolab reprot",
+                "unrecognized subcommand 'reprot'; a similar subcommand exists: 'report'; see `jumbolab --help`",
+            ),
+            (
+                "jumbolab run x --dry-rum",
+                "unexpected argument '--dry-rum' found; a similar argument exists: '--dry-run'; see `jumbolab run --help`",
+            ),
+            (
+                "jumbolab report",
+                "the following required arguments were not provided: <DIR>...; see `jumbolab report --help`",
+            ),
+            (
+                "jumbolab decode a.jlog --definitions mine",
+                "invalid value 'mine' for '--definitions <DEFINITIONS>' [possible values: standard, ditg]; see `jumbolab decode --help`",
+            ),
+            (
+                "jumbolab predict limit --json --json",
+                "the argument '--json' cannot be used multiple times; see `jumbolab predict limit --help`",
+            ),
+        ] {
+            assert_eq!(line(typed), wanted);
+        }
+    }
+
+    /// Each option that help shows: the words of its command, and the option.
+    fn options() -> impl Iterator<Item = (String, clap::Arg)> {
+        all().flat_map(|(name, command)| {
+            let shown = command
+                .get_arguments()
+                .filter(|argument| !argument.is_hide_set() && !argument.is_positional());
+            let shown: Vec<_> = shown
+                .map(|argument| (name.clone(), argument.clone()))
+                .collect();
+            shown
+        })
+    }
+
+    #[test]
+    fn an_option_has_one_meaning_in_all_commands() {
+        let mut meanings: BTreeMap<String, (String, [String; 3])> = BTreeMap::new();
+        let mut faults = Vec::new();
+        for (command, option) in options() {
+            let long = option.get_long().expect("each option has a long name");
+            // A list is written with `,..`, and has the values of the option that takes one.
+            let values = match option.get_action().takes_values() {
+                true => option.get_value_names().unwrap_or_default(),
+                false => &[],
+            };
+            let values: Vec<&str> = (values.iter())
+                .map(|name| name.trim_end_matches(",.."))
+                .collect();
+            let short = option.get_short().map(String::from).unwrap_or_default();
+            let meaning = [Help::of(&option).meaning, values.join(" "), short];
+            let (other, known) = meanings
+                .entry(long.to_owned())
+                .or_insert_with(|| (command.clone(), meaning.clone()));
+            if *known != meaning {
+                faults.push(format!("{other} {known:?}, {command} {meaning:?}"));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert!(meanings.len() > 80, "{}", meanings.len());
+    }
+
+    #[test]
+    fn a_letter_stands_for_one_option() {
+        let mut letters = BTreeMap::new();
+        for (command, option) in options() {
+            let Some(letter) = option.get_short() else {
+                continue;
+            };
+            let long = option.get_long().map(str::to_owned);
+            let known = letters.entry(letter).or_insert_with(|| long.clone());
+            assert_eq!(*known, long, "-{letter} of {command}");
+        }
     }
 
     #[test]

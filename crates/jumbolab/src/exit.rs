@@ -1,4 +1,4 @@
-//! How commands end: the exit codes of docs/guides/reports.md.
+//! How commands end: the exit codes.
 
 use std::process::ExitCode;
 
@@ -9,12 +9,40 @@ use results::journal::Lost;
 
 use crate::output;
 
+/// The exit code of sound results.
+const SOUND: u8 = 0;
 /// The exit code of results that are not sound.
 const UNSOUND: u8 = 1;
-/// The exit code of a command that could not do its work, or could not tell.
+/// The exit code of a command that could not do its work.
 pub(crate) const COULD_NOT: u8 = 2;
+/// The exit code of a command that could not decide what it was asked.
+const UNDECIDED: u8 = 3;
 /// The exit code of a command that was stopped: that of shells for SIGINT.
 const STOPPED: u8 = 130;
+
+/// The exit codes with their meanings, as the manual prints them.
+pub(crate) const CODES: [(u8, &str); 5] = [
+    (
+        SOUND,
+        "Done. The results are sound, or have warnings, which are printed, and --strict was not given.",
+    ),
+    (
+        UNSOUND,
+        "Done, but a problem was found or the results are not sound: the quality check failed or there is no result (run, report); a path has a problem (probe); something is missing (doctor); a flow failed, or none of its messages arrived (send); a packet log or a recording is not complete (recv, emulate, decode); with --strict also if there are warnings.",
+    ),
+    (
+        COULD_NOT,
+        "Not done: wrong usage, or the command could not run. One line on stderr states the reason.",
+    ),
+    (
+        UNDECIDED,
+        "Undecided: the probes could not determine whether the path delivers the size (probe).",
+    ),
+    (
+        STOPPED,
+        "Stopped by SIGINT (Ctrl-C), SIGTERM or SIGHUP before it was done. Commands that run until then (recv, emulate, gateway, probe --watch) end with another code.",
+    ),
+];
 
 /// How a command ended that printed its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +75,10 @@ impl Ending {
 
     const fn code(self) -> u8 {
         match self {
-            Self::Sound => 0,
+            Self::Sound => SOUND,
             Self::Unsound => UNSOUND,
             #[cfg(target_os = "linux")]
-            Self::Undecided => COULD_NOT,
+            Self::Undecided => UNDECIDED,
             #[cfg(target_os = "linux")]
             Self::Stopped => STOPPED,
             #[cfg(target_os = "linux")]
@@ -100,6 +128,7 @@ mod tests {
             let of = [false, true].map(|strict| Ending::of(state, strict).code());
             assert_eq!(of, codes, "{state}");
         }
+        assert_eq!(Ending::Undecided.code(), 3);
         assert_eq!(Ending::Stopped.code(), 130);
         assert_eq!(Ending::Program(7).code(), 7);
     }

@@ -188,6 +188,11 @@ pub(crate) fn say(text: &str) {
     }
 }
 
+/// Prints a problem in one line that does not end the command.
+pub(crate) fn warn(problem: &str) {
+    say(&one_line(&format!("warning: {problem}")));
+}
+
 /// Says in `words` where the results of a command are written.
 pub(crate) fn say_folder(words: &str, folder: &Path) {
     match is_for_programs() {
@@ -207,11 +212,11 @@ pub(crate) fn one_line(text: &str) -> String {
     escaped(&shortened(&in_words(text), LONGEST_MESSAGE), &[]).into_owned()
 }
 
-/// Prints the reason for ending in one line.
+/// Prints an error in one line: its place, the problem, and the remedy.
 pub(crate) fn complain(error: &Error) {
     let message = message::of(error);
     if !is_for_programs() {
-        return say(&one_line(&format!("jumbolab: {message}")));
+        return say(&one_line(&format!("error: {message}")));
     }
     let fault = error
         .chain()

@@ -223,7 +223,7 @@ fn tshark_reads_segments_as_tcp_and_finds_nothing_wrong_with_them() {
 
 #[test]
 fn tshark_names_the_jumbograms_that_were_carried() {
-    let line = "send --jumbogram 190000 --packets 2 --capture jumbograms.pcapng";
+    let line = "send --jumbogram --message 190000 --packets 2 --capture jumbograms.pcapng";
     check_named(line, "jumbograms.pcapng", 2);
 }
 

@@ -308,13 +308,13 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
         "replay",
         &[
             "run os-comparison --repeat 1 -o r --set mtu=1500 --set scenario=LU-LU --set offloads=off --set link=emulated --set links.router-receiver.record=on --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min",
-            "run replay --trace r/recordings/c00-r01-router-receiver.csv --set queue=codel -o replayed",
+            "run replay --recording r/recordings/c00-r01-router-receiver.csv --set queue=codel -o replayed",
         ],
         &["id=\"replayed-queue-forward\"", "queue=codel"],
     ),
     (
         "search",
-        &["sensitivity planted.toml --budget runs=5000 -o r"],
+        &["sensitivity planted.toml --max-trials 5000 -o r"],
         &["class=\"strips\"", "<rect"],
     ),
 ];

@@ -119,7 +119,7 @@ fn jumbograms_go_from_namespace_to_namespace_and_through_a_router() {
         }
         let forwarded = if over == "router" { Some(3) } else { None };
         assert_eq!(output["forwarded"].as_u64(), forwarded, "{output}");
-        let output = json(&jumbogram(&folder, 0, over, size, &["--for", "100ms"]));
+        let output = json(&jumbogram(&folder, 0, over, size, &["--duration", "100ms"]));
         assert_eq!(output["over"], over);
         // Other tests share the kernel's queues, which may have no room for a
         // packet.
@@ -149,11 +149,11 @@ fn a_gateway_of_an_ordinary_user_is_refused_in_one_line() {
     let folder = folder(ORDINARY);
     for (path, operation) in [
         (&[][..], "making the TUN interface jumbo0"),
-        (&["--inside", "lo"], "opening lo for a gateway"),
+        (&["--inside-interface", "lo"], "opening lo for a gateway"),
     ] {
         let output = Command::new(folder.path().join("jumbolab"))
             .args(["gateway", "--local", "127.0.0.1", "--peer", "127.0.0.2"])
-            .args(["--prefix", "10.2.0.0/16", "--for", "1s"])
+            .args(["--prefix", "10.2.0.0/16", "--duration", "1s"])
             .args(path)
             .stdin(Stdio::null())
             .uid(ORDINARY)
@@ -218,7 +218,14 @@ fn a_frame_goes_out_of_a_port_and_comes_back_with_the_instant_at_which_it_came()
 
 fn jumbogram(folder: &TempDir, user: u32, over: &str, size: u32, more: &[&str]) -> Output {
     Command::new(folder.path().join("jumbolab"))
-        .args(["send", "--jumbogram", &size.to_string(), "--over", over])
+        .args([
+            "send",
+            "--jumbogram",
+            "--message",
+            &size.to_string(),
+            "--topology",
+            over,
+        ])
         .arg("--json")
         .args(more)
         .current_dir(folder.path().join("own"))
@@ -249,10 +256,10 @@ fn a_secret_of_another_user_is_refused_and_the_owner_of_one_is_not_dumped() {
         command.current_dir(folder.path()).stdin(Stdio::null());
         command
     };
-    let gateway = "gateway --peer 192.0.2.2 --local 192.0.2.1 --check --secret key";
+    let gateway = "gateway --peer 192.0.2.2 --local 192.0.2.1 --check --secret-file key";
     for line in [
-        "recv --port 0 --secret key",
-        "send ::1 --secret key",
+        "recv --port 0 --secret-file key",
+        "send ::1 --secret-file key",
         gateway,
     ] {
         let output = program(line, 0).output().unwrap();
@@ -262,7 +269,7 @@ fn a_secret_of_another_user_is_refused_and_the_owner_of_one_is_not_dumped() {
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
     }
     // The files of a process below /proc are root's if it is not dumped [prctl(2)].
-    for (options, owner) in [("--secret key", 0), ("--open", ORDINARY)] {
+    for (options, owner) in [("--secret-file key", 0), ("--open", ORDINARY)] {
         let mut receiver = program(&format!("recv --port 0 {options}"), ORDINARY);
         let mut receiver = receiver.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(receiver.stderr.take().unwrap()).lines();

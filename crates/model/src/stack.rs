@@ -235,7 +235,7 @@ impl Stack {
             format!("{}{option}", layer.word())
         });
         let words: Vec<String> = words.collect();
-        format!(", or jumbograms: --stack {}", words.join(","))
+        format!(", or jumbograms: --headers {}", words.join(","))
     }
 
     fn no_room(&self) -> DoesNotFit {

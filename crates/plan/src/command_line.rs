@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_size_and_this_program_are_filled_in() {
-        let line: CommandLine = "{jumbolab} send --jumbogram {size} {sized}"
+        let line: CommandLine = "{jumbolab} send --jumbogram --message {size} {sized}"
             .parse()
             .unwrap();
         assert!(line.names_size() && line.missing_program().is_none());

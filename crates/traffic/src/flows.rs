@@ -32,6 +32,15 @@ const GAP: &str = "1ms";
 const WRITE: &str = "128KiB";
 const AT_ONCE: &str = "0s";
 
+/// The modes of path MTU discovery, as ping calls them.
+const PMTUDISC: [(&str, PathMtu); 5] = [
+    ("default", PathMtu::Machine),
+    ("dont", PathMtu::Dont),
+    ("want", PathMtu::Want),
+    ("do", PathMtu::Do),
+    ("probe", PathMtu::Probe),
+];
+
 /// The maximum number of segments of one GSO call [LinuxUapi udp.h].
 const MOST_SEGMENTS: u16 = 64;
 
@@ -52,7 +61,7 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
     let Some(transport) = flow.transport else {
         return Err(keys.refuse(
             "protocol",
-            "echo flows cross both directions already; leave --reverse and --bidir out",
+            "echo requests cross both directions already; leave --reverse and --bidir out",
         ));
     };
     if flow.meter == Meter::RoundTrip {
@@ -61,9 +70,9 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
             "round trips cross both directions already; leave --reverse and --bidir out",
         ));
     }
-    if keys.has("on") {
+    if keys.has("on_time") {
         return Err(keys.refuse(
-            "on",
+            "on_time",
             "the other end sends without pauses; leave it out with --reverse and --bidir",
         ));
     }
@@ -96,7 +105,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         &[
             ("udp", Some(Transport::Udp)),
             ("tcp", Some(Transport::Tcp)),
-            ("echo", None),
+            ("icmp", None),
         ],
     )?;
     let options = options(keys, transport, to)?;
@@ -112,7 +121,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     let packets = keys.number("packets", 1, u64::MAX)?;
     let bytes = size(keys, "bytes")?;
     let (stop, length): (Option<Span>, Option<Span>) =
-        (keys.quantity("stop")?, keys.quantity("for")?);
+        (keys.quantity("stop")?, keys.quantity("duration")?);
     let length = match (stop, length) {
         (Some(stop), _) if stop <= start => {
             return Err(keys.refuse("stop", "it stops before it begins; write a later time"));
@@ -133,13 +142,13 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     if let Some(bursts) = bursts(keys)? {
         if !paced {
             return Err(keys.refuse(
-                "on",
-                "with gaps of zero a period never ends; write `gap` or `rate`",
+                "on_time",
+                "with gaps of zero a period never ends; write `gap` or `payload_rate`",
             ));
         }
         schedule = schedule
             .bursts(bursts)
-            .map_err(|bad| keys.refuse("on", bad))?;
+            .map_err(|bad| keys.refuse("on_time", bad))?;
     }
     let flow = Flow {
         name: called,
@@ -175,15 +184,15 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     for key in ["nagle", "mss", "congestion"] {
         only(key, Transport::Tcp)?;
     }
-    for key in ["segmentation", "merge"] {
+    for key in ["gso", "gro"] {
         only(key, Transport::Udp)?;
     }
     let like = "an address of this host, for instance 192.0.2.1";
-    let bind: Option<IpAddr> = keys.parsed("bind", like)?;
+    let bind: Option<IpAddr> = keys.parsed("source", like)?;
     if bind.is_some_and(|bind| bind.is_ipv4() != to.is_ipv4()) {
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!("the receiver is {to}; write an {version} address of this host");
-        return Err(keys.refuse("bind", why));
+        return Err(keys.refuse("source", why));
     }
     let receive_buffer = size(keys, "receive_buffer")?;
     if receive_buffer.is_some_and(|size| size > LARGEST_RECEIVE_BUFFER) {
@@ -195,11 +204,11 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     let number = |key, least, most| -> Result<Option<u64>> { keys.number(key, least, most) };
     let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
     let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
-    let path_mtu = keys.word("path_mtu", "machine", PathMtu::WORDS)?;
+    let path_mtu = keys.word("pmtudisc", "default", &PMTUDISC)?;
     Ok(Options {
         socket: socket::Options {
             bind: bind.map(|bind| SocketAddr::new(bind, 0)),
-            device: keys.text("device")?.map(str::to_owned),
+            device: keys.text("interface")?.map(str::to_owned),
             dscp: keys.read_by("dscp", dscp::parse)?.unwrap_or(0),
             ttl: tiny(number("ttl", 1, 255)?),
             path_mtu,
@@ -210,10 +219,10 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
             receive_buffer,
             ..socket::Options::default()
         },
-        segmentation: small(number("segmentation", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
-        merge: keys.truth("merge", false)?,
+        segmentation: small(number("gso", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
+        merge: keys.truth("gro", false)?,
         spin: true,
-        busy: keys.truth("busy", false)?,
+        busy: keys.truth("busy_poll", false)?,
         drifts: false,
         stamp_departures: None,
     })
@@ -246,18 +255,18 @@ fn law(keys: &Section, key: &str, text: &str, measure: Measure) -> Result<Law> {
 
 /// The gaps of a flow, and whether they are positive.
 fn gaps(keys: &Section, messages: &Law, stream: bool) -> Result<(Law, bool)> {
-    let gaps = match (keys.text("gap")?, keys.quantity::<Rate>("rate")?) {
+    let gaps = match (keys.text("gap")?, keys.quantity::<Rate>("payload_rate")?) {
         (Some(_), Some(_)) => {
             return Err(keys.refuse(
-                "rate",
+                "payload_rate",
                 "`gap` sets the departures, too; write one of the two",
             ));
         }
         (Some(gap), None) => law(keys, "gap", gap, Measure::Gaps)?,
         (None, Some(rate)) => Law::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
             keys.refuse(
-                "rate",
-                "the sizes of this law have no mean; write `gap` instead of `rate`",
+                "payload_rate",
+                "the sizes of this distribution have no mean; write `gap` instead",
             )
         })?),
         (None, None) => law(
@@ -286,18 +295,18 @@ fn mean_gap_of(messages: &Law, rate: Rate) -> Option<f64> {
 }
 
 fn bursts(keys: &Section) -> Result<Option<Bursts>> {
-    match (keys.text("on")?, keys.text("off")?) {
+    match (keys.text("on_time")?, keys.text("off_time")?) {
         (None, None) => Ok(None),
         (Some(on), Some(off)) => Ok(Some(Bursts {
-            on: law(keys, "on", on, Measure::Gaps)?,
-            off: law(keys, "off", off, Measure::Gaps)?,
+            on: law(keys, "on_time", on, Measure::Gaps)?,
+            off: law(keys, "off_time", off, Measure::Gaps)?,
         })),
         (Some(_), None) => Err(keys.refuse(
-            "on",
-            "write `off`, too: the time between two periods of sending",
+            "on_time",
+            "write `off_time`, too: the time between two bursts",
         )),
         (None, Some(_)) => {
-            Err(keys.refuse("off", "write `on`, too: the length of a period of sending"))
+            Err(keys.refuse("off_time", "write `on_time`, too: the length of a burst"))
         }
     }
 }
@@ -326,7 +335,7 @@ fn check_sizes(
         let what = match transport {
             Some(Transport::Udp) => "a UDP datagram",
             Some(Transport::Tcp) => "a message over TCP",
-            None => "an echo",
+            None => "an echo request",
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!(
@@ -342,7 +351,7 @@ fn check_sizes(
             "these messages together exceed the {} bytes of a call; write a smaller number",
             most.get()
         );
-        return Err(keys.refuse("segmentation", why));
+        return Err(keys.refuse("gso", why));
     }
     #[expect(
         clippy::cast_possible_truncation,

@@ -76,6 +76,7 @@ pub(crate) const SPANS: Kind = Kind {
         ("us", SECOND / MEGA),
         ("ns", SECOND / GIGA),
         ("ps", 1),
+        ("", SECOND),
         ("min", 60 * SECOND),
         ("h", 3_600 * SECOND),
         ("sec", SECOND),
@@ -229,13 +230,9 @@ fn size_or_size(unit: &str) -> Option<Ambiguous> {
     }
 }
 
-/// Numbers without a unit, and `m`, which may be minutes.
+/// `m`, which may be minutes.
 fn span_or_span(unit: &str) -> Option<Ambiguous> {
     match unit {
-        "" => Some(Ambiguous {
-            problem: "has no unit",
-            scales: [Some(SECOND), Some(SECOND / KILO)],
-        }),
         "m" | "M" => Some(Ambiguous {
             problem: "may be minutes or milliseconds",
             scales: [Some(60 * SECOND), Some(SECOND / KILO)],

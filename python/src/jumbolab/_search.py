@@ -64,7 +64,7 @@ def sweep_search(
     storage_options: Options | None = None,
     progress: bool | None = None,
 ) -> Results:
-    """Searches like ``jumbolab sensitivity --on sim --budget runs=RUNS``, on a Dask cluster.
+    """Searches like ``jumbolab sensitivity --on sim --max-trials RUNS``, on a Dask cluster.
 
     The journal has the bytes of one search. What a stopped search stored is not run again.
 
@@ -194,7 +194,7 @@ def _run(job: Job, task: tuple[int, int, int, int], store: Store, scratch: Path)
         if number:
             made.write("plan.toml", [store.read("plan.toml", LARGEST_PLAN) or b""])
             made.write("trials.jsonl", _history(job, store, number))
-        options = [f"--shard={part}/{parts}", f"--budget=runs={most}", "--threads=1", "--quiet"]
+        options = [f"--shard={part}/{parts}", f"--max-trials={most}", "--threads=1", "--quiet"]
         begun = time.monotonic()
         words = job.words("sensitivity", scratch, *options, "--output=search")
         finish(start(words, folder=scratch))

@@ -61,9 +61,7 @@ fn netns(facts: &Facts) -> Check {
 fn hosts(facts: &Facts) -> Check {
     let check = |finding: &str| Check::ok(GROUP, "hosts", finding);
     match facts.ssh {
-        true => {
-            check("ready with machines that ssh reaches; `jumbolab doctor --host HOST` tries one")
-        }
+        true => check("ready with machines that ssh reaches; `jumbolab doctor HOST` tries one"),
         false => check("needs ssh, which is not installed")
             .noted_with(as_root(facts, "apt-get install openssh-client"), ""),
     }

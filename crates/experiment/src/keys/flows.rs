@@ -207,7 +207,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         name: "payload_rate",
         kind: "rate",
         default: DefaultValue::Absent,
-        meaning: "The rate of payload alone, as `--rate` of `jumbolab send`.",
+        meaning: "The rate of payload alone, as `--payload-rate` of `jumbolab send`.",
         backends: MESSAGES,
         effect: Effect::None,
     },

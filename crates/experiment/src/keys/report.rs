@@ -38,7 +38,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "next",
                 kind: "list of command lines",
                 default: DefaultValue::Absent,
-                meaning: r#"Commands to type next: `["jumbolab probe HOST --up-to 9000"]`. A line with the backend of the run is omitted."#,
+                meaning: r#"Commands to type next: `["jumbolab probe HOST --max-mtu 9000"]`. A line with the backend of the run is omitted."#,
                 backends: everywhere(),
                 effect: Effect::None,
             },

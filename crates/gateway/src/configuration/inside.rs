@@ -9,10 +9,10 @@ use crate::driver::{InsidePath, Sending};
 /// The path to the inside, and whether the gateway installs routes to it.
 pub(super) fn path(inside: &Section) -> Result<(InsidePath, bool)> {
     let interfaces = inside.texts("interfaces").to_vec();
-    let sending = match inside.text("path")? {
+    let sending = match inside.text("datapath")? {
         None => (!interfaces.is_empty()).then_some(Sending::PacketSocket),
         Some(_) => inside.word(
-            "path",
+            "datapath",
             "tun",
             &[
                 ("tun", None),
@@ -24,14 +24,14 @@ pub(super) fn path(inside: &Section) -> Result<(InsidePath, bool)> {
     };
     let installs = inside.word("routes", "install", &[("install", true), ("leave", false)])?;
     if sending.is_some() && interfaces.is_empty() {
-        let path = inside.text("path")?.unwrap_or_default();
+        let path = inside.text("datapath")?.unwrap_or_default();
         let problem = format!("{path} needs `interfaces`, for instance [\"eth1\"]");
-        return Err(inside.refuse("path", problem));
+        return Err(inside.refuse("datapath", problem));
     }
     if sending.is_none() && !interfaces.is_empty() {
         return Err(inside.refuse(
             "interfaces",
-            "with path = \"tun\" the kernel routes packets from all interfaces; leave it out",
+            "with datapath = \"tun\" the kernel routes packets from all interfaces; leave it out",
         ));
     }
     let name = inside.text("name")?.unwrap_or("jumbo0").to_owned();

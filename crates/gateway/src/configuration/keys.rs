@@ -61,7 +61,7 @@ pub(super) const TABLES: [(&str, &str); 7] = [
 pub(super) const KEYS: &[Key] = &[
     key(
         "inside",
-        "path",
+        "datapath",
         "\"tun\"",
         "`packet` (packet sockets on `interfaces`), `xdp` (the same, with rings of AF_XDP toward the hosts), `auto` (xdp if the machine has it, otherwise packet) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
     ),
@@ -98,7 +98,7 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "core",
-        "carriage",
+        "encapsulation",
         "\"udp\"",
         "headers of bundles: udp (port 50253), ip (protocol 253) or mpls",
     ),
@@ -112,13 +112,13 @@ pub(super) const KEYS: &[Key] = &[
         "gather",
         "trigger",
         "\"timer\"",
-        "when a bundle that is not full goes: `timer` (`wait` after its first packet), `busy` (as soon as the uplink can take it) or `full`",
+        "when a bundle that is not full goes: `timer` (`max_wait` after its first packet), `busy` (as soon as the uplink can take it) or `full`",
     ),
     key(
         "gather",
-        "wait",
+        "max_wait",
         "\"1ms\"",
-        "the longest wait of a packet, for timer and busy",
+        "the longest time that a packet waits for others in its bundle, for timer and busy",
     ),
     key(
         "gather",
@@ -183,9 +183,9 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "operation",
-        "metrics",
+        "metrics_listen",
         "\"127.0.0.1:9778\"",
-        "address on loopback at which OpenMetrics are served",
+        "loopback address at which OpenMetrics are served",
     ),
     key(
         "operation",
@@ -223,7 +223,7 @@ pub(super) const KEYS: &[Key] = &[
         "peers",
         "secret_file",
         "\"/etc/jumbolab/west.key\"",
-        "file with the secret shared with it, which nobody but its owner can open (`jumbolab gateway --new-secret FILE` makes one); bundles to it and from it are then sealed",
+        "file with the secret shared with it, which nobody but its owner can open (`jumbolab gateway --create-secret-file FILE` makes one); bundles to it and from it are then sealed",
     ),
     key(
         "peers",

@@ -59,7 +59,11 @@ impl Peers {
                 "it is the address of the peer; write the address of this gateway",
             ));
         }
-        let kind = core.word("carriage", "udp", &[("udp", 0), ("ip", 1), ("mpls", 2)])?;
+        let kind = core.word(
+            "encapsulation",
+            "udp",
+            &[("udp", 0), ("ip", 1), ("mpls", 2)],
+        )?;
         let labels = [
             section.parsed("label_to", "a label")?,
             section.parsed("label_from", "a label")?,
@@ -80,7 +84,7 @@ impl Peers {
             _ => {
                 return Err(section.refuse(
                     "label_to",
-                    "labels need core.carriage = \"mpls\"; write it, or leave them out",
+                    "labels need core.encapsulation = \"mpls\"; write it, or leave them out",
                 ));
             }
         };

@@ -58,7 +58,7 @@ fn every_optional_value_of_the_template_can_be_taken() {
         let line = format!("{} = {example}\n", key.name);
         let text = match (key.table, key.name) {
             ("peers", "label_to" | "label_from") => format!(
-                "[core]\ninterface = \"eth0\"\ncarriage = \"mpls\"\n{PEER}label_to = 100\nlabel_from = 200\n"
+                "[core]\ninterface = \"eth0\"\nencapsulation = \"mpls\"\n{PEER}label_to = 100\nlabel_from = 200\n"
             ),
             ("peers", _) => format!("{PEER}{line}"),
             ("uplink", "rate") => format!("[uplink]\n{line}{PEER}"),
@@ -104,12 +104,12 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "g.toml:2: inside.mtu = 100: write an MTU from 1280 to 65535",
         ),
         (
-            "[inside]\npath = \"packet\"\n@",
-            "g.toml:2: inside.path = packet: packet needs `interfaces`",
+            "[inside]\ndatapath = \"packet\"\n@",
+            "g.toml:2: inside.datapath = packet: packet needs `interfaces`",
         ),
         (
-            "[inside]\npath = \"xdp\"\n@",
-            "g.toml:2: inside.path = xdp: xdp needs `interfaces`",
+            "[inside]\ndatapath = \"xdp\"\n@",
+            "g.toml:2: inside.datapath = xdp: xdp needs `interfaces`",
         ),
         (
             "[operation]\npriority = \"high\"\n@",
@@ -124,12 +124,12 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "g.toml:2: operation.spin = long: ",
         ),
         (
-            "[inside]\npath = \"afxdp\"\n@",
-            "g.toml:2: inside.path = afxdp: write one of tun, packet, xdp, auto",
+            "[inside]\ndatapath = \"afxdp\"\n@",
+            "g.toml:2: inside.datapath = afxdp: write one of tun, packet, xdp, auto",
         ),
         (
-            "[gather]\nwait = \"0s\"\n@",
-            "g.toml:2: gather.wait = 0s: write a time above 0",
+            "[gather]\nmax_wait = \"0s\"\n@",
+            "g.toml:2: gather.max_wait = 0s: write a time above 0",
         ),
         (
             "[gather]\nshare = 2\n@",
@@ -153,12 +153,12 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "g.toml:3: follow.protocol = ospf: write bird",
         ),
         (
-            "[operation]\nmetrics = \"loopback\"\n@",
-            "g.toml:2: operation.metrics = loopback: write an address",
+            "[operation]\nmetrics_listen = \"loopback\"\n@",
+            "g.toml:2: operation.metrics_listen = loopback: write an address",
         ),
         (
-            "[core]\ncarriage = \"gre\"\n@",
-            "g.toml:2: core.carriage = gre: write one of udp, ip, mpls",
+            "[core]\nencapsulation = \"gre\"\n@",
+            "g.toml:2: core.encapsulation = gre: write one of udp, ip, mpls",
         ),
         (
             "@prefixes = [\"10.1.2.3/8\"]\n",
@@ -211,7 +211,7 @@ fn a_secret_is_read_from_a_file_of_its_owner_alone() {
     assert!(open.contains("type: chmod 600"), "{open}");
     let short = text.replace("key\"", "short\"");
     files::create_private(&folder.path().join("short")).unwrap();
-    assert!(refusal(&short).contains("--new-secret"), "{short}");
+    assert!(refusal(&short).contains("--create-secret-file"), "{short}");
     let absent = refusal(&text.replace("key\"", "absent\""));
     assert!(absent.contains("No such file"), "{absent}");
 }
@@ -235,8 +235,8 @@ fn a_secret_has_probes_find_the_path_mtu_and_metrics_are_for_this_host() {
             .starts_with("g.toml:2: core.probe = off: with a secret"),
         "{off}"
     );
-    let open = with("[operation]\nmetrics = \"10.3.2.1:9778\"\n", "").unwrap_err();
-    let right = "g.toml:2: operation.metrics = 10.3.2.1:9778: write an address of loopback";
+    let open = with("[operation]\nmetrics_listen = \"10.3.2.1:9778\"\n", "").unwrap_err();
+    let right = "g.toml:2: operation.metrics_listen = 10.3.2.1:9778: write an address of loopback";
     assert!(open.to_string().starts_with(right), "{open}");
 }
 
@@ -295,7 +295,12 @@ fn options_are_a_configuration_with_one_peer() {
     let values = |of: &[&str]| of.iter().map(ToString::to_string).collect::<Vec<_>>();
     let options = Simple {
         values: vec![
-            ("inside", "interfaces", "inside", values(&["eth1"])),
+            (
+                "inside",
+                "interfaces",
+                "inside-interface",
+                values(&["eth1"]),
+            ),
             ("peers", "address", "peer", values(&["192.0.2.2"])),
             ("peers", "local", "local", values(&["192.0.2.1"])),
             (
@@ -342,7 +347,7 @@ mod fuzz {
         };
         let peers: String = (0..3).map(peer).collect();
         format!(
-            "[inside]\nmtu = 1500\n[core]\ninterface = \"eth0\"\nprobe = \"10s\"\n[gather]\nwait = \"1ms\"\nshare = 0.5\n[uplink]\nrate = \"1gbit\"\nqueue = \"droptail\"\nbuffer = \"500kB\"\nseed = 7\n[follow]\ntable = 100\nprotocol = \"bird\"\n[operation]\nmetrics = \"127.0.0.1:9778\"\nspin = \"50us\"\n{peers}"
+            "[inside]\nmtu = 1500\n[core]\ninterface = \"eth0\"\nprobe = \"10s\"\n[gather]\nmax_wait = \"1ms\"\nshare = 0.5\n[uplink]\nrate = \"1gbit\"\nqueue = \"droptail\"\nbuffer = \"500kB\"\nseed = 7\n[follow]\ntable = 100\nprotocol = \"bird\"\n[operation]\nmetrics_listen = \"127.0.0.1:9778\"\nspin = \"50us\"\n{peers}"
         )
     }
 

@@ -159,12 +159,12 @@ fn a_recording_is_replayed_decision_by_decision() {
 fn other_settings_give_other_outcomes() {
     let whole = parsed(&burst());
     let described = described(&whole);
-    let asked = ["gather.wait=200us,4ms", "uplink.rate=1gbit"].map(str::to_owned);
+    let asked = ["gather.max_wait=200us,4ms", "uplink.rate=1gbit"].map(str::to_owned);
     let variants = variants(&described, &asked).unwrap();
     let [short, long] = &variants[..] else {
         panic!("{variants:?}")
     };
-    assert_eq!(short.name, "gather.wait=200us uplink.rate=1gbit");
+    assert_eq!(short.name, "gather.max_wait=200us uplink.rate=1gbit");
     let of = |variant| counted(&replay_with(&whole, variant).unwrap());
     let [short, long] = [short, long].map(of);
     assert_eq!([short.dropped, long.dropped], [0, 0]);
@@ -182,8 +182,8 @@ fn settings_that_cannot_be_are_refused_in_one_line() {
             "--set network.rate=1gbit: of a gateway's recording",
         ),
         (
-            "gather.wait=0s",
-            "--set gather.wait=0s: write a time above 0",
+            "gather.max_wait=0s",
+            "--set gather.max_wait=0s: write a time above 0",
         ),
         (
             "uplink.queue=reed",
@@ -261,7 +261,7 @@ mod fuzz {
                 }
                 Ok(recording) => {
                     let _ = reproduce(&recording);
-                    if let Ok(variants) = variants(&described(&recording)[..1], &["gather.wait=2ms".to_owned()]) {
+                    if let Ok(variants) = variants(&described(&recording)[..1], &["gather.max_wait=2ms".to_owned()]) {
                         let _ = replay_with(&recording, &variants[0]);
                     }
                 }

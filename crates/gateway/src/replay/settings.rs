@@ -10,7 +10,7 @@ use crate::written::{gathering, mtu_of, uplink};
 
 /// The keys that can be varied.
 const KEYS: [(&str, &[&str]); 3] = [
-    ("gather", &["trigger", "wait", "share", "unit"]),
+    ("gather", &["trigger", "max_wait", "share", "unit"]),
     ("uplink", &["rate", "queue", "buffer", "seed"]),
     ("peers", &["mtu"]),
 ];
@@ -185,7 +185,7 @@ fn gather_of(recorded: &Described) -> Vec<(&'static str, String)> {
         ("unit", unit.to_owned()),
         ("share", gather.share.to_string()),
     ];
-    values.extend(wait.map(|wait| ("wait", wait.to_string())));
+    values.extend(wait.map(|wait| ("max_wait", wait.to_string())));
     values
 }
 

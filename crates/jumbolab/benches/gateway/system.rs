@@ -44,7 +44,7 @@ local = "$2"
 prefixes = ["$4"]
 [gather]
 trigger = "$6"
-wait = "$7"
+max_wait = "$7"
 [operation]
 $8
 END

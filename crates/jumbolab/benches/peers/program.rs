@@ -104,7 +104,7 @@ impl Program {
                     Kind::RoundTrip { tcp, busy } => format!(
                         "--meter round-trip --message {SIZE} --gap 0s{}{}",
                         if tcp { " --protocol tcp" } else { "" },
-                        if busy { " --busy" } else { "" }
+                        if busy { " --busy-poll" } else { "" }
                     ),
                     Kind::Goodput => "--protocol tcp --congestion cubic".to_owned(),
                     Kind::Decode => format!(
@@ -112,14 +112,17 @@ impl Program {
                     ),
                 };
                 return Lines {
-                    receiver: words(self.file(), "recv --once --json --open --max-busy 1 --bind")
-                        .with(to)
-                        .with("--log")
-                        .with(&file("received")),
-                    sender: words(self.file(), "send --json --log")
+                    receiver: words(
+                        self.file(),
+                        "recv --once --json --open --max-busy-poll 1 --listen",
+                    )
+                    .with(to)
+                    .with("--packet-log-dir")
+                    .with(&file("received")),
+                    sender: words(self.file(), "send --json --packet-log")
                         .with(&file("sent.jlog"))
                         .with(to)
-                        .and(&format!("{what} --for {seconds}s")),
+                        .and(&format!("{what} --duration {seconds}s")),
                 };
             }
             (Self::Iperf3, kind) => {

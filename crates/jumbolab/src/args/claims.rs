@@ -7,16 +7,16 @@ pub(crate) struct Claims {
     /// Name of a paper, such as egan, or of a claim, which is then shown in full [default: all papers].
     #[arg(value_name = "PAPER|CLAIM")]
     pub(crate) name: Option<String>,
-    /// Print one JSON object per claim (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
     /// Write the pages of docs/evidence/claims; run it in the root of the repository.
-    #[arg(long, conflicts_with_all = ["name", "json", "record"])]
+    #[arg(long, hide = true, conflicts_with_all = ["name", "json", "record"])]
     pub(crate) pages: bool,
     /// Record the verdicts of results folders in docs/results; run it in the root of the repository.
-    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = ["name", "json"])]
+    #[arg(long, hide = true, value_name = "DIR", num_args = 1.., conflicts_with_all = ["name", "json"])]
     pub(crate) record: Vec<PathBuf>,
     /// With --record: name of a run whose settings differ from the shipped ones.
-    #[arg(long, value_name = "NAME", requires = "record")]
+    #[arg(long, hide = true, value_name = "NAME", requires = "record")]
     pub(crate) variant: Option<String>,
 }

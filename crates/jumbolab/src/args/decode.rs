@@ -6,11 +6,11 @@ use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Decode {
-    /// Packet log, as `send --log` and `recv --log` write it. A truncated log is read up to its damage.
+    /// Packet log, as `send --packet-log` and `recv --packet-log-dir` write it. A truncated log is read up to its damage.
     #[arg(value_name = "LOG", required = true)]
     pub(crate) logs: Vec<PathBuf>,
 
-    /// Add a row for each interval of this length, by arrival, for example 1s.
+    /// Report each interval of this length; 0: none [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = "Rows")]
     pub(crate) interval: Option<String>,
     /// Add a row for each flow.
@@ -23,12 +23,12 @@ pub(crate) struct Decode {
         default_value = "standard",
         help_heading = "Rows"
     )]
-    pub(crate) metrics: Metrics,
+    pub(crate) definitions: Definitions,
 
-    /// Print one JSON object per row (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, conflicts_with = "csv", help_heading = "Output")]
     pub(crate) json: bool,
-    /// Print the rows as CSV.
+    /// Print CSV instead of text.
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
     /// Also write the rows to a Parquet file.
@@ -37,7 +37,7 @@ pub(crate) struct Decode {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Metrics {
+pub(crate) enum Definitions {
     /// Those of the RFCs that docs/reference/json.md names.
     Standard,
     /// Those of D-ITG's decoder, for comparison with its output.

@@ -10,20 +10,20 @@ pub(crate) struct Emulate {
     /// Interfaces to connect. Both must be up and in the current network namespace.
     #[arg(long, num_args = 2, required = true, value_names = ["IF1", "IF2"])]
     pub(crate) between: Vec<String>,
-    /// Override an option of the link in the direction from IF2 to IF1, for example rate=1mbit. Repeatable.
+    /// Override an option of the link in the reverse direction, from IF2 to IF1, for example rate=1mbit. Repeatable.
     #[arg(long, value_name = "OPTION=VALUE")]
-    pub(crate) back: Vec<String>,
+    pub(crate) reverse_option: Vec<String>,
     /// Stop after this time [default: run until Ctrl-C].
-    #[arg(long = "for", value_name = "TIME")]
-    pub(crate) length: Option<String>,
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
 
-    /// Link rate, including preamble and inter-frame gap, for example 100mbit [default: unlimited].
+    /// Link rate, for example 100mbit [default: unlimited].
     #[arg(long, value_name = "BITS/S", help_heading = "Link")]
     pub(crate) rate: Option<String>,
     /// Propagation delay, for example 10ms [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = "Link")]
     pub(crate) delay: Option<String>,
-    /// Largest IP packet that passes [default: unlimited].
+    /// MTU: the largest IP packet [default: unlimited].
     #[arg(long, value_name = "BYTES", help_heading = "Link")]
     pub(crate) mtu: Option<String>,
     /// Action on packets larger than --mtu: `drop`, or `answer` (drop and send Packet Too Big or Fragmentation Needed, at most 100 per second) [default: drop].
@@ -39,12 +39,12 @@ pub(crate) struct Emulate {
     #[arg(long, value_name = "DISCIPLINE", help_heading = "Queue", help = queue_help())]
     pub(crate) queue: Option<String>,
 
-    /// Scale of the random extra delay; see --jitter-law. Frames keep their order [default: 0s].
+    /// Scale of the random extra delay; see --jitter-distribution. Frames keep their order [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = "Impairments")]
     pub(crate) jitter: Option<String>,
     /// Distribution of the extra delay: `uniform` (from 0 to --jitter), `normal` (positive half, with standard deviation --jitter) or `exponential` (with mean --jitter) [default: uniform].
     #[arg(long, value_name = "DISTRIBUTION", help_heading = "Impairments")]
-    pub(crate) jitter_law: Option<String>,
+    pub(crate) jitter_distribution: Option<String>,
     /// Share of frames lost, for example 0.1% [default: 0].
     #[arg(long, value_name = "PERCENT", help_heading = "Impairments")]
     pub(crate) loss: Option<String>,
@@ -57,20 +57,21 @@ pub(crate) struct Emulate {
     /// Share of frames delivered twice [default: 0].
     #[arg(long, value_name = "PERCENT", help_heading = "Impairments")]
     pub(crate) duplicate: Option<String>,
-    /// Seed of the random number generator [default: 1].
+    /// Seed of the random numbers [default: 1].
     #[arg(long, value_name = "NUMBER", help_heading = "Impairments")]
     pub(crate) seed: Option<String>,
 
-    /// Record the fate of every frame in a new CSV file (see docs/reference/formats.md).
+    /// Record every packet and its outcome in this new file, for `run replay` (see docs/reference/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Print one JSON object per second instead of tables (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
 const EMULATE_NOTES: &str = "\
-Needs CAP_NET_RAW: use sudo, or run inside `unshare -Urnm`. The interfaces should have no IP addresses.";
+Needs CAP_NET_RAW: use sudo, or run inside `unshare -Urnm`. The interfaces should have no IP addresses.
+A rate includes preamble and inter-frame gap. JSON Lines are printed once a second.";
 
 /// The help of `--queue`, with the names of all disciplines.
 fn queue_help() -> String {

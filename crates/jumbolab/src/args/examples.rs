@@ -60,7 +60,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             on_linux(
                 "Which packets a path supports",
-                "jumbolab probe 192.0.2.1 --up-to 9000",
+                "jumbolab probe 192.0.2.1 --max-mtu 9000",
             ),
             on_linux(
                 "What jumbo frames would gain on this machine",
@@ -109,7 +109,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Pass recorded frames through another queue",
-                "jumbolab run replay --trace frames.csv --set queue=codel",
+                "jumbolab run replay --recording frames.csv --set queue=codel",
             ),
         ],
     ),
@@ -122,7 +122,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Search 20000 trials with one TCP, two at a time",
-                "jumbolab sensitivity aqm-congestion --set tcp=reno --budget runs=20000 --threads 2",
+                "jumbolab sensitivity aqm-congestion --set tcp=reno --max-trials 20000 --threads 2",
             ),
         ],
     ),
@@ -133,10 +133,6 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             example(
                 "All that is known of one claim",
                 "jumbolab claims mred-drop",
-            ),
-            example(
-                "Record a run",
-                "jumbolab claims --record results/aqm-congestion-1a2b3c4d",
             ),
         ],
     ),
@@ -176,7 +172,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "The same of 5 MB over two links with a switch between them",
-                "jumbolab predict --size 5MB --rate 10gbit --stages 2",
+                "jumbolab predict --size 5MB --rate 10gbit --hops 2",
             ),
             example(
                 "What larger MTUs would bring to hosts measured at 1500",
@@ -184,7 +180,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "A table of single figures, fitted at MTU 1500 alone",
-                "jumbolab predict --from study.csv --fit-up-to 1500 --rate 1gbit --spread 2%",
+                "jumbolab predict --from study.csv --fit-max-mtu 1500 --rate 1gbit --spread 2%",
             ),
         ],
     ),
@@ -197,7 +193,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Behind the packets of web traffic",
-                "jumbolab predict wait --mix web",
+                "jumbolab predict wait --traffic-mix web",
             ),
         ],
     ),
@@ -206,11 +202,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             example(
                 "Bytes that bundles of two and six packets add or save",
-                "jumbolab predict bundle --packets 2,6",
+                "jumbolab predict bundle --packets-per-bundle 2,6",
             ),
             example(
                 "Waits for a timer of 500 us",
-                "jumbolab predict bundle --jfet 500us --arrivals 2000,20000",
+                "jumbolab predict bundle --max-wait 500us --arrivals 2000,20000",
             ),
         ],
     ),
@@ -219,15 +215,15 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             example(
                 "TCP with timestamps over IPv6 and Ethernet",
-                "jumbolab predict overhead --stack eth,ipv6,tcp+ts --mtu 1500,4000,9000",
+                "jumbolab predict overhead --headers eth,ipv6,tcp+ts --mtu 1500,4000,9000",
             ),
             example(
                 "The MTU that VXLAN leaves to the packets in it",
-                "jumbolab predict overhead --stack eth,vlan,ipv4,udp,vxlan,eth,ipv6,tcp --mtu 1500,9216",
+                "jumbolab predict overhead --headers eth,vlan,ipv4,udp,vxlan,eth,ipv6,tcp --mtu 1500,9216",
             ),
             example(
                 "An IPsec tunnel with AES-CBC, drawn for MTUs up to 9216",
-                "jumbolab predict overhead --stack eth,ipv4,esp+aes-cbc-sha256,ipv4,tcp+ts --plot esp.svg",
+                "jumbolab predict overhead --headers eth,ipv4,esp+aes-cbc-sha256,ipv4,tcp+ts --plot esp.svg",
             ),
         ],
     ),
@@ -240,7 +236,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Datagrams over IPv4 at two rates, as JSON Lines",
-                "jumbolab predict limit --rate 10gbit,100gbit --stack eth,ipv4,udp --json",
+                "jumbolab predict limit --rate 10gbit,100gbit --headers eth,ipv4,udp --json",
             ),
         ],
     ),
@@ -249,11 +245,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             example(
                 "A long path that loses packets and bits",
-                "jumbolab predict optimal --ber 1e-6 --loss 0.1% --rtt 20ms",
+                "jumbolab predict optimal --bit-error-rate 1e-6 --loss 0.1% --rtt 20ms",
             ),
             example(
                 "Blocks of NFS on a link with errors, drawn",
-                "jumbolab predict optimal --ber 1e-7 --mix nfs --plot nfs.svg",
+                "jumbolab predict optimal --bit-error-rate 1e-7 --traffic-mix nfs --plot nfs.svg",
             ),
         ],
     ),
@@ -276,7 +272,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Whether a path carries jumbo frames, over IPv6 and for TCP to an open port",
-                "jumbolab probe host.example --up-to 9000 --ip 6 --port 22",
+                "jumbolab probe host.example --max-mtu 9000 -6 --port 22",
             ),
             example(
                 "The result as JSON Lines",
@@ -284,7 +280,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "The paths between all hosts of a file, and the odd host among them",
-                "jumbolab probe --mesh hosts.txt --up-to 9000",
+                "jumbolab probe --mesh hosts.txt --max-mtu 9000",
             ),
         ],
     ),
@@ -292,12 +288,12 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "emulate",
         &[
             example(
-                "An asymmetric access link with random loss",
-                "jumbolab emulate --between eth1 eth2 --rate 20mbit --delay 15ms --loss 0.1% --back rate=2mbit",
+                "An asymmetric access link",
+                "jumbolab emulate --between eth1 eth2 --rate 20mbit --delay 15ms --reverse-option rate=2mbit",
             ),
             example(
-                "A CoDel queue, with the fate of every frame recorded",
-                "jumbolab emulate --between eth1 eth2 --rate 10mbit --queue codel --record frames.csv --for 1min",
+                "A CoDel queue, with the outcome of every frame recorded",
+                "jumbolab emulate --between eth1 eth2 --rate 10mbit --queue codel --record frames.csv --duration 60",
             ),
         ],
     ),
@@ -310,7 +306,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Gather what hosts behind eth1 send to the networks of one peer",
-                "jumbolab gateway --inside eth1 --local 192.0.2.1 --peer 192.0.2.2 --prefix 10.2.0.0/16",
+                "jumbolab gateway --inside-interface eth1 --local 192.0.2.1 --peer 192.0.2.2 --prefix 10.2.0.0/16",
             ),
             example(
                 "Take what the kernel routes, with the log in a file",
@@ -323,7 +319,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             example(
                 "1000 datagrams of 512 bytes per second, for 10 s",
-                "jumbolab send 192.0.2.1 --secret key.txt",
+                "jumbolab send 192.0.2.1 --secret-file key.txt",
             ),
             example(
                 "Round trips of small messages, each sent when the one before is back",
@@ -335,23 +331,23 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "A Poisson process in random bursts",
-                "jumbolab send ::1 --gap exponential:100us --on exponential:1s --off exponential:2s",
+                "jumbolab send ::1 --gap exponential:100us --on-time exponential:1s --off-time exponential:2s",
             ),
             example(
                 "ICMP echo requests that must not be fragmented",
-                "jumbolab send 192.0.2.1 --protocol echo --message 1472 --path-mtu do",
+                "jumbolab send 192.0.2.1 --protocol icmp --message 1472 --pmtudisc do",
             ),
             example(
                 "Flows from a file, with a packet log",
-                "jumbolab send ::1 --file flows.toml --for 1min --log sent.jlog",
+                "jumbolab send ::1 --flow-file flows.toml --duration 1min --packet-log sent.jlog",
             ),
             example(
                 "One jumbogram over loopback",
-                "jumbolab send --jumbogram 190000",
+                "jumbolab send --jumbogram --message 190000",
             ),
             example(
                 "Latency, throughput and processor time of jumbograms",
-                "jumbolab send --jumbogram 190000 --for 1s",
+                "jumbolab send --jumbogram --message 190000 --duration 1s",
             ),
         ],
     ),
@@ -361,7 +357,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             example("Serve senders on this machine", "jumbolab recv"),
             example(
                 "Serve senders that know the secret in key.txt",
-                "jumbolab recv --bind 192.0.2.1 --secret key.txt",
+                "jumbolab recv --listen 192.0.2.1 --secret-file key.txt",
             ),
             example(
                 "Serve one session and print it as JSON",
@@ -388,17 +384,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[
             example("Check this machine", "jumbolab doctor"),
             example(
-                "Check two machines for experiments between them",
-                "jumbolab doctor --host user@a --host b",
+                "Check two hosts for experiments between them",
+                "jumbolab doctor user@a b",
             ),
         ],
-    ),
-    (
-        "agent",
-        &[example(
-            "Have `run` start it on two machines",
-            "jumbolab agent",
-        )],
     ),
     (
         "completions",

@@ -9,12 +9,13 @@ use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
-    /// Print one JSON object per line.
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = SHOW_NOTES)]
 pub(crate) struct Show {
     /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
     #[arg(required_unless_present = "template")]
@@ -39,6 +40,7 @@ pub(crate) struct Detail {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = RUN_NOTES)]
 pub(crate) struct Run {
     /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
     #[arg(required_unless_present = "template")]
@@ -60,10 +62,10 @@ pub(crate) struct Run {
     /// Number of trials in each cell [default: the experiment's].
     #[arg(long, value_name = "COUNT", help_heading = "Experiment")]
     pub(crate) repeat: Option<String>,
-    /// With `run replay`: recording to replay, from `emulate --record` or from a run.
-    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["repeat", "resume", "threads", "shard", "dry_run", "strict"])]
-    pub(crate) trace: Option<PathBuf>,
-    /// Print a commented experiment file to start from, and exit.
+    /// With `run replay`: recording to replay, from `--record` of `emulate` or `gateway`, or from a run.
+    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["repeat", "resume", "threads", "shard", "dry_run", "strict", "verbose"])]
+    pub(crate) recording: Option<PathBuf>,
+    /// Print a commented file to start from, and exit.
     #[arg(long, exclusive = true, help_heading = "Experiment")]
     pub(crate) template: bool,
 
@@ -90,22 +92,25 @@ pub(crate) struct Run {
     /// Number of parallel trials, in backend `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Run part I of N, or parts I to J with `I-J/N`, in backend `sim` only. The parts 1/N to N/N together form the whole run; with N the number of trials, part I is the Ith trial of its order.
+    /// Run part I of N, or parts I to J with `I-J/N`, in backend `sim` only.
     #[arg(long, value_name = "I/N", help_heading = "Execution")]
     pub(crate) shard: Option<String>,
 
     /// Folder for the results [default: results/NAME-HASH; of a replay results/replay-RECORDING].
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Print the results as one JSON object per line instead of tables.
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) detail: Detail,
+    /// Print the quality check of each run below the short report: faults, warnings, notes, program and machine.
+    #[arg(short, long, help_heading = "Output", conflicts_with_all = ["json", "quiet", "full"])]
+    pub(crate) verbose: bool,
     /// Report progress in plain lines, on a terminal too.
     #[arg(long, help_heading = "Output")]
     pub(crate) plain: bool,
-    /// End with exit code 1 if the quality check passed with warnings, and not only if it failed.
+    /// End with exit code 1 for warnings, too.
     #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,
 }
@@ -119,29 +124,33 @@ pub(crate) enum Resume {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = SENSITIVITY_NOTES)]
 pub(crate) struct Sensitivity {
     /// Name of a shipped experiment with `[[unstated]]` settings, or path of a TOML file.
     pub(crate) experiment: String,
 
-    /// Backend to search in: `netns` or `sim` [default: the experiment's, else netns].
+    /// Backend to run in: `netns` (real kernels in network namespaces), `hosts` (hosts reached by ssh), `sim` (simulated) or `model` (predicted by closed forms) [default: the experiment's, else netns].
     #[arg(long, value_name = "BACKEND", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
-    /// Set a key, as for `run`. A setting that is set leaves the search. Repeatable.
+    /// Set a key, given as a dotted TOML path or an alias of the experiment. Commas make a sweep. Repeatable.
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Experiment")]
     pub(crate) set: Vec<String>,
-    /// Seed of the search and its trials [default: the experiment's].
-    #[arg(long, value_name = "SEED", help_heading = "Experiment")]
+    /// Seed of the random numbers [default: the experiment's].
+    #[arg(long, value_name = "NUMBER", help_heading = "Experiment")]
     pub(crate) seed: Option<u64>,
 
-    /// When to stop: after a time, e.g. `2h`, or after a number of trials, `runs=5000`, those of an earlier part included.
+    /// Longest time that the search takes [default: 10min; with --max-trials, unlimited].
+    #[arg(long, value_name = "TIME", help_heading = "Execution")]
+    pub(crate) max_time: Option<String>,
+    /// Largest number of trials, those of an interrupted search included [default: unlimited].
     #[arg(
         long,
-        value_name = "BUDGET",
+        value_name = "COUNT",
         help_heading = "Execution",
-        default_value = "10min"
+        conflicts_with = "max_time"
     )]
-    pub(crate) budget: String,
-    /// Continue an earlier search, with the budget that is given now.
+    pub(crate) max_trials: Option<NonZero<usize>>,
+    /// Continue an interrupted run.
     #[arg(
         long,
         value_name = "WHEN",
@@ -158,14 +167,14 @@ pub(crate) struct Sensitivity {
     /// Number of parallel trials, in backend `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Run part I of N of each round, in backend `sim` only.
+    /// Run part I of N, or parts I to J with `I-J/N`, in backend `sim` only.
     #[arg(long, value_name = "I/N", help_heading = "Execution")]
     pub(crate) shard: Option<String>,
 
     /// Folder for the results [default: results/NAME-sensitivity-HASH].
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
-    /// Print the results as one JSON object per line instead of tables.
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]
@@ -177,15 +186,18 @@ pub(crate) struct Report {
     /// Results folder. Two runs in one backend are compared; runs in different backends are shown side by side.
     #[arg(value_name = "DIR", required = true)]
     pub(crate) folders: Vec<PathBuf>,
-    /// Print one JSON object per line (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
-    /// Print all trials as CSV.
+    /// Print CSV instead of text.
     #[arg(long, conflicts_with_all = ["full", "verbose", "quiet"])]
     pub(crate) csv: bool,
     #[command(flatten)]
     pub(crate) detail: Detail,
-    /// End with exit code 1 if a quality check passed with warnings, and not only if it failed.
+    /// Print the quality check of each run below the short report: faults, warnings, notes, program and machine.
+    #[arg(short, long, help_heading = "Output", conflicts_with_all = ["json", "quiet", "full"])]
+    pub(crate) verbose: bool,
+    /// End with exit code 1 for warnings, too.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -201,7 +213,7 @@ pub(crate) struct Shell {
     /// Program and its arguments [default: $SHELL, or /bin/sh].
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
-    /// Set a key, as for `run`. If there are several cells, the first is built. Repeatable.
+    /// Set a key, given as a dotted TOML path or an alias of the experiment. Commas make a sweep. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Run a second program in another node, from before the first starts until it ends. Repeatable.
@@ -212,4 +224,15 @@ pub(crate) struct Shell {
 #[cfg(target_os = "linux")]
 const SHELL_NOTES: &str = "\
 In commands, {sender}, {receiver} and {router} are replaced by the addresses of these nodes.
-The exit code is that of the program.";
+If the settings make several cells, the first is built. The exit code is that of the program.";
+
+const SHOW_NOTES: &str = "\
+With --template, EXPERIMENT is copied under a name of its own. Without EXPERIMENT, the template of `run --template` is printed.";
+
+const RUN_NOTES: &str = "\
+Several backends run one after the other into one report.
+The parts 1/N to N/N together form the whole run; with N the number of trials, part I is the Ith trial of its order.
+With --dry-run, --json prints one object (see docs/reference/json.md).";
+
+const SENSITIVITY_NOTES: &str = "\
+The search runs in backend netns or sim. A setting of --set leaves the search. A part of --shard is one of each round.";

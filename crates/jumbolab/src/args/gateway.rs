@@ -8,18 +8,18 @@ pub(crate) struct Gateway {
     /// Read the configuration from this TOML file; SIGHUP reads it again. The options for one peer are left out then.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["peer", "template"])]
     pub(crate) config: Option<PathBuf>,
-    /// Print a commented configuration with all keys.
+    /// Print a commented file to start from, and exit.
     #[arg(long, conflicts_with = "peer")]
     pub(crate) template: bool,
     /// Check the configuration and end.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Create this file with a new secret for two gateways, which its owner alone can read, and end.
+    /// Create this file with a new secret for two gateways, which only its owner can read, and end.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "peer", "template"])]
-    pub(crate) new_secret: Option<PathBuf>,
+    pub(crate) create_secret_file: Option<PathBuf>,
     /// Stop after this time [default: run until Ctrl-C].
-    #[arg(long = "for", value_name = "TIME")]
-    pub(crate) length: Option<String>,
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
 
     /// Address of the other gateway.
     #[arg(long, value_name = "ADDRESS", help_heading = "One peer")]
@@ -42,35 +42,48 @@ pub(crate) struct Gateway {
     pub(crate) prefix: Vec<String>,
     /// Interface toward the hosts, read by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
     #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
-    pub(crate) inside: Vec<String>,
-    /// Path to the hosts: `tun`, `packet`, `xdp` or `auto` [default: packet with --inside, otherwise tun].
+    pub(crate) inside_interface: Vec<String>,
+    /// Path to the hosts: `tun`, `packet`, `xdp` or `auto` [default: packet with --inside-interface, otherwise tun].
     #[arg(
         long,
-        value_name = "PATH",
+        value_name = "INTERFACE",
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) path: Option<String>,
-    /// Address of this gateway among the hosts. Repeatable.
+    pub(crate) inside_interface: Vec<String>,
+    /// Exchange of packets with the hosts: `tun`, `packet`, `xdp` or `auto` [default: packet with --inside-interface, otherwise tun].
+    #[arg(
+        long,
+        value_name = "DATAPATH",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) datapath: Option<String>,
+    /// Address of this gateway among the hosts, the source of ICMP errors to them. Repeatable [default: as the kernel chooses].
     #[arg(
         long,
         value_name = "ADDRESS",
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) address: Vec<String>,
-    /// Interface toward the peer [default: as the kernel routes].
-    #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
-    pub(crate) core: Option<String>,
-    /// Headers of bundles: `udp` (port 50253) or `ip` (protocol 253) [default: udp].
+    pub(crate) inside_address: Vec<String>,
+    /// Outgoing interface [default: as the kernel routes].
     #[arg(
         long,
-        value_name = "CARRIAGE",
+        value_name = "INTERFACE",
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) carriage: Option<String>,
-    /// Largest IP packet toward the peer [default: 9000].
+    pub(crate) interface: Option<String>,
+    /// Headers of bundles: `udp` (port 50253) or `ip` (protocol 253) [default: udp].
+    #[arg(
+        long,
+        value_name = "ENCAPSULATION",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) encapsulation: Option<String>,
+    /// MTU: the largest IP packet [default: 9000].
     #[arg(
         long,
         value_name = "BYTES",
@@ -78,14 +91,14 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) mtu: Option<String>,
-    /// File with the secret shared with the peer: bundles are sealed. Nobody but its owner may be able to open it.
+    /// File with the secret that both ends share; only its owner may have access to it.
     #[arg(
         long,
         value_name = "FILE",
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) secret: Option<String>,
+    pub(crate) secret_file: Option<String>,
     /// Maximum time that a packet waits for others [default: 1ms].
     #[arg(
         long,
@@ -93,15 +106,15 @@ pub(crate) struct Gateway {
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) wait: Option<String>,
-    /// Serve OpenMetrics at this address of loopback, for example 127.0.0.1:9778.
+    pub(crate) max_wait: Option<String>,
+    /// Serve OpenMetrics at this loopback address, for example 127.0.0.1:9777.
     #[arg(
         long,
-        value_name = "ADDRESS",
+        value_name = "ADDRESS:PORT",
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) metrics: Option<String>,
+    pub(crate) metrics_listen: Option<String>,
 
     /// Append the log to this file instead of printing it to stderr; the configuration may name one, too.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -113,5 +126,5 @@ pub(crate) struct Gateway {
 
 const GATEWAY_NOTES: &str = "\
 Needs CAP_NET_ADMIN for a TUN interface, CAP_NET_RAW for packet sockets, raw IP, and ICMP errors to hosts behind a TUN interface. \
-docs/guides/gateway.md describes the set-up. The log has one JSON object per line. \
+docs/guides/gateway.md describes the set-up. The log has one JSON object per line. A recording has no bytes of packets. With --secret-file, bundles are sealed. \
 SIGINT and SIGTERM send what waits and end; SIGHUP reads the file of --config again.";

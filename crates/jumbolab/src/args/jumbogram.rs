@@ -5,28 +5,30 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Jumbograms (also with --packets, --for, --gap, --port and --json)")]
+#[command(
+    next_help_heading = "Jumbograms (also with --packets, --duration, --gap, --port and --json)"
+)]
 pub(crate) struct Jumbogram {
-    /// Send UDP datagrams of this payload size, each as one IPv6 packet. Send to `recv --jumbogram` on HOST, or without HOST inside this machine.
-    #[arg(long, value_name = "BYTES", conflicts_with_all = OF_FLOWS)]
-    pub(crate) jumbogram: Option<String>,
+    /// Use jumbograms: UDP datagrams, each as one IPv6 packet of any size.
+    #[arg(long, requires = "message", conflicts_with_all = OF_FLOWS)]
+    pub(crate) jumbogram: bool,
     /// Network to use inside this machine [default: loopback].
     #[arg(
         long,
-        value_name = "NETWORK",
+        value_name = "TOPOLOGY",
         requires = "jumbogram",
         conflicts_with = "host"
     )]
-    pub(crate) over: Option<Over>,
+    pub(crate) topology: Option<Topology>,
     /// Sending method [default: packet].
     #[arg(
-        long = "by",
+        long,
         value_name = "METHOD",
         requires = "jumbogram",
         conflicts_with = "host"
     )]
     pub(crate) method: Option<Method>,
-    /// Capture the packets that arrive in a new pcapng file. With --for, capture the first datagram only.
+    /// Write the packets to a new pcapng file.
     #[arg(
         long,
         value_name = "FILE",
@@ -38,7 +40,7 @@ pub(crate) struct Jumbogram {
 
 /// The network that jumbograms cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Over {
+pub(crate) enum Topology {
     /// Loopback, in a network namespace of its own.
     Loopback,
     /// Two neighbouring network namespaces; needs root.
@@ -59,31 +61,30 @@ pub(crate) enum Method {
 }
 
 /// Options that only concern flows.
-const OF_FLOWS: [&str; 26] = [
+const OF_FLOWS: [&str; 25] = [
     "ipv4",
-    "secret",
-    "file",
+    "secret_file",
+    "flow_file",
     "flows",
     "reverse",
     "bidir",
-    "log",
+    "packet_log",
     "interval",
     "json_stream",
     "protocol",
     "meter",
-    "message",
-    "rate",
-    "on",
-    "off",
+    "payload_rate",
+    "on_time",
+    "off_time",
     "start",
     "bytes",
     "dscp",
     "ttl",
-    "path_mtu",
-    "bind",
-    "device",
+    "pmtudisc",
+    "source",
+    "interface",
     "send_buffer",
     "receive_buffer",
-    "segmentation",
-    "busy",
+    "gso",
+    "busy_poll",
 ];

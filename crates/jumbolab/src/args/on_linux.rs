@@ -22,6 +22,7 @@ pub(crate) enum OnLinux {
     /// Receive and measure the traffic of `jumbolab send`.
     Recv(Recv),
     /// Answer the requests of `run --on hosts`, which starts it by `ssh`.
+    #[command(hide = true)]
     Agent(Agent),
     /// Check whether this machine is ready for experiments.
     Doctor(Doctor),

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 
+use super::Family;
+
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -24,23 +26,23 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "BITS/S")]
     pub(crate) rate: Option<String>,
     /// Number of links in a row; all but the last end in a device that stores frames before it forwards them.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub(crate) stages: u64,
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) hops: u64,
     /// Results folder, or table of trials, to which costs of packets and bytes are fitted.
-    #[arg(long, value_name = "DIR|FILE.csv", conflicts_with_all = ["file", "size", "stages"], help_heading = FROM_TRIALS)]
+    #[arg(long, value_name = "DIR|FILE.csv", conflicts_with_all = ["file", "size", "hops"], help_heading = FROM_TRIALS)]
     pub(crate) from: Option<PathBuf>,
     /// Largest MTU whose trials are fitted; larger ones are compared with the prediction.
     #[arg(long, value_name = "BYTES", requires = "from", help_heading = FROM_TRIALS)]
-    pub(crate) fit_up_to: Option<String>,
+    pub(crate) fit_max_mtu: Option<String>,
     /// Standard deviation of a value, for tables without repeats.
     #[arg(long, value_name = "PERCENT", requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) spread: Option<String>,
     /// Number of new trials for whose mean the intervals hold.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "from", help_heading = FROM_TRIALS)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) trials: u32,
     /// Folders or tables of further runs to compare with the prediction.
     #[arg(long, value_name = "DIR|FILE.csv", num_args = 1.., value_delimiter = ',', requires = "from", help_heading = FROM_TRIALS)]
-    pub(crate) check: Vec<PathBuf>,
+    pub(crate) compare: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) packets: Packets,
     #[command(flatten)]
@@ -74,8 +76,8 @@ pub(crate) struct Overhead {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Limit {
-    /// Data rates, separated by commas [default: those of Ethernet, 10 Mbit/s to 800 Gbit/s].
-    #[arg(long, value_name = "BITS/S", value_delimiter = ',')]
+    /// Link rate, for example 100mbit [default: those of Ethernet, 10 Mbit/s to 800 Gbit/s].
+    #[arg(long, value_name = "BITS/S,..", value_delimiter = ',')]
     pub(crate) rate: Vec<String>,
     #[command(flatten)]
     pub(crate) packets: Packets,
@@ -93,8 +95,8 @@ pub(crate) struct Optimal {
         default_value = "0",
         help_heading = "Path"
     )]
-    pub(crate) ber: String,
-    /// Share of frames lost, whatever their size, for example 0.1%.
+    pub(crate) bit_error_rate: String,
+    /// Share of frames lost, for example 0.1%.
     #[arg(
         long,
         value_name = "PERCENT",
@@ -105,15 +107,15 @@ pub(crate) struct Optimal {
     /// Round-trip time; with it, the response of TCP to losses is a bound too.
     #[arg(long, value_name = "TIME", help_heading = "Path")]
     pub(crate) rtt: Option<String>,
-    /// Response of TCP to losses.
+    /// Model of the response of TCP to losses.
     #[arg(
         long,
-        value_name = "LAW",
+        value_name = "MODEL",
         default_value = "cubic",
         help_heading = "Path"
     )]
-    pub(crate) response: ResponseLaw,
-    /// Data rate of the slowest link.
+    pub(crate) tcp_model: TcpModel,
+    /// Link rate, for example 100mbit.
     #[arg(
         long,
         value_name = "BITS/S",
@@ -121,29 +123,29 @@ pub(crate) struct Optimal {
         help_heading = "Path"
     )]
     pub(crate) rate: String,
-    /// Sizes of messages: web, nfs, voip, or a FILE with a size and a weight per line [default: all frames are full].
+    /// Sizes of messages: web, nfs, voip, or a FILE with a size and a weight per line [default: all packets are full].
     #[arg(long, value_name = "MIX|FILE")]
-    pub(crate) mix: Option<String>,
+    pub(crate) traffic_mix: Option<String>,
     #[command(flatten)]
-    pub(crate) headers: Headers,
-    /// MTUs to compare with the best one, separated by commas.
+    pub(crate) stack: Headers,
+    /// MTU: the largest IP packet.
     #[arg(
         long,
-        value_name = "BYTES",
+        value_name = "BYTES,..",
         value_delimiter = ',',
         default_value = "1500,4200,9000"
     )]
     pub(crate) mtu: Vec<String>,
-    /// Largest MTU to search.
+    /// Largest MTU to test.
     #[arg(long, value_name = "BYTES", default_value = "9216")]
-    pub(crate) largest: String,
+    pub(crate) max_mtu: String,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
 /// A response of TCP to losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ResponseLaw {
+pub(crate) enum TcpModel {
     /// The inverse square root of the loss.
     Reno,
     /// The same with time-outs of at least 1 s.
@@ -155,20 +157,20 @@ pub(crate) enum ResponseLaw {
 #[derive(Debug, clap::Args)]
 #[command(after_help = MIXES)]
 pub(crate) struct Wait {
-    /// Data rate of the link.
+    /// Link rate, for example 100mbit.
     #[arg(long, value_name = "BITS/S", default_value = "1gbit")]
     pub(crate) rate: String,
-    /// Shares of the time during which the link is busy, separated by commas.
+    /// Share of the time during which the link is busy.
     #[arg(
         long,
-        value_name = "PERCENT",
+        value_name = "PERCENT,..",
         value_delimiter = ',',
         default_value = "30%,50%,70%,90%"
     )]
     pub(crate) load: Vec<String>,
     /// Sizes of messages: web, nfs, voip, or a FILE with a size and a weight per line [default: all packets are full].
     #[arg(long, value_name = "MIX|FILE")]
-    pub(crate) mix: Option<String>,
+    pub(crate) traffic_mix: Option<String>,
     #[command(flatten)]
     pub(crate) packets: Packets,
     #[command(flatten)]
@@ -177,22 +179,21 @@ pub(crate) struct Wait {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bundle {
-    /// Numbers of packets in a bundle, separated by commas.
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_value = "2,3,4,6,8", value_parser = clap::value_parser!(u32).range(1..=4095))]
-    pub(crate) packets: Vec<u32>,
-    /// Version of the bundle's IP header.
-    #[arg(long, value_name = "VERSION", default_value_t = 4, value_parser = clap::value_parser!(u8).range(4..=6))]
-    pub(crate) ip: u8,
-    /// Time that a bundle waits after its first packet.
+    /// Number of packets in a bundle.
+    #[arg(long, value_name = "COUNT,..", value_delimiter = ',', default_value = "2,3,4,6,8", value_parser = clap::value_parser!(u32).range(1..=4095))]
+    pub(crate) packets_per_bundle: Vec<u32>,
+    #[command(flatten)]
+    pub(crate) family: Family,
+    /// Longest time that a packet waits for others in its bundle.
     #[arg(long, value_name = "TIME")]
-    pub(crate) jfet: Option<String>,
-    /// Packets that arrive in a second, separated by commas.
+    pub(crate) max_wait: Option<String>,
+    /// Packets that arrive in a second.
     #[arg(
         long,
-        value_name = "PACKETS/S",
+        value_name = "PACKETS/S,..",
         value_delimiter = ',',
         default_value = "1000,10000,100000",
-        requires = "jfet"
+        requires = "max_wait"
     )]
     pub(crate) arrivals: Vec<String>,
     #[command(flatten)]
@@ -214,18 +215,18 @@ pub(crate) struct Arithmetic {
 pub(crate) struct Headers {
     /// Headers from the outermost to the innermost, with options behind a `+` (see docs/reference/predict.md).
     #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
-    pub(crate) stack: String,
+    pub(crate) headers: String,
 }
 
 /// The headers and sizes of packets.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Packets {
     #[command(flatten)]
-    pub(crate) headers: Headers,
-    /// MTUs of the link, separated by commas.
+    pub(crate) stack: Headers,
+    /// MTU: the largest IP packet.
     #[arg(
         long,
-        value_name = "BYTES",
+        value_name = "BYTES,..",
         value_delimiter = ',',
         default_value = "1500,4000,9000"
     )]
@@ -238,7 +239,7 @@ pub(crate) struct Output {
     /// Draw the values against the MTU in this file.
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
-    /// Print JSON Lines (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::Family;
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Probe {
@@ -12,30 +14,30 @@ pub(crate) struct Probe {
     #[arg(required_unless_present = "mesh")]
     pub(crate) host: Option<String>,
 
-    /// Largest packet to test, in bytes of a whole IP packet [default: MTU of the outgoing interface, at most 65535].
+    /// Largest MTU to test [default: MTU of the outgoing interface, at most 65535].
     #[arg(long, value_name = "BYTES")]
-    pub(crate) up_to: Option<String>,
-    /// Protocols to probe with, separated by commas.
+    pub(crate) max_mtu: Option<String>,
+    /// Protocol to send: `icmp` (echo requests), `udp` or `tcp`.
     #[arg(
         long,
-        value_name = "PROTOCOLS",
+        value_name = "PROTOCOL,..",
         value_delimiter = ',',
+        hide_possible_values = true,
         default_value = "icmp,udp,tcp"
     )]
     pub(crate) protocol: Vec<ProbeProtocol>,
-    /// Versions of IP, separated by commas [default: those of HOST's addresses to which there is a route].
-    #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
-    pub(crate) ip: Vec<ProbeIp>,
-    /// Port of TCP segments, of a reflector (`jumbolab recv`), and without one of datagrams [default: 443; 7770; 33434, which should be closed].
+    #[command(flatten)]
+    pub(crate) family: Family,
+    /// Port of the receiver [default: TCP 443; 7770 of a reflector (`jumbolab recv`); UDP 33434, which should be closed].
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
 
-    /// Send through this interface.
+    /// Outgoing interface [default: as the kernel routes].
     #[arg(long, value_name = "INTERFACE", help_heading = "Source")]
     pub(crate) interface: Option<String>,
-    /// Send from this address.
+    /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = "Source")]
-    pub(crate) address: Option<IpAddr>,
+    pub(crate) source: Option<IpAddr>,
 
     /// Keep monitoring until Ctrl-C: probe again at this interval, and print changes.
     #[arg(
@@ -45,20 +47,20 @@ pub(crate) struct Probe {
         help_heading = "Watching"
     )]
     pub(crate) watch: Option<String>,
-    /// Serve the state as OpenMetrics at this address of loopback, for instance 127.0.0.1:9777.
+    /// Serve OpenMetrics at this loopback address, for example 127.0.0.1:9777.
     #[arg(
         long,
         value_name = "ADDRESS:PORT",
         requires = "watch",
         help_heading = "Watching"
     )]
-    pub(crate) metrics: Option<SocketAddr>,
+    pub(crate) metrics_listen: Option<SocketAddr>,
 
     /// Probe the paths between all hosts of this file, from those that ssh reaches (see docs/reference/formats.md).
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["host", "ip", "port", "interface", "address", "watch", "capture"],
+        conflicts_with_all = ["host", "ipv4", "ipv6", "port", "interface", "source", "watch", "capture"],
         help_heading = "Mesh"
     )]
     pub(crate) mesh: Option<PathBuf>,
@@ -66,10 +68,10 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "FILE", requires = "mesh", help_heading = "Mesh")]
     pub(crate) page: Option<PathBuf>,
 
-    /// Write the packets that are sent and received to a new pcapng file; needs root.
+    /// Write the packets to a new pcapng file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) capture: Option<PathBuf>,
-    /// Print JSON Lines (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -92,18 +94,7 @@ pub(crate) enum ProbeProtocol {
     Tcp,
 }
 
-/// A version of IP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProbeIp {
-    /// IPv4.
-    #[value(name = "4")]
-    V4,
-    /// IPv6.
-    #[value(name = "6")]
-    V6,
-}
-
 const NOTES: &str = "\
 Exit code: 0 if packets of the size pass in both directions and nothing else is wrong, 1 if there is a
-problem, 2 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size;
+problem, 3 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size, and --capture;
 docs/start/probe.md says how to read the result.";

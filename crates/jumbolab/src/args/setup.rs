@@ -9,13 +9,13 @@ use os::ssh::Destination;
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// Check this machine by ssh instead, for experiments between machines; repeatable.
-    #[arg(long, value_name = "DESTINATION")]
-    pub(crate) host: Vec<Destination>,
-    /// Print one JSON object (see docs/reference/json.md).
+    /// Check these hosts by ssh instead, for experiments between hosts.
+    #[arg(value_name = "HOST")]
+    pub(crate) hosts: Vec<Destination>,
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
-    /// End with exit code 1 if there is a note, and not only if something is missing.
+    /// End with exit code 1 for warnings, too.
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -42,4 +42,7 @@ pub(crate) struct Man {
     /// Print docs/reference/commands.md instead.
     #[arg(long, hide = true, exclusive = true)]
     pub(crate) markdown: bool,
+    /// Print docs/reference/options.md instead.
+    #[arg(long, hide = true, exclusive = true)]
+    pub(crate) options: bool,
 }

@@ -47,7 +47,6 @@ const COMMANDS: [(&str, &[Row]); 3] = [
         "Set-up",
         &[
             ("doctor", Linux),
-            ("agent", Linux),
             ("completions", Nothing),
             ("man", Nothing),
         ],
@@ -147,7 +146,7 @@ mod tests {
             };
             assert_eq!(
                 line,
-                "Only on Linux: shell, probe, emulate, gateway, send, recv, doctor, agent"
+                "Only on Linux: shell, probe, emulate, gateway, send, recv, doctor"
             );
         }
         assert!(build("linux").absences().is_empty());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use keyfile::Section;
 
-use super::Jumbogram;
+use super::{Family, Jumbogram};
 
 /// The default port of a receiver's control connections.
 pub(crate) const PORT: u16 = 7770;
@@ -13,8 +13,8 @@ pub(crate) const PORT: u16 = 7770;
 #[derive(Debug, clap::Args)]
 #[command(after_help = RECV_NOTES)]
 pub(crate) struct Recv {
-    /// Receive from `send --jumbogram` instead, without access control.
-    #[arg(long, conflicts_with_all = ["secret", "log", "interval", "json_stream", "no_reflector"])]
+    /// Use jumbograms: UDP datagrams, each as one IPv6 packet of any size.
+    #[arg(long, conflicts_with_all = ["secret_file", "packet_log_dir", "interval", "json_stream", "no_reflector", "ipv4"])]
     pub(crate) jumbogram: bool,
     /// Stop after one session, or after one complete jumbogram.
     #[arg(long)]
@@ -22,15 +22,17 @@ pub(crate) struct Recv {
 
     /// Local address to listen on. Repeatable [default: 127.0.0.1 and ::1; with --open, all addresses].
     #[arg(long, value_name = "ADDRESS", help_heading = "Access")]
-    pub(crate) bind: Vec<IpAddr>,
-    /// Port for control connections; flows use ports chosen by the kernel [default: 7770].
+    pub(crate) listen: Vec<IpAddr>,
+    #[command(flatten, next_help_heading = "Access")]
+    pub(crate) family: Family,
+    /// Port of the receiver [default: 7770].
     #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
     pub(crate) port: u16,
-    /// Serve only senders that know the secret in this file, which nobody but its owner may be able to open.
+    /// File with the secret that both ends share; only its owner may have access to it.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
-    pub(crate) secret: Option<PathBuf>,
+    pub(crate) secret_file: Option<PathBuf>,
     /// Serve all senders, without a secret.
-    #[arg(long, conflicts_with = "secret", help_heading = "Access")]
+    #[arg(long, conflicts_with = "secret_file", help_heading = "Access")]
     pub(crate) open: bool,
 
     /// Do not reflect STAMP test packets (RFC 8762). They are answered over UDP on the same port, for any sender, at a limited rate.
@@ -40,7 +42,6 @@ pub(crate) struct Recv {
     /// Maximum number of concurrent sessions.
     #[arg(
         long,
-        alias = "sessions",
         value_name = "COUNT",
         default_value_t = 8,
         help_heading = "Limits"
@@ -49,27 +50,25 @@ pub(crate) struct Recv {
     /// Maximum number of flows in a session.
     #[arg(
         long,
-        alias = "flows",
         value_name = "COUNT",
         default_value_t = 64,
         help_heading = "Limits"
     )]
     pub(crate) max_flows: u16,
-    /// Maximum number of flows, over all sessions, that may poll for messages (`send --busy`). Each occupies a processor.
+    /// Maximum number of flows, over all sessions, that may poll for messages (`send --busy-poll`). Each occupies a processor.
     #[arg(
         long,
         value_name = "COUNT",
         default_value_t = 0,
         help_heading = "Limits"
     )]
-    pub(crate) max_busy: u16,
+    pub(crate) max_busy_poll: u16,
     /// Maximum payload rate of each flow that the receiver sends (`send --reverse`); 0: it sends none [default: unlimited].
     #[arg(long, value_name = "BITS/S", help_heading = "Limits")]
-    pub(crate) max_rate: Option<String>,
+    pub(crate) max_payload_rate: Option<String>,
     /// Maximum duration of a session.
     #[arg(
         long,
-        alias = "longest",
         value_name = "TIME",
         default_value = "1h",
         help_heading = "Limits"
@@ -78,7 +77,7 @@ pub(crate) struct Recv {
 
     /// Write a packet log of each session to this folder (see docs/reference/formats.md).
     #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub(crate) log: Option<PathBuf>,
+    pub(crate) packet_log_dir: Option<PathBuf>,
     /// Maximum size of all packet logs together. Each counts as 64 KiB at least.
     #[arg(
         long,
@@ -86,14 +85,14 @@ pub(crate) struct Recv {
         default_value = "10GiB",
         help_heading = "Output"
     )]
-    pub(crate) max_log_size: String,
-    /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
+    pub(crate) max_packet_log_size: String,
+    /// Report each interval of this length; 0: none [default: 1s; with --json, none].
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     pub(crate) interval: Option<String>,
-    /// Print one JSON object per flow instead of text (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Print one JSON object per flow and interval while flows run, and then those of --json.
+    /// Print the JSON Lines of each interval while flows run, and then those of --json.
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) json_stream: bool,
 }
@@ -105,23 +104,14 @@ pub(crate) struct Send {
     #[arg(required_unless_present = "jumbogram")]
     pub(crate) host: Option<String>,
 
-    /// Control port of the receiver.
-    #[arg(long, value_name = "PORT", default_value_t = PORT, help_heading = "Connection")]
+    /// Port of the receiver [default: 7770].
+    #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Connection")]
     pub(crate) port: u16,
-    /// Use IPv4 only.
-    #[arg(
-        short = '4',
-        long,
-        conflicts_with = "ipv6",
-        help_heading = "Connection"
-    )]
-    pub(crate) ipv4: bool,
-    /// Use IPv6 only.
-    #[arg(short = '6', long, help_heading = "Connection")]
-    pub(crate) ipv6: bool,
-    /// File with the secret of the receiver, which nobody but its owner may be able to open.
+    #[command(flatten, next_help_heading = "Connection")]
+    pub(crate) family: Family,
+    /// File with the secret that both ends share; only its owner may have access to it.
     #[arg(long, value_name = "FILE", help_heading = "Connection")]
-    pub(crate) secret: Option<PathBuf>,
+    pub(crate) secret_file: Option<PathBuf>,
 
     /// Read flows from the tables [flows.NAME] of a TOML file. Options apply to keys that a table does not set.
     #[arg(
@@ -130,7 +120,7 @@ pub(crate) struct Send {
         conflicts_with = "flows",
         help_heading = "Flows"
     )]
-    pub(crate) file: Option<PathBuf>,
+    pub(crate) flow_file: Option<PathBuf>,
     /// Number of flows with the same options, each with its own random numbers.
     #[arg(
         long,
@@ -145,7 +135,7 @@ pub(crate) struct Send {
     /// Flows in both directions at the same time: each, and NAME-reverse.
     #[arg(long, help_heading = "Flows")]
     pub(crate) bidir: bool,
-    /// Seed of the random number generator.
+    /// Seed of the random numbers.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -161,14 +151,14 @@ pub(crate) struct Send {
 
     /// Record every message in a new packet log (see docs/reference/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) log: Option<PathBuf>,
-    /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
+    pub(crate) packet_log: Option<PathBuf>,
+    /// Report each interval of this length; 0: none [default: 1s; with --json, none].
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     pub(crate) interval: Option<String>,
-    /// Print one JSON object per flow instead of text (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Print one JSON object per flow and interval while flows run, and then those of --json.
+    /// Print the JSON Lines of each interval while flows run, and then those of --json.
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) json_stream: bool,
 }
@@ -176,7 +166,7 @@ pub(crate) struct Send {
 /// The options that are also keys of a flow in a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FlowKeys {
-    /// Protocol: `udp`, `tcp` or `echo` (ICMP echo, which needs no receiver) [default: udp].
+    /// Protocol to send: `icmp` (echo requests), `udp` or `tcp` [default: udp].
     #[arg(long, value_name = "PROTOCOL", help_heading = TRAFFIC)]
     protocol: Option<String>,
     /// Measurement: `one-way`, or `round-trip` (the receiver returns every message) [default: one-way].
@@ -184,28 +174,28 @@ pub(crate) struct FlowKeys {
     meter: Option<String>,
     /// Message size, including the 28-byte header of Jumbolab: a size or a distribution [default: 512; tcp: 128KiB].
     #[arg(long, value_name = "BYTES|DISTRIBUTION", help_heading = TRAFFIC)]
-    message: Option<String>,
+    pub(crate) message: Option<String>,
     /// Time between messages: a time or a distribution. 0s sends as fast as possible; a round trip then starts when the one before has ended [default: 1ms; tcp: 0s].
     #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
     pub(crate) gap: Option<String>,
     /// Payload rate, with messages evenly spaced, for example 10mbit. Replaces --gap.
     #[arg(long, value_name = "BITS/S", conflicts_with = "gap", help_heading = TRAFFIC)]
-    rate: Option<String>,
+    payload_rate: Option<String>,
     /// Send in bursts of this length: a time or a distribution.
     #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
-    on: Option<String>,
+    on_time: Option<String>,
     /// Pause between bursts: a time or a distribution.
     #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
-    off: Option<String>,
+    off_time: Option<String>,
 
     /// Start time, counted from when all flows are ready [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = DURATION)]
     start: Option<String>,
-    /// Duration [default: 10s; with --packets or --bytes, unlimited].
-    #[arg(long = "for", alias = "duration", value_name = "TIME", help_heading = DURATION)]
-    pub(crate) length: Option<String>,
-    /// Stop time, counted as --start is. Replaces --for.
-    #[arg(long, value_name = "TIME", conflicts_with = "length", help_heading = DURATION)]
+    /// Stop after this time [default: 10s; with --packets or --bytes, unlimited].
+    #[arg(long, value_name = "TIME", help_heading = DURATION)]
+    pub(crate) duration: Option<String>,
+    /// Stop time, counted as --start is. Replaces --duration.
+    #[arg(long, value_name = "TIME", conflicts_with = "duration", help_heading = DURATION)]
     stop: Option<String>,
     /// Stop after this number of messages.
     #[arg(long, value_name = "COUNT", help_heading = DURATION)]
@@ -220,24 +210,24 @@ pub(crate) struct FlowKeys {
     /// Time to live (IPv4) or hop limit (IPv6).
     #[arg(long, value_name = "HOPS", help_heading = SOCKET)]
     ttl: Option<String>,
-    /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets refused), `probe` (DF set, known path MTU ignored) or `machine` (system setting) [default: machine].
+    /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets refused), `probe` (DF set, known path MTU ignored) or `default` (system setting) [default: default].
     #[arg(long, value_name = "MODE", help_heading = SOCKET)]
-    path_mtu: Option<String>,
-    /// Source address.
+    pmtudisc: Option<String>,
+    /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = SOCKET)]
-    bind: Option<String>,
-    /// Outgoing interface.
+    source: Option<String>,
+    /// Outgoing interface [default: as the kernel routes].
     #[arg(long, value_name = "INTERFACE", help_heading = SOCKET)]
-    device: Option<String>,
+    interface: Option<String>,
     /// Send buffer [default: the kernel's].
     #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
     send_buffer: Option<String>,
     /// Receive buffer of the receiver, at most 64 MiB [default: 16 MiB; tcp: the kernel's].
     #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
     receive_buffer: Option<String>,
-    /// Poll for messages at both ends instead of sleeping: lower latency, one processor busy at each end. The receiver needs --max-busy.
+    /// Poll for messages at both ends instead of sleeping: lower latency, one processor busy at each end. The receiver needs --max-busy-poll.
     #[arg(long, help_heading = SOCKET)]
-    busy: bool,
+    busy_poll: bool,
     /// TCP: enable Nagle's algorithm.
     #[arg(long, help_heading = SOCKET)]
     nagle: bool,
@@ -249,10 +239,10 @@ pub(crate) struct FlowKeys {
     congestion: Option<String>,
     /// UDP: messages per system call, cut into datagrams by the kernel or the network card (GSO). Hosts then forward super-packets.
     #[arg(long, value_name = "COUNT", help_heading = SOCKET)]
-    segmentation: Option<String>,
+    gso: Option<String>,
     /// UDP: let the receiver's kernel merge datagrams into super-packets (GRO).
     #[arg(long, help_heading = SOCKET)]
-    merge: bool,
+    gro: bool,
 }
 
 const TRAFFIC: &str = "Traffic (also keys of [flows.NAME], with underscores)";
@@ -260,9 +250,9 @@ const DURATION: &str = "Duration (also keys of [flows.NAME])";
 const SOCKET: &str = "Socket (also keys of [flows.NAME], with underscores)";
 
 impl FlowKeys {
-    /// The outgoing interface of `--device`.
-    pub(crate) fn device(&self) -> Option<&str> {
-        self.device.as_deref()
+    /// The outgoing interface.
+    pub(crate) fn interface(&self) -> Option<&str> {
+        self.interface.as_deref()
     }
 
     /// The options given, as the keys of a flow.
@@ -273,24 +263,24 @@ impl FlowKeys {
             ("meter", &self.meter),
             ("message", &self.message),
             ("gap", &self.gap),
-            ("rate", &self.rate),
-            ("on", &self.on),
-            ("off", &self.off),
+            ("payload_rate", &self.payload_rate),
+            ("on_time", &self.on_time),
+            ("off_time", &self.off_time),
             ("start", &self.start),
-            ("for", &self.length),
+            ("duration", &self.duration),
             ("stop", &self.stop),
             ("packets", &self.packets),
             ("bytes", &self.bytes),
             ("dscp", &self.dscp),
             ("ttl", &self.ttl),
-            ("path_mtu", &self.path_mtu),
-            ("bind", &self.bind),
-            ("device", &self.device),
+            ("pmtudisc", &self.pmtudisc),
+            ("source", &self.source),
+            ("interface", &self.interface),
             ("mss", &self.mss),
             ("congestion", &self.congestion),
             ("send_buffer", &self.send_buffer),
             ("receive_buffer", &self.receive_buffer),
-            ("segmentation", &self.segmentation),
+            ("gso", &self.gso),
         ] {
             if let Some(value) = value {
                 keys.option(key, value);
@@ -298,8 +288,8 @@ impl FlowKeys {
         }
         for (key, set) in [
             ("nagle", self.nagle),
-            ("merge", self.merge),
-            ("busy", self.busy),
+            ("gro", self.gro),
+            ("busy_poll", self.busy_poll),
         ] {
             if set {
                 keys.option(key, "on");
@@ -310,10 +300,13 @@ impl FlowKeys {
 }
 
 const RECV_NOTES: &str = "\
-Runs until Ctrl-C. Without --secret and --open, only senders on this machine are served.";
+Runs until Ctrl-C. Senders connect to the port of --port; flows use ports that the kernel chooses. Without --secret-file and --open, only senders on this machine are served.
+With --jumbogram, it receives from `send --jumbogram`, without access control.";
 
 const SEND_NOTES: &str = "\
-Distributions for --message, --gap, --on and --off (sizes like 1500 or 2kB, times like 1ms):
+With --jumbogram, messages go to `recv --jumbogram` on HOST, or without HOST through namespaces of this machine;
+--capture writes what arrives there, with --duration the first datagram only.
+Distributions for --message, --gap, --on-time and --off-time (sizes like 1500 or 2kB, times like 1ms):
   constant:1500                the same value each time; also without the name
   uniform:40,1500              minimum and maximum
   exponential:500              mean; as gaps, a Poisson process

@@ -1,9 +1,11 @@
 //! Words in the place of a command that are none: names of other
-//! programs' commands, and names of experiments. And the short options of
-//! iperf3, which are answered and not taken: times and sizes are written with a
-//! unit here, and `-p` and `-P` differ in nothing but their case.
+//! programs' commands, and names of experiments. Words in the place of an option that
+//! are none: keys of an experiment, which `--set` takes, and the options of iperf3, which
+//! are answered and not taken: sizes count in thousands here, and `-p` and `-P` differ in
+//! nothing but their case.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use experiment::Experiment;
 
 use super::Build;
 
@@ -74,7 +76,7 @@ const WRONG_WORDS: &[WrongWord] = &[
     ),
     wrong(
         &["ping", "echo", "rtt", "latency"],
-        "`jumbolab send HOST --protocol echo` sends ICMP echo requests",
+        "`jumbolab send HOST --protocol icmp` sends ICMP echo requests",
     ),
     wrong(
         &[
@@ -116,7 +118,7 @@ const WRONG_WORDS: &[WrongWord] = &[
     ),
     wrong(
         &["replay"],
-        "`jumbolab run replay --trace FILE` passes recorded frames through another queue",
+        "`jumbolab run replay --recording FILE` passes recorded frames through another queue",
     ),
     wrong(
         &["link", "netem", "tc", "queue", "shape", "delay"],
@@ -124,7 +126,7 @@ const WRONG_WORDS: &[WrongWord] = &[
     ),
     wrong(
         &["record", "capture", "tcpdump", "pcap", "trace"],
-        "`jumbolab emulate --between IF1 IF2 --record FILE` records the fate of every frame, and `jumbolab send HOST --log FILE` every message",
+        "`jumbolab emulate --between IF1 IF2 --record FILE` records the outcome of every frame, and `jumbolab send HOST --packet-log FILE` every message",
     ),
     wrong(
         &["log", "logs", "read"],
@@ -158,25 +160,25 @@ const WRONG_WORDS: &[WrongWord] = &[
 
 /// Options of iperf3's client, and what to write for `send`.
 const IPERF3: [(&str, &str); 29] = [
-    ("-B", "--bind ADDRESS"),
+    ("-B", "--source ADDRESS"),
     ("-C", "--congestion cubic"),
     ("-J", "--json"),
     ("-M", "--mss 1428"),
     ("-P", "--flows 4"),
     ("-R", "--reverse"),
     ("-S", "--dscp EF"),
-    ("-b", "--rate 10mbit"),
+    ("-b", "--payload-rate 10mbit"),
     ("-c", "jumbolab send HOST, without an option"),
     ("-i", "--interval 1s"),
     ("-k", "--packets 1000"),
     ("-l", "--message 1400"),
     ("-n", "--bytes 10MB"),
     ("-p", "--port 7770"),
-    ("-t", "--for 10s"),
+    ("-t", "--duration 10s"),
     ("-u", "--protocol udp, which is the default"),
     ("-w", "--send-buffer 1MB --receive-buffer 1MB"),
-    ("--bandwidth", "--rate 10mbit"),
-    ("--bitrate", "--rate 10mbit"),
+    ("--bandwidth", "--payload-rate 10mbit"),
+    ("--bitrate", "--payload-rate 10mbit"),
     ("--blockcount", "--packets 1000"),
     ("--client", "jumbolab send HOST, without an option"),
     ("--length", "--message 1400"),
@@ -186,14 +188,15 @@ const IPERF3: [(&str, &str); 29] = [
     ),
     ("--parallel", "--flows 4"),
     ("--set-mss", "--mss 1428"),
-    ("--time", "--for 10s"),
+    ("--time", "--duration 10s"),
     ("--tos", "--dscp EF"),
     ("--udp", "--protocol udp, which is the default"),
     ("--window", "--send-buffer 1MB --receive-buffer 1MB"),
 ];
 
-/// The line for a usage error about an unknown command, or an option of
-/// iperf3 behind `send`; nothing for other errors. `typed` is the command line.
+/// The line for a usage error about an unknown command, a key of an experiment in the
+/// place of an option, or an option of iperf3 behind `send`; nothing for other errors.
+/// `typed` is the command line.
 pub(super) fn answer(error: &clap::Error, typed: &[String]) -> Option<String> {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -204,11 +207,34 @@ pub(super) fn answer(error: &clap::Error, typed: &[String]) -> Option<String> {
             answer_to(context(ContextKind::InvalidSubcommand)?, Build::HERE)
         }
         ErrorKind::UnknownArgument => {
-            let command = typed.get(1).map(String::as_str);
-            answer_to_option(command?, context(ContextKind::InvalidArg)?)
+            let (command, option) = (typed.get(1)?, context(ContextKind::InvalidArg)?);
+            answer_to_key(command, option, &typed[2..])
+                .or_else(|| answer_to_option(command, option))
         }
         _ => None,
     }
+}
+
+/// The answer to an option that is a key of the experiment among `words`.
+fn answer_to_key(command: &str, option: &str, words: &[String]) -> Option<String> {
+    if !matches!(command, "run" | "sensitivity" | "shell") {
+        return None;
+    }
+    let key = option.strip_prefix("--")?.replace('-', "_");
+    let names = words.iter().filter(|word| !word.starts_with('-'));
+    let mut experiments = names.filter_map(|name| Experiment::load(name).ok());
+    let experiment = experiments.next()?;
+    experiment.key_of(&format!("{key}=1")).ok()?;
+    let mut rest = words.iter().skip_while(|word| !word.starts_with(option));
+    let value = match rest.next()?.split_once('=') {
+        Some((_, value)) => Some(value),
+        None => rest.next().map(String::as_str),
+    };
+    let value = value.filter(|value| !value.starts_with('-') && !value.is_empty());
+    let value = value.unwrap_or("VALUE");
+    Some(format!(
+        "`{option}` is a key of the experiment: write --set {key}={value}"
+    ))
 }
 
 /// The answer to an option behind a command.
@@ -320,6 +346,42 @@ mod tests {
         );
         assert_eq!(answer(&error("reprot"), &[]), None);
         assert_eq!(answer(&error("--nonsense"), &[]), None);
+    }
+
+    #[test]
+    fn a_key_in_the_place_of_an_option_is_answered_with_set() {
+        for (line, answer) in [
+            (
+                "run os-comparison --mtu 9000",
+                "`--mtu` is a key of the experiment: write --set mtu=9000",
+            ),
+            (
+                "shell os-comparison sender --mtu=9000",
+                "`--mtu` is a key of the experiment: write --set mtu=9000",
+            ),
+            (
+                "run --rate 1gbit os-comparison",
+                "`--rate` is a key of the experiment: write --set rate=1gbit",
+            ),
+            (
+                "sensitivity aqm-congestion --network.delay --json",
+                "`--network.delay` is a key of the experiment: write --set network.delay=VALUE",
+            ),
+        ] {
+            let typed: Vec<String> = format!("jumbolab {line}")
+                .split(' ')
+                .map(str::to_owned)
+                .collect();
+            let error = super::super::command().try_get_matches_from(&typed);
+            assert_eq!(
+                super::answer(&error.unwrap_err(), &typed).as_deref(),
+                Some(answer),
+                "{line}"
+            );
+        }
+        let typed = ["jumbolab", "run", "os-comparison", "--nonsense"].map(str::to_owned);
+        let error = super::super::command().try_get_matches_from(&typed);
+        assert_eq!(super::answer(&error.unwrap_err(), &typed), None);
     }
 
     #[test]

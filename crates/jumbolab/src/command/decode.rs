@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
-use results::decode::{self, Definitions, Request};
+use results::decode::{self, Request};
 use results::table::require_parquet;
 use units::Span;
 
-use crate::args::{Decode, Metrics};
+use crate::args::{Decode, Definitions};
 use crate::exit::Ending;
 use crate::output;
 
@@ -17,12 +17,17 @@ const STEP: u64 = 1 << 22;
 
 pub(crate) fn run(args: &Decode) -> Result<Ending> {
     let request = Request {
-        definitions: match args.metrics {
-            Metrics::Standard => Definitions::Standard,
-            Metrics::Ditg => Definitions::Ditg,
+        definitions: match args.definitions {
+            Definitions::Standard => decode::Definitions::Standard,
+            Definitions::Ditg => decode::Definitions::Ditg,
         },
         by_flow: args.by_flow,
-        interval: args.interval.as_deref().map(interval).transpose()?,
+        interval: args
+            .interval
+            .as_deref()
+            .map(interval)
+            .transpose()?
+            .flatten(),
     };
     if let Some(path) = &args.parquet {
         require_parquet()?;
@@ -46,7 +51,7 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
         }
         let decoded = decoded?;
         if let Some(complaint) = &decoded.complaint {
-            output::say(complaint);
+            output::warn(complaint);
         }
         if decoded.has_changed {
             ending = Ending::Unsound;
@@ -73,9 +78,12 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
     Ok(ending)
 }
 
-fn interval(text: &str) -> Result<Span> {
+/// The length of intervals; `None`: there are none.
+fn interval(text: &str) -> Result<Option<Span>> {
     let span: Option<Span> = text.parse().ok();
-    span.filter(|span| span.as_nanos() > 0).with_context(|| {
-        format!("--interval {text}: write a time above 0, for instance 1s or 100ms")
-    })
+    let span = span.filter(|span| *span == Span::ZERO || span.as_nanos() > 0);
+    let span = span.with_context(|| {
+        format!("--interval {text}: write 0, or a time of 1ns or more, for instance 1s or 100ms")
+    })?;
+    Ok(Some(span).filter(|span| *span > Span::ZERO))
 }

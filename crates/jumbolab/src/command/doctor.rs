@@ -21,7 +21,7 @@ const AROUND: usize = 6;
 const WIDEST: usize = 110;
 
 pub(crate) fn run(args: &Doctor) -> Result<Ending> {
-    if !args.host.is_empty() {
+    if !args.hosts.is_empty() {
         return examine_hosts(args);
     }
     let facts = look()?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Doctor) -> Result<Ending> {
 /// Checks other machines, one after the other.
 fn examine_hosts(args: &Doctor) -> Result<Ending> {
     let mut worst = State::Passed;
-    for (number, host) in args.host.iter().enumerate() {
+    for (number, host) in args.hosts.iter().enumerate() {
         let name = host.as_str();
         let line = spinner();
         line.set_message(name.to_owned());

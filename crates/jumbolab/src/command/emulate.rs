@@ -29,9 +29,9 @@ pub(crate) fn run(args: &Emulate) -> Result<Ending> {
         .clone()
         .try_into()
         .map_err(|_| anyhow!("--between: name two interfaces"))?;
-    let length = args.length.as_deref();
+    let length = args.duration.as_deref();
     let length = length
-        .map(|text| link::duration("--for", text))
+        .map(|text| link::duration("--duration", text))
         .transpose()?;
     let seed = args.seed.as_deref().unwrap_or("1");
     let seed = seed

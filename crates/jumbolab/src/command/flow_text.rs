@@ -24,9 +24,9 @@ pub(super) use printer::{Form, Printer};
 /// The default length of intervals, as in iperf3.
 const INTERVAL: Span = Span::from_secs(1);
 
-/// Reads the secret of `--secret FILE`.
+/// Reads the secret of `--secret-file FILE`.
 pub(super) fn secret(file: &Path) -> Result<Secret> {
-    os::secrecy::read_secret(file).with_context(|| format!("--secret {}", file.display()))
+    os::secrecy::read_secret(file).with_context(|| format!("--secret-file {}", file.display()))
 }
 
 /// The form of the results on stdout.

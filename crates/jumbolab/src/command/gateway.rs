@@ -36,11 +36,11 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
         output::print(&template())?;
         return Ok(Ending::Sound);
     }
-    if let Some(path) = &args.new_secret {
+    if let Some(path) = &args.create_secret_file {
         new_secret(path)?;
         return Ok(Ending::Sound);
     }
-    let length = args.length.as_deref().map(duration).transpose()?;
+    let length = args.duration.as_deref().map(duration).transpose()?;
     let mut read = read(args)?;
     let outputs = Outputs {
         metrics: read.metrics,
@@ -93,7 +93,7 @@ fn new_secret(path: &Path) -> Result<()> {
         file.write_all(line.as_bytes())?;
         file.sync_all()
     });
-    written.with_context(|| format!("--new-secret {}", path.display()))
+    written.with_context(|| format!("--create-secret-file {}", path.display()))
 }
 
 /// The configuration of the file or of the options.
@@ -111,14 +111,39 @@ fn read(args: &args::Gateway) -> Result<gateway::configuration::Gateway> {
         ("peers", "local", "local", one(&args.local)),
         ("peers", "prefixes", "prefix", args.prefix.clone()),
         ("peers", "mtu", "mtu", one(&args.mtu)),
-        ("peers", "secret_file", "secret", one(&args.secret)),
-        ("inside", "path", "path", one(&args.path)),
-        ("inside", "interfaces", "inside", args.inside.clone()),
-        ("inside", "addresses", "address", args.address.clone()),
-        ("core", "interface", "core", one(&args.core)),
-        ("core", "carriage", "carriage", one(&args.carriage)),
-        ("gather", "wait", "wait", one(&args.wait)),
-        ("operation", "metrics", "metrics", one(&args.metrics)),
+        (
+            "peers",
+            "secret_file",
+            "secret-file",
+            one(&args.secret_file),
+        ),
+        ("inside", "datapath", "datapath", one(&args.datapath)),
+        (
+            "inside",
+            "interfaces",
+            "inside-interface",
+            args.inside_interface.clone(),
+        ),
+        (
+            "inside",
+            "addresses",
+            "inside-address",
+            args.inside_address.clone(),
+        ),
+        ("core", "interface", "interface", one(&args.interface)),
+        (
+            "core",
+            "encapsulation",
+            "encapsulation",
+            one(&args.encapsulation),
+        ),
+        ("gather", "max_wait", "max-wait", one(&args.max_wait)),
+        (
+            "operation",
+            "metrics_listen",
+            "metrics-listen",
+            one(&args.metrics_listen),
+        ),
     ];
     let values = all.into_iter().filter(|(.., values)| !values.is_empty());
     read_options(&Simple {
@@ -129,10 +154,10 @@ fn read(args: &args::Gateway) -> Result<gateway::configuration::Gateway> {
 fn duration(text: &str) -> Result<Span> {
     let span: Span = text
         .parse()
-        .map_err(|bad: units::BadText| anyhow!("--for {text}: {bad}"))?;
+        .map_err(|bad: units::BadText| anyhow!("--duration {text}: {bad}"))?;
     ensure!(
         span > Span::ZERO,
-        "--for {text}: write a time above 0, for instance 30s"
+        "--duration {text}: write a time above 0, for instance 30s"
     );
     Ok(span)
 }
@@ -194,7 +219,10 @@ impl Outputs {
         log: Option<&Path>,
     ) -> Result<()> {
         let again = "has changed; start the gateway again";
-        ensure!(self.metrics == read.metrics, "operation.metrics {again}");
+        ensure!(
+            self.metrics == read.metrics,
+            "operation.metrics_listen {again}"
+        );
         let log = log.or(read.log.as_deref());
         ensure!(self.log.as_deref() == log, "operation.log {again}");
         Ok(())
@@ -331,7 +359,7 @@ mod tests {
             std::fs::write(&path, format!("[operation]\n{operation}\n{peer}")).unwrap();
             read_file(&path).unwrap()
         };
-        let metrics = "metrics = \"127.0.0.1:9790\"";
+        let metrics = "metrics_listen = \"127.0.0.1:9790\"";
         let outputs = |log: &str| Outputs {
             metrics: read(metrics).metrics,
             log: Some(log.into()),
@@ -342,9 +370,12 @@ mod tests {
         };
         let same = format!("{metrics}\nlog = \"g.log\"");
         assert_eq!(refused(&same, None), None);
-        for other in ["", "metrics = \"127.0.0.1:9791\""] {
+        for other in ["", "metrics_listen = \"127.0.0.1:9791\""] {
             let text = refused(&format!("{other}\nlog = \"g.log\""), None).unwrap();
-            assert!(text.starts_with("operation.metrics has changed"), "{text}");
+            assert!(
+                text.starts_with("operation.metrics_listen has changed"),
+                "{text}"
+            );
         }
         for other in ["", "log = \"stderr\"", "log = \"h.log\""] {
             let other = format!("{metrics}\n{other}");

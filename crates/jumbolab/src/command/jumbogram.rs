@@ -12,7 +12,7 @@ use traffic::driver::jumbogram::{
 };
 use units::{Bytes, Span, Time};
 
-use crate::args::{Method, Over, PORT, Recv, Send};
+use crate::args::{Method, PORT, Recv, Send, Topology};
 use crate::exit::{Ending, done};
 use crate::output;
 
@@ -29,10 +29,10 @@ const USUAL_MTU: u32 = 1_500;
 /// The interval at which a receiver checks for a stop request.
 const LOOK: Span = Span::from_millis(100);
 
-/// Sends jumbograms of the size in `text`.
-pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
-    let size = size(text)?;
-    let over = args.jumbo.over.unwrap_or(Over::Loopback);
+/// Sends jumbograms.
+pub(crate) fn send(args: &Send) -> Result<Ending> {
+    let size = size(args.keys.message.as_deref().unwrap_or_default())?;
+    let topology = args.jumbo.topology.unwrap_or(Topology::Loopback);
     let by = args.jumbo.method.unwrap_or(Method::Packet);
     interrupt::listen()?;
     if args.host.is_some() {
@@ -42,17 +42,17 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
         args.keys.gap.is_none() && args.port == PORT,
         "--gap and --port: they need HOST; leave them out, or add HOST"
     );
-    let length = args.keys.length.as_deref().map(span).transpose()?;
-    if by == Method::Tcp && over != Over::Loopback {
-        bail!("--by tcp: works over loopback only; leave --over out");
+    let length = args.keys.duration.as_deref().map(span).transpose()?;
+    if by == Method::Tcp && topology != Topology::Loopback {
+        bail!("--method tcp: works over loopback only; leave --topology out");
     }
     if by == Method::Tcp && args.jumbo.capture.is_some() {
-        bail!("--capture: captures datagrams only; leave it out with --by tcp");
+        bail!("--capture: captures datagrams only; leave it out with --method tcp");
     }
-    let between = match over {
-        Over::Loopback => Between::Loopback,
-        Over::Namespaces => Between::Namespaces,
-        Over::Router => Between::Router,
+    let between = match topology {
+        Topology::Loopback => Between::Loopback,
+        Topology::Namespaces => Between::Namespaces,
+        Topology::Router => Between::Router,
     };
     let mtu = match by {
         Method::Tcp => USUAL_MTU,
@@ -70,7 +70,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
                     capture: args.jumbo.capture.as_deref(),
                 },
             )?;
-            output::print(&text::carried(&carried, size, over, args.json))?;
+            output::print(&text::carried(&carried, size, topology, args.json))?;
             let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
             let whole = whole.count() as u64;
             if whole != carried.sent {
@@ -82,9 +82,11 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
             }
             return Ok(Ending::Sound);
         }
-        (None, _) => bail!("--by: selects the method of a measurement; add for instance --for 1s"),
+        (None, _) => {
+            bail!("--method: selects the method of a measurement; add for instance --duration 1s")
+        }
         (Some(_), _) if args.keys.packets.is_some() => {
-            bail!("--packets and --for: they exclude each other; leave one out")
+            bail!("--packets and --duration: they exclude each other; leave one out")
         }
         (Some(length), Method::Tcp) => super_packets(&jumbo_path, size, length)?,
         (Some(length), Method::Packet | Method::Socket) => {
@@ -101,7 +103,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
             measure(&jumbo_path, wanted)?
         }
     };
-    output::print(&text::measured(&measured, size, over, by, args.json))?;
+    output::print(&text::measured(&measured, size, topology, by, args.json))?;
     Ok(
         match measured.messages > 0 && measured.lost < measured.messages {
             true => Ending::Sound,
@@ -112,11 +114,11 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
 
 /// Receives jumbograms until a stop request.
 pub(crate) fn receive(args: &Recv) -> Result<()> {
-    let address = match (args.bind.as_slice(), args.open) {
+    let address = match (args.listen.as_slice(), args.open) {
         ([], false) => IpAddr::from(Ipv6Addr::LOCALHOST),
         ([], true) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
         ([one], _) if one.is_ipv6() => *one,
-        _ => bail!("--bind: jumbograms need IPv6; write one IPv6 address"),
+        _ => bail!("--listen: jumbograms need IPv6; write one IPv6 address"),
     };
     let mut listener = Listener::open(address, args.port)?;
     output::say(&format!("listening on {address} port {}", listener.port()?));
@@ -171,8 +173,8 @@ fn to_host(size: u32, args: &Send) -> Result<()> {
         SocketAddr::V4(to) => bail!("{}: jumbograms need IPv6; write an IPv6 address", to.ip()),
     };
     ensure!(
-        args.keys.length.is_none(),
-        "--for: not available with HOST; write --packets, or leave HOST out to measure"
+        args.keys.duration.is_none(),
+        "--duration: not available with HOST; write --packets, or leave HOST out to measure"
     );
     let gap = args
         .keys
@@ -194,13 +196,13 @@ const fn packet(size: u32) -> u32 {
 fn size(text: &str) -> Result<u32> {
     let size: Bytes = text
         .parse()
-        .map_err(|why| anyhow!("--jumbogram {text}: {why}"))?;
+        .map_err(|why| anyhow!("--message {text}: {why}"))?;
     u32::try_from(size.get())
         .ok()
         .filter(|size| (LEAST..=LARGEST).contains(size))
         .ok_or_else(|| {
             anyhow!(
-                "--jumbogram {text}: Linux builds a packet in at most 4 MiB of contiguous memory; write {LEAST} to {LARGEST} bytes"
+                "--message {text}: Linux builds a packet in at most 4 MiB of contiguous memory; write {LEAST} to {LARGEST} bytes"
             )
         })
 }

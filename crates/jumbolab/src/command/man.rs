@@ -1,6 +1,7 @@
-//! `jumbolab man`: manual pages, and docs/reference/commands.md.
+//! `jumbolab man`: manual pages, and the pages docs/reference/commands.md and options.md.
 
 mod markdown;
+mod options;
 mod page;
 
 use std::io::Write as _;
@@ -17,6 +18,9 @@ pub(crate) fn run(args: &Man) -> Result<()> {
     program.build();
     if args.markdown {
         return output::print(&markdown::of(&program));
+    }
+    if args.options {
+        return output::print(&options::of(&program));
     }
     let Some(path) = &args.dir else {
         let command = match &args.command {
@@ -67,6 +71,7 @@ mod tests {
     use super::*;
 
     const PAGE: &str = include_str!("../../../../docs/reference/commands.md");
+    const OPTIONS: &str = include_str!("../../../../docs/reference/options.md");
 
     #[test]
     fn docs_commands_is_the_help() {
@@ -79,12 +84,22 @@ mod tests {
     }
 
     #[test]
+    fn docs_options_has_every_option() {
+        let mut program = args::command();
+        program.build();
+        assert!(
+            options::of(&program) == OPTIONS,
+            "docs/reference/options.md differs from the help; print it anew: cargo run -p jumbolab -- man --options > docs/reference/options.md"
+        );
+    }
+
+    #[test]
     fn every_page_has_its_options_and_examples() {
         let mut program = args::command();
         program.build();
         for command in shown(&program) {
             let page = page(command).unwrap();
-            for section in ["NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES"] {
+            for section in ["NAME", "SYNOPSIS", "OPTIONS", "EXIT STATUS", "EXAMPLES"] {
                 let heading = format!("\n.SH {section}\n");
                 assert!(page.contains(&heading), "{section}: {page}");
             }

@@ -22,7 +22,7 @@ use options::{Asked, quantity, rates};
 
 pub(crate) fn run(args: &Predict) -> Result<()> {
     if let Some(path) = &args.output.plot {
-        let inputs = args.file.iter().chain(&args.from).chain(&args.check);
+        let inputs = args.file.iter().chain(&args.from).chain(&args.compare);
         output::spare_inputs("--plot", path, inputs)?;
     }
     match &args.question {
@@ -96,7 +96,7 @@ fn print_transfer(args: &Predict) -> Result<()> {
         name: &name,
         size,
         rate,
-        stages: args.stages,
+        stages: args.hops,
     };
     print(
         &report::of_transfer(&asked.stack, &sent, &transfers),

@@ -13,7 +13,7 @@ pub(super) fn run(
     found: &Findings<'_>,
     document: &Document,
     files: Places<'_>,
-    detail: Detail,
+    (detail, verbose): (Detail, bool),
 ) -> Result<()> {
     let width = output::width();
     let text = if detail.full {
@@ -24,16 +24,22 @@ pub(super) fn run(
         report::brief(found, files, width)
     };
     output::print_report(&text)?;
-    match detail.verbose {
-        true => output::print_report(&format!("\n{}", report::facts(found, width))),
+    match verbose {
+        true => quality_check(found),
         false => Ok(()),
     }
+}
+
+/// Prints the quality check of a run below its report.
+pub(super) fn quality_check(found: &Findings<'_>) -> Result<()> {
+    let facts = report::facts(found, output::width());
+    output::print_report(&format!("\n{facts}"))
 }
 
 /// Prints any other report.
 pub(super) fn other(document: &Document, files: Places<'_>, detail: Detail) -> Result<()> {
     let width = output::width();
-    let text = if detail.full || detail.verbose {
+    let text = if detail.full {
         whole(document, files, width)
     } else if detail.quiet {
         report::answer_of(document, files, width)

@@ -5,7 +5,7 @@ mod metrics;
 mod progress;
 mod watch;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use anyhow::{Result, anyhow, ensure};
 use link::Protocol;
@@ -15,14 +15,14 @@ use probe::machine::Verdict;
 use probe::text::{Probed, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 
-use crate::args::{PORT, Probe, ProbeIp, ProbeProtocol};
+use crate::args::{PORT, Probe, ProbeProtocol};
 use crate::exit::Ending;
 use crate::output;
 use progress::Progress;
 use watch::Watch;
 
 pub(crate) fn run(args: &Probe) -> Result<Ending> {
-    let up_to = args.up_to.as_deref().map(size).transpose()?;
+    let up_to = args.max_mtu.as_deref().map(size).transpose()?;
     if let Some(file) = &args.mesh {
         return mesh::run(args, file, up_to);
     }
@@ -48,8 +48,8 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
         }
     }
     match refused.into_iter().next() {
-        Some(error) if verdicts.is_empty() || !args.ip.is_empty() => return Err(error),
-        Some(error) => output::say(&output::one_line(&format!("{error:#}"))),
+        Some(error) if verdicts.is_empty() || args.family.version().is_some() => return Err(error),
+        Some(error) => output::warn(&format!("{error:#}")),
         None => {}
     }
     let is_watched = watch.is_some();
@@ -111,7 +111,7 @@ fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
         reflector: Some(args.port.unwrap_or(PORT)),
         up_to,
         interface: args.interface.clone(),
-        address: args.address,
+        address: args.source,
         capture: args.capture.clone(),
         is_short: false,
         most_time: None,
@@ -131,12 +131,12 @@ fn protocols(args: &Probe) -> Vec<Protocol> {
 fn size(text: &str) -> Result<Bytes> {
     let size: Bytes = text
         .parse()
-        .map_err(|why| anyhow!("--up-to {text}: {why}"))?;
+        .map_err(|why| anyhow!("--max-mtu {text}: {why}"))?;
     let least = u64::from(IpVersion::V6.smallest_mtu());
     let range = least..=u64::from(IpMtu::LARGEST);
     ensure!(
         range.contains(&size.get()),
-        "--up-to {text}: write {least} to {} bytes",
+        "--max-mtu {text}: write {least} to {} bytes",
         IpMtu::LARGEST
     );
     Ok(size)
@@ -149,33 +149,29 @@ fn size(text: &str) -> Result<Bytes> {
 fn resolve(args: &Probe) -> Result<Vec<SocketAddr>> {
     let host = args.host();
     let all = far_host::addresses(host, 0, ("--interface", args.interface.as_deref()))?;
-    let first = |four: bool| {
-        all.iter()
-            .find(|address| address.is_ipv4() == four)
-            .copied()
+    let first = |version: IpVersion| {
+        let fits = |address: &&SocketAddr| version_of(address.ip()) == version;
+        all.iter().find(fits).copied()
     };
-    let wanted = |ip: ProbeIp| first(ip == ProbeIp::V4);
-    if args.ip.is_empty() {
-        let source = args.address.map(|address| address.is_ipv4());
-        let fits = |address: &SocketAddr| source.is_none_or(|four| four == address.is_ipv4());
-        let both = [ProbeIp::V4, ProbeIp::V6].map(wanted).into_iter().flatten();
-        let found: Vec<SocketAddr> = both.filter(fits).collect();
-        ensure!(
-            !found.is_empty(),
-            "{host}: no address of the version of IP that --address has; write another --address"
-        );
-        return Ok(found);
+    if let Some(version) = args.family.version() {
+        let found = first(version);
+        let missing = || anyhow!("{host}: has no {version} address; leave -4 and -6 out");
+        return Ok(vec![found.ok_or_else(missing)?]);
     }
-    args.ip
-        .iter()
-        .map(|ip| {
-            let version = match ip {
-                ProbeIp::V4 => "4",
-                ProbeIp::V6 => "6",
-            };
-            wanted(*ip).ok_or_else(|| {
-                anyhow!("--ip {version}: {host} has no IPv{version} address; leave --ip out")
-            })
-        })
-        .collect()
+    let source = args.source.map(version_of);
+    let both = [IpVersion::V4, IpVersion::V6].into_iter();
+    let both = both.filter(|version| source.is_none_or(|source| source == *version));
+    let found: Vec<SocketAddr> = both.filter_map(first).collect();
+    ensure!(
+        !found.is_empty(),
+        "{host}: has no address of the version of IP that --source has; write another --source"
+    );
+    Ok(found)
+}
+
+fn version_of(address: IpAddr) -> IpVersion {
+    match address {
+        IpAddr::V4(_) => IpVersion::V4,
+        IpAddr::V6(_) => IpVersion::V6,
+    }
 }

@@ -16,7 +16,7 @@ use secret::Secret;
 use traffic::driver::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use traffic::driver::sessions::{Event, Receiver, Records, SendingRate, Serving, Session};
 use traffic::machine::control::Limits;
-use units::Span;
+use units::{IpVersion, Span};
 
 use super::flow_text::{self, Printer, Results, secret};
 use super::jumbogram;
@@ -39,22 +39,22 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;
     // Read before signals are taken: a pipe may never have a writer.
-    let secret = args.secret.as_deref().map(secret).transpose()?;
+    let secret = args.secret_file.as_deref().map(secret).transpose()?;
     interrupt::listen()?;
-    if let Some(folder) = &args.log {
-        files::create_folder(folder).with_context(|| format!("--log {}", folder.display()))?;
+    if let Some(folder) = &args.packet_log_dir {
+        files::create_folder(folder)
+            .with_context(|| format!("--packet-log-dir {}", folder.display()))?;
     }
     let log = LogThread::start()?;
-    let logs = Logs {
-        folder: args.log.clone(),
-        space: LogSpace::new(
-            args.max_log_size
-                .parse()
-                .map_err(|why| anyhow!("--max-log-size {}: {why}", args.max_log_size))?,
-        ),
-        open: Arc::default(),
-        log_thread: log.clone(),
-    };
+    let logs =
+        Logs {
+            folder: args.packet_log_dir.clone(),
+            space: LogSpace::new(args.max_packet_log_size.parse().map_err(|why| {
+                anyhow!("--max-packet-log-size {}: {why}", args.max_packet_log_size)
+            })?),
+            open: Arc::default(),
+            log_thread: log.clone(),
+        };
     let (receiver, reflector) = open_both(args, || open(args, secret.as_ref(), &logs, every))?;
     let mut printer = match every {
         Some(_) => Some(Printer::start(results.of_receiver())?),
@@ -201,12 +201,19 @@ fn open(
 ) -> Result<Receiver> {
     let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     let all: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
-    let named = !args.bind.is_empty();
-    let addresses = match (named, args.open) {
-        (true, _) => args.bind.clone(),
+    let named = !args.listen.is_empty();
+    let mut addresses = match (named, args.open) {
+        (true, _) => args.listen.clone(),
         (false, true) => all.to_vec(),
         (false, false) => loopback.to_vec(),
     };
+    if let Some(version) = args.family.version() {
+        addresses.retain(|address| address.is_ipv4() == (version == IpVersion::V4));
+        ensure!(
+            !addresses.is_empty(),
+            "--listen: names no {version} address; write one, or leave -4 and -6 out"
+        );
+    }
     let attempt = |addresses: &[IpAddr]| -> Result<Receiver> {
         let serving = Serving {
             interval,
@@ -221,8 +228,8 @@ fn open(
             return Err(error);
         }
         // A host may support only one version of IP; the user named neither.
-        let (one, other) = addresses.split_at(1);
-        attempt(one).or_else(|_| attempt(other)).map_err(|_| error)
+        let one = |address| attempt(std::slice::from_ref(address)).ok();
+        addresses.iter().find_map(one).ok_or(error)
     })
 }
 
@@ -268,14 +275,14 @@ fn is_taken(error: &anyhow::Error) -> bool {
     live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)
 }
 
-/// The rate that `--max-rate` allows to flows that the receiver sends.
+/// The rate that `--max-payload-rate` allows to flows that the receiver sends.
 fn rate(text: &str) -> Result<SendingRate> {
     match text {
         "0" => Ok(SendingRate::None),
         text => text
             .parse()
             .map(SendingRate::Most)
-            .map_err(|why| anyhow!("--max-rate {text}: {why}")),
+            .map_err(|why| anyhow!("--max-payload-rate {text}: {why}")),
     }
 }
 
@@ -299,7 +306,7 @@ fn serving(
     );
     let logs = logs.clone();
     let rate = args
-        .max_rate
+        .max_payload_rate
         .as_deref()
         .map_or(Ok(SendingRate::Any), rate)?;
     Ok(Serving {
@@ -316,7 +323,7 @@ fn serving(
             ..Limits::default()
         },
         sessions: args.max_sessions.into(),
-        polling: args.max_busy.into(),
+        polling: args.max_busy_poll.into(),
         once: args.once,
         interval: None,
         keep: Box::new(move |session| logs.open(session).map_err(|error| format!("{error:#}"))),

@@ -26,13 +26,13 @@ use crate::output;
 pub(crate) const EXPERIMENT: &str = "replay";
 
 pub(crate) fn run(args: &Run) -> Result<()> {
-    let Some(path) = &args.trace else {
+    let Some(path) = &args.recording else {
         bail!(
-            "replay: it needs a recording; write for instance `jumbolab run replay --trace frames.csv`"
+            "replay: it needs a recording; write for instance `jumbolab run replay --recording frames.csv`"
         );
     };
     if args.experiment.as_deref() != Some(EXPERIMENT) {
-        bail!("--trace: works with `jumbolab run replay` only");
+        bail!("--recording: works with `jumbolab run replay` only");
     }
     if let Some(backend) = args.on.as_deref().filter(|&backend| backend != "sim") {
         bail!("--on {backend}: a replay is always simulated; leave it out");
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let packets = packets.map(|traced| traced.packets.len()).sum();
     let cut_after = (!recorded.is_whole).then_some(packets);
     if let Some(packets) = cut_after {
-        output::say(&format!(
-            "warning: {}: the recording was cut; its first {packets} packets are replayed",
+        output::warn(&format!(
+            "{}: the recording was cut; its first {packets} packets are replayed",
             path.display(),
         ));
     }

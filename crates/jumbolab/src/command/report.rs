@@ -7,7 +7,7 @@ use analysis::across_backends::across_backends;
 use analysis::compare::without_cell;
 use analysis::passes::leave_out_disturbed;
 use analysis::quality_check::State;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use backends::sensitivity::{Study, is_search};
 use document::Document;
 use experiment::{Experiment, LARGEST_FILE};
@@ -47,6 +47,10 @@ fn of_runs(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
     match runs {
         [one] => match searched(one)? {
             Some(study) if !args.csv => {
+                ensure!(
+                    !args.verbose,
+                    "--verbose: a search has no quality check; write --full, or leave it out"
+                );
                 sensitivity::print(&study, &one.trials, &one.files, (args.json, args.detail))
                     .map(done)
             }
@@ -193,7 +197,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
             folder: Some(folder),
             page: page.as_deref(),
         };
-        printed::run(&found, &document, files, args.detail)?;
+        printed::run(&found, &document, files, (args.detail, args.verbose))?;
     }
     Ok(ending)
 }
@@ -212,7 +216,7 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
         output::print_lines(run_lines(&runs))?;
     } else {
         let document = report::of_changes(first, second);
-        print_with_page(&document, files, report::CHANGES_PAGE, args)?;
+        print_with_page(&document, files, report::CHANGES_PAGE, (args, &runs))?;
     }
     Ok(ending(args, &runs))
 }
@@ -233,13 +237,18 @@ fn backends(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
         return Ok(ending(args, &runs));
     }
     let document = report::of_backends(&all, &runs);
-    print_with_page(&document, files, report::BACKENDS_PAGE, args)?;
+    print_with_page(&document, files, report::BACKENDS_PAGE, (args, &runs))?;
     Ok(ending(args, &runs))
 }
 
-/// Prints a report of several folders and writes its page. The requested output is
+/// Prints a report of several runs and writes its page. The requested output is
 /// printed even if the folder cannot be written to.
-fn print_with_page(document: &Document, folder: &Files, name: &str, args: &Report) -> Result<()> {
+fn print_with_page(
+    document: &Document,
+    folder: &Files,
+    name: &str,
+    (args, runs): (&Report, &[Run<'_>]),
+) -> Result<()> {
     let page = page::write(folder, name, &report::html(document));
     if let Err(error) = &page {
         output::complain(error);
@@ -248,5 +257,9 @@ fn print_with_page(document: &Document, folder: &Files, name: &str, args: &Repor
         folder: None,
         page: page.as_deref().ok(),
     };
-    printed::other(document, files, args.detail)
+    printed::other(document, files, args.detail)?;
+    let verbose = runs.iter().filter(|_| args.verbose);
+    verbose
+        .map(|run| &run.found)
+        .try_for_each(printed::quality_check)
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     if args.template {
         return output::print(experiment::TEMPLATE).map(done);
     }
-    if args.trace.is_some() || args.experiment.as_deref() == Some(replay::EXPERIMENT) {
+    if args.recording.is_some() || args.experiment.as_deref() == Some(replay::EXPERIMENT) {
         return replay::run(args).map(done);
     }
     let experiment = written(args)?;
@@ -103,7 +103,7 @@ impl Measured {
         // A chosen rate was tried a moment ago.
         if args.resume.is_none() && facts.auto_rate.is_none() {
             let warnings = bench.check_rates(&plan)?;
-            warnings.iter().for_each(|warning| output::say(warning));
+            warnings.iter().for_each(|warning| output::warn(warning));
         }
         let mut opening = Opening {
             base: Path::new(RESULTS),
@@ -145,7 +145,7 @@ impl Measured {
         })?;
         let notes = bench.restore();
         let notes = notes.unwrap_or_else(|error| vec![format!("{error:#}")]);
-        notes.iter().for_each(|note| output::say(note));
+        notes.iter().for_each(|note| output::warn(note));
         drop(progress);
         folder.change(|trials| leave_out_disturbed(&plan, trials));
         if plan.backend.profile().runs_side_by_side {
@@ -157,7 +157,7 @@ impl Measured {
             .filter(|trial| trial.failure.is_some())
             .count();
         if failed > 0 {
-            output::say(&format!(
+            output::warn(&format!(
                 "{failed} trials failed and are excluded from all results; use --resume --retry to run them again"
             ));
         }
@@ -251,7 +251,7 @@ impl Measured {
                 folder: Some(path),
                 page: page.as_deref().ok(),
             };
-            printed::run(&found, &document, files, args.detail)?;
+            printed::run(&found, &document, files, (args.detail, args.verbose))?;
         }
         self.written([page, table])?;
         evidence_was_read(self.folder.trials())?;
@@ -355,7 +355,7 @@ mod tests {
             let Command::Run(args) = example.parse().command else {
                 panic!("{} runs nothing", example.line)
             };
-            if !args.template && args.trace.is_none() {
+            if !args.template && args.recording.is_none() {
                 assert!(plans(&args).is_ok(), "{}", example.line);
                 planned += 1;
             }

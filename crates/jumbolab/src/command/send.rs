@@ -11,7 +11,7 @@ use os::{far_host, interrupt};
 use traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
 use traffic::driver::sessions::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
 use traffic::flows::{flow, read_file, reversed};
-use units::Seed;
+use units::{IpVersion, Seed};
 
 use super::flow_text::{self, Host, Printer, Results, secret};
 use super::jumbogram;
@@ -20,25 +20,25 @@ use crate::exit::Ending;
 use crate::output;
 
 pub(crate) fn run(args: &Send) -> Result<Ending> {
-    if let Some(size) = &args.jumbo.jumbogram {
-        return jumbogram::send(size, args);
+    if args.jumbo.jumbogram {
+        return jumbogram::send(args);
     }
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;
     let to = resolve(args)?;
     let flows = flows(args, to)?;
-    let secret = args.secret.as_deref().map(secret).transpose()?;
+    let secret = args.secret_file.as_deref().map(secret).transpose()?;
     ensure!(
-        args.log.is_none() || !(args.reverse || args.bidir),
-        "--log: a packet log has the messages that this end sends; leave it out with --reverse and --bidir"
+        args.packet_log.is_none() || !(args.reverse || args.bidir),
+        "--packet-log: a packet log has the messages that this end sends; leave it out with --reverse and --bidir"
     );
     interrupt::listen()?;
     let described = flows.clone();
-    let (log, opened) = (args.log.clone(), Rc::new(RefCell::new(None)));
+    let (log, opened) = (args.packet_log.clone(), Rc::new(RefCell::new(None)));
     let (meter, slot) = (flows[0].meter, Rc::clone(&opened));
     ensure!(
         log.is_none() || flows.iter().all(|flow| flow.meter == meter),
-        "--log: all flows of a packet log must have the same meter; send the others separately"
+        "--packet-log: all flows of a packet log must have the same meter; send the others separately"
     );
     let keep = move |epoch| {
         let Some(path) = &log else {
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         keep: Box::new(keep),
         intervals,
     };
-    let host = Host::look(to, args.keys.device());
+    let host = Host::look(to, args.keys.interface());
     let outcome = send(plan)?;
     let printed = printer.take().map_or(Ok(false), Printer::end);
     // The measurement is valid even if the disk is full.
@@ -122,21 +122,22 @@ fn ending(flows: &[Flow], outcome: &Outcome) -> Ending {
 /// The host has no address of the requested version.
 pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
     let host = args.host.as_deref().unwrap_or_default();
-    let device = ("--device", args.keys.device());
-    let addresses = far_host::addresses(host, args.port, device)?;
+    let interface = ("--interface", args.keys.interface());
+    let addresses = far_host::addresses(host, args.port, interface)?;
+    let version = args.family.version();
     let fits = |address: &&SocketAddr| {
-        (!args.ipv4 || address.is_ipv4()) && (!args.ipv6 || address.is_ipv6())
+        version.is_none_or(|version| address.is_ipv4() == (version == IpVersion::V4))
     };
     let found = addresses.iter().find(fits).copied();
     found.ok_or_else(|| {
-        let version = if args.ipv4 { "IPv4" } else { "IPv6" };
-        anyhow!("{host} has no {version} address; leave -4 and -6 out")
+        let version = version.map_or_else(String::new, |version| version.to_string());
+        anyhow!("{host}: has no {version} address; leave -4 and -6 out")
     })
 }
 
 fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     let typed = args.keys.typed();
-    let named: Vec<(String, Section)> = match &args.file {
+    let named: Vec<(String, Section)> = match &args.flow_file {
         Some(file) => read_file(file, &typed)?,
         None if args.flows == 1 => vec![("flow".to_owned(), typed)],
         None => (1..=args.flows)
@@ -174,8 +175,10 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
             "echo flows cannot run together with flows that need a receiver; send them separately"
         );
     }
-    if echoes > 0 && args.secret.is_some() {
-        bail!("--secret: echo requests are answered by the kernel and use no secret; leave it out");
+    if echoes > 0 && args.secret_file.is_some() {
+        bail!(
+            "--secret-file: echo requests are answered by the kernel and use no secret; leave it out"
+        );
     }
     Ok(flows)
 }

@@ -1,9 +1,10 @@
 //! `jumbolab sensitivity`.
 
 use std::io::{self, IsTerminal};
+use std::num::NonZero;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use backends::facts;
 use backends::run::{Bench, How};
 use backends::sensitivity::{self, Budget, End, Study};
@@ -38,7 +39,7 @@ const PROGRAM_INTERVAL: Span = Span::from_millis(100);
 const WHOLE: u64 = 1000;
 
 pub(crate) fn run(args: &Sensitivity) -> Result<()> {
-    let budget: Budget = args.budget.parse()?;
+    let budget = budget(args)?;
     let study = study(args)?;
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
     #[cfg(target_os = "linux")]
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
     let mut bench = Bench::ready(study.plan(), how)?;
     if args.resume.is_none() {
         let warnings = bench.check_rates(study.plan())?;
-        warnings.iter().for_each(|warning| output::say(warning));
+        warnings.iter().for_each(|warning| output::warn(warning));
     }
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
             Some(args::Resume::Force) => Resume::Force,
         },
         shard,
-        // There may always be a larger budget.
+        // There may always be a larger limit.
         complete: |_, _| false,
     })?;
     let path = folder.path().to_owned();
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
     output::say(&match end {
         End::Complete => format!("all is searched, with {runs} trials"),
         End::Spent => format!(
-            "the budget is used up; --budget runs={runs} does the same again, --resume with a larger one goes on"
+            "the limit is reached; --max-trials {runs} does the same again, --resume with a larger limit continues"
         ),
         End::Waiting => "this part of the round is done; run the others in this folder, then each of them again with --resume".to_owned(),
     });
@@ -151,6 +152,25 @@ pub(super) fn print(
                 path.display()
             )
         })
+}
+
+/// The time of a search without a limit of its own.
+const USUAL_TIME: Span = Span::from_secs(600);
+
+/// The limit of the search.
+fn budget(args: &Sensitivity) -> Result<Budget> {
+    let Some(text) = &args.max_time else {
+        let trials = args.max_trials.map(NonZero::get).map(Budget::Trials);
+        return Ok(trials.unwrap_or(Budget::Time(USUAL_TIME)));
+    };
+    let time: Span = text
+        .parse()
+        .map_err(|why| anyhow!("--max-time {text}: {why}"))?;
+    ensure!(
+        time > Span::ZERO,
+        "--max-time {text}: write a time above 0, for instance 10min"
+    );
+    Ok(Budget::Time(time))
 }
 
 /// The experiment with everything that was said on the command line.
@@ -234,7 +254,7 @@ impl sensitivity::Progress for Progress {
         } else if !self.quiet && clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             output::say(&format!(
-                "{words}, {:.0} % of the budget",
+                "{words}, {:.0} % of the limit",
                 100.0 * part.min(1.0)
             ));
         }
@@ -262,7 +282,7 @@ mod tests {
             let Command::Sensitivity(args) = example.parse().command else {
                 panic!("{} searches nothing", example.line)
             };
-            args.budget.parse::<Budget>().unwrap();
+            budget(&args).unwrap();
             study(&args).unwrap_or_else(|error| panic!("{}: {error:#}", example.line));
         }
     }

@@ -53,7 +53,7 @@ impl Document {
         let inline =
             inline.filter(|text| text.starts_with("jumbolab ") && text.split(' ').count() > 2);
         let all = blocks.chain(inline.map(str::to_owned));
-        all.filter(|line| !line.ends_with("--help") && !line.starts_with("jumbolab: "))
+        all.filter(|line| !line.ends_with("--help") && !line.starts_with("error: "))
             .collect()
     }
 
@@ -94,7 +94,11 @@ fn each_command_parses_and_names_what_exists() {
                     // A run that only the reader has.
                     let placeholder =
                         named == "NAME" || named.starts_with("results/") || line.contains("=fit:");
-                    if !args.template && args.trace.is_none() && !placeholder && named != "replay" {
+                    if !args.template
+                        && args.recording.is_none()
+                        && !placeholder
+                        && named != "replay"
+                    {
                         plans(&args).unwrap_or_else(|error| panic!("{place}: {error:#}"));
                         planned += 1;
                     }

@@ -17,14 +17,14 @@ for host in fe80::b6 10.0.1.255 224.0.0.9 10.0.1.2:22 fe80::b6%none; do
     to send $host --port 7171 --packets 2
 done
 to probe fe80::b6%ar --interface lo
-for host in '[fd00:1::2]' fe80::b6%ar 'fe80::b6 --interface ar'; do to probe $host --up-to 3000; done
-for host in '[fe80::b6%ar]' 'fe80::b6 --device ar'; do to send $host --port 7171 --packets 2; done
-to send fe80::b6 --device ar --protocol echo --packets 2 --gap 1ms
+for host in '[fd00:1::2]' fe80::b6%ar 'fe80::b6 --interface ar'; do to probe $host --max-mtu 3000; done
+for host in '[fe80::b6%ar]' 'fe80::b6 --interface ar'; do to send $host --port 7171 --packets 2; done
+to send fe80::b6 --interface ar --protocol icmp --packets 2 --gap 1ms
 "#;
     let outcome = see(&dir, script).fine();
     let refused = [
         "needs an interface; write fe80::b6%ar or --interface ar",
-        "needs an interface; write fe80::b6%ar or --device ar",
+        "needs an interface; write fe80::b6%ar or --interface ar",
         "10.0.1.255: it is a broadcast address",
         "10.0.1.255: it is a broadcast address",
         "224.0.0.9: it is a multicast address",

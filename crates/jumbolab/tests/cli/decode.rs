@@ -62,8 +62,10 @@ fn a_log_is_decoded_for_people_and_for_programs() {
     // 99 ms from the first arrival to the last: two intervals.
     assert_eq!(rows.len(), 3);
     assert_eq!(rows[0]["delay_p50_s"], 0.002);
+    let rows = dir.run("decode a.jlog --json --interval 0").fine().json();
+    assert_eq!(rows.len(), 1, "no intervals");
     assert!(dir.path().join("rows.parquet").exists());
-    let csv = dir.run("decode a.jlog --csv --metrics ditg").fine();
+    let csv = dir.run("decode a.jlog --csv --definitions ditg").fine();
     assert_eq!(csv.stdout.lines().count(), 2);
     assert!(csv.stdout.contains("jitter_s"), "{}", csv.stdout);
 }
@@ -91,7 +93,7 @@ fn what_is_no_log_and_what_is_no_interval_is_refused_in_one_line() {
     for (line, says) in [
         ("decode x.txt", "not a packet log"),
         ("decode missing", "cannot be read"),
-        ("decode a.jlog --interval 0s", "for instance 1s"),
+        ("decode a.jlog --interval 1ps", "for instance 1s"),
         ("decode a.jlog --interval soon", "for instance 1s"),
     ] {
         dir.run(line).refused(&[says]);
@@ -118,7 +120,7 @@ fn no_output_replaces_an_input() {
         .refused(&["--page ./hosts.toml", "input hosts.toml"]);
     fs::create_dir(path("pages")).unwrap();
     fs::write(path("pages/replay.html"), "time").unwrap();
-    dir.run("run replay --trace pages/replay.html -o pages")
+    dir.run("run replay --recording pages/replay.html -o pages")
         .refused(&["--output pages/replay.html", "input pages/replay.html"]);
     assert_eq!(fs::read(path("b.jlog")).unwrap(), log());
     dir.run("decode b.jlog --parquet rows.parquet").fine();

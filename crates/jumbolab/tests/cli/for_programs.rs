@@ -60,7 +60,7 @@ fn an_error_names_its_parts() {
     let plain = dir.run("run my.toml").stderr;
     assert_eq!(
         plain,
-        format!("jumbolab: {}\n", error["message"].as_str().unwrap())
+        format!("error: {}\n", error["message"].as_str().unwrap())
     );
 
     let (_, objects) = told(&dir, "run os-comparison --set mtu=0");

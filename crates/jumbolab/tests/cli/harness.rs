@@ -134,7 +134,7 @@ impl Dir {
 }
 
 impl Outcome {
-    /// Asserts exit code 2 and one line that contains all `words`, apart from the list of
+    /// Asserts exit code 2 and one line `error: ..` that contains all `words`, apart from the list of
     /// what an experiment does outside of its run.
     #[track_caller]
     pub(crate) fn refused(&self, words: &[&str]) {
@@ -148,6 +148,8 @@ impl Outcome {
             "one line, not: {}",
             self.stderr
         );
+        let is_complaint = |line: &str| line.starts_with("error: ") && !line.contains(": : ");
+        assert!(self.stderr.lines().any(is_complaint), "{}", self.stderr);
         for word in words {
             assert!(
                 self.stderr.contains(word),

@@ -251,9 +251,9 @@ fn what_a_terminal_acts_on_is_escaped() {
 fn inputs_without_end_are_refused_with_their_limit() {
     let dir = Dir::new();
     dir.run("run /dev/zero").refused(&["/dev/zero", "1 MiB"]);
-    dir.run("send ::1 --file /dev/zero")
+    dir.run("send ::1 --flow-file /dev/zero")
         .refused(&["/dev/zero", "1 MiB"]);
-    dir.run("run replay --trace /dev/zero")
+    dir.run("run replay --recording /dev/zero")
         .refused(&["/dev/zero", "line 1", "1 MiB"]);
     dir.run("decode /dev/zero")
         .refused(&["/dev/zero", "pipe or a device"]);
@@ -327,7 +327,7 @@ fn a_folder_that_is_removed_during_a_run_costs_no_trial() {
         let outcome = Outcome::of(child.wait_with_output().unwrap());
         assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
         let last = outcome.stderr.lines().last().unwrap();
-        let said = "jumbolab: r/trials.jsonl: it";
+        let said = "error: r/trials.jsonl: it";
         assert!(
             last.starts_with(said) && last.contains("are saved in r-rescued"),
             "{last}"

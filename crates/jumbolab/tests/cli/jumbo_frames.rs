@@ -44,7 +44,7 @@ fn simulated_it_answers_by_a_table_and_one_sentence() {
         "Simulated, MTU 9000 against 1500 is better on a full link",
         "Left out: Hosts, offloads on (simulated hosts have no offloads).",
         "jumbolab run host-costs",
-        "Next:\n  jumbolab probe HOST --up-to 9000\n",
+        "Next:\n  jumbolab probe HOST --max-mtu 9000\n",
     ] {
         let flat = text.replace("\n  ", " ");
         assert!(

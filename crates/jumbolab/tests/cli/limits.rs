@@ -28,7 +28,7 @@ fn a_thread_that_the_system_refuses_is_an_error_in_words() {
         ("run limits.toml -o r -q", "starting a thread"),
         ("run limits.toml -o s -q --threads 1", "starting a thread"),
         (
-            "send 127.0.0.1 --protocol echo --for 1s",
+            "send 127.0.0.1 --protocol icmp --duration 1s",
             "starting a thread",
         ),
     ] {

@@ -54,7 +54,7 @@ fn the_study_of_2019_is_predicted_and_windows_is_not_of_the_form() {
     let set = "--rate 1gbit --spread 2% --mtu 4000,9000";
     let lines = dir
         .run(&format!(
-            "predict --from study.csv --fit-up-to 1500 {set} --json --plot p.svg"
+            "predict --from study.csv --fit-max-mtu 1500 {set} --json --plot p.svg"
         ))
         .fine()
         .json();
@@ -121,7 +121,7 @@ fn the_costs_of_simulated_hosts_are_found_again() {
     );
     dir.run(&run).fine();
     let lines = dir
-        .run("predict --from sim --fit-up-to 1500 --mtu 9000 --json")
+        .run("predict --from sim --fit-max-mtu 1500 --mtu 9000 --json")
         .fine()
         .json();
     let fit = lines.iter().find(|line| line["kind"] == "fit").unwrap();
@@ -204,9 +204,9 @@ fn waits_and_bundles_have_their_figures() {
         // 0.7/0.6 of 12.304 us and of 72.304 us.
         ("wait --load 70% --mtu 1500,9000", "1500 12.30 14.35"),
         ("wait --load 70% --mtu 1500,9000", "9000 72.30 84.35"),
-        ("bundle --packets 2", "2 -4 -14"),
+        ("bundle --packets-per-bundle 2", "2 -4 -14"),
         (
-            "bundle --jfet 500us --arrivals 2000",
+            "bundle --max-wait 500us --arrivals 2000",
             "2000 500.0 2.000 375.0",
         ),
     ] {
@@ -216,7 +216,7 @@ fn waits_and_bundles_have_their_figures() {
         assert!(text.lines().any(has), "{line}: {text}");
     }
     let lines = dir
-        .run("predict wait --mix web --mtu 1500 --json")
+        .run("predict wait --traffic-mix web --mtu 1500 --json")
         .fine()
         .json();
     assert_eq!((lines.len(), &lines[0]["mix"]), (4, &"web".into()));
@@ -260,7 +260,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "--from results: this is neither a results folder",
         ),
         ("--from t.csv --size 5MB", "cannot be used with"),
-        ("--fit-up-to 1500", "--from"),
+        ("--fit-max-mtu 1500", "--from"),
         ("--from no.csv", "cannot read no.csv: no such file"),
         ("--from one.csv", "too few trials: 1 of them"),
         ("--from same.csv", "all trials have segments of 1428 bytes"),
@@ -280,23 +280,23 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "--spread 2: write the standard deviation",
         ),
         ("--from five.csv --trials 0", "--trials"),
-        ("--from five.csv --check .", "cannot read"),
+        ("--from five.csv --compare .", "cannot read"),
         (
             "wait --load 100%",
             "--load 100%: write a share of the link below 100 %",
         ),
         ("wait --load 0.5", "--load 0.5: write a share"),
         ("wait --mtu 60", "--mtu 60: the headers of"),
-        ("wait --mix tv", "--mix tv: is neither web"),
+        ("wait --traffic-mix tv", "--traffic-mix tv: is neither web"),
         (
-            "wait --stack eth,tcp",
-            "--stack eth,tcp: tcp does not follow eth",
+            "wait --headers eth,tcp",
+            "--headers eth,tcp: tcp does not follow eth",
         ),
-        ("bundle --packets 0", "--packets"),
-        ("bundle --jfet 5", "--jfet 5: 5 has no unit"),
-        ("bundle --jfet 1ms --arrivals -1", "unexpected argument"),
+        ("bundle --packets-per-bundle 0", "--packets-per-bundle"),
+        ("bundle --max-wait 5m", "--max-wait 5m: 5m may be minutes"),
+        ("bundle --max-wait 1ms --arrivals -1", "unexpected argument"),
         (
-            "bundle --jfet 1ms --arrivals x",
+            "bundle --max-wait 1ms --arrivals x",
             "--arrivals x: write packets per second",
         ),
         ("--file nothing.png", "--file nothing.png: no such file"),
@@ -308,11 +308,11 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "--plot p.png: is drawn as SVG",
         ),
         (
-            "overhead --stack eth,tcp",
-            "--stack eth,tcp: tcp does not follow eth",
+            "overhead --headers eth,tcp",
+            "--headers eth,tcp: tcp does not follow eth",
         ),
         (
-            "overhead --stack eth,ipv4,tcp+sack=9",
+            "overhead --headers eth,ipv4,tcp+sack=9",
             "the number is from 1 to 4",
         ),
         (
@@ -320,7 +320,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "--mtu 1279: leaves an MTU of 1279 to ipv6",
         ),
         (
-            "overhead --mtu 70 --stack eth,ipv4,tcp+options=40+ts",
+            "overhead --mtu 70 --headers eth,ipv4,tcp+options=40+ts",
             "`tcp+options=40+ts`: 52 bytes",
         ),
         ("overhead --mtu 65536", "--mtu 65536: no length field"),
@@ -331,19 +331,22 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
             "--loss 0.1: write a share of frames in per cent",
         ),
         ("optimal --loss 100%", "nothing arrives if every frame"),
-        ("optimal --ber 2", "--ber 2: write a probability"),
+        (
+            "optimal --bit-error-rate 2",
+            "--bit-error-rate 2: write a probability",
+        ),
         ("optimal --rtt 0s", "--rtt: a round trip takes some time"),
         (
-            "optimal --mix tv",
-            "--mix tv: is neither web, nfs nor voip, and as a file",
+            "optimal --traffic-mix tv",
+            "--traffic-mix tv: is neither web, nfs nor voip, and as a file",
         ),
         (
             "optimal --mtu 1000",
             "--mtu 1000: leaves an MTU of 1000 to ipv6",
         ),
         (
-            "optimal --largest 70000",
-            "--largest 70000: no length field of eth,ipv6,tcp+ts counts so many bytes; write at most 65535, or jumbograms: --stack eth,ipv6+jumbo,tcp+ts",
+            "optimal --max-mtu 70000",
+            "--max-mtu 70000: no length field of eth,ipv6,tcp+ts counts so many bytes; write at most 65535, or jumbograms: --headers eth,ipv6+jumbo,tcp+ts",
         ),
         ("arithmetic 2018", "there is no paper 2018; write mred-ddf"),
     ] {

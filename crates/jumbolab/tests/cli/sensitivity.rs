@@ -60,9 +60,8 @@ fn a_planted_study_is_seen_through_alike_with_one_thread_and_with_two() {
     let dir = Dir::new();
     dir.write("planted.toml", STUDY);
     let search = |threads: usize| {
-        let line = format!(
-            "sensitivity planted.toml --budget runs=5000 --threads {threads} -o r{threads}"
-        );
+        let line =
+            format!("sensitivity planted.toml --max-trials 5000 --threads {threads} -o r{threads}");
         dir.run(&line).fine().stdout
     };
     let (one, two) = (search(1), search(2));
@@ -94,19 +93,15 @@ fn a_planted_study_is_seen_through_alike_with_one_thread_and_with_two() {
 fn a_search_that_was_cut_short_or_killed_is_gone_on_with_to_the_same_end() {
     let dir = Dir::new();
     dir.write("planted.toml", STUDY);
-    let search = "sensitivity planted.toml --budget runs=150";
+    let search = "sensitivity planted.toml --max-trials 150";
     dir.run(&format!("{search} -o whole")).fine();
     let whole = bytes(&dir.path().join("whole"), "trials.jsonl");
     assert_eq!(journal(&dir.path().join("whole")).len(), 150);
     // By a smaller budget.
     let begin = dir
-        .run("sensitivity planted.toml --budget runs=40 -o parts")
+        .run("sensitivity planted.toml --max-trials 40 -o parts")
         .fine();
-    assert!(
-        begin.stderr.contains("--budget runs=40"),
-        "{}",
-        begin.stderr
-    );
+    assert!(begin.stderr.contains("--max-trials 40"), "{}", begin.stderr);
     let parts = dir.path().join("parts");
     assert_eq!(bytes(&parts, "trials.jsonl"), bytes_of(&whole, 40));
     dir.run(&format!("{search} -o parts"))
@@ -147,7 +142,7 @@ fn bytes_of(journal: &[u8], lines: usize) -> Vec<u8> {
 fn two_parts_of_a_search_in_one_folder_are_the_search() {
     let dir = Dir::new();
     dir.write("planted.toml", STUDY);
-    dir.run("sensitivity planted.toml --budget runs=5000 -o whole")
+    dir.run("sensitivity planted.toml --max-trials 5000 -o whole")
         .fine();
     // A part waits for the others after each round.
     for _ in 0..2 {
@@ -158,7 +153,7 @@ fn two_parts_of_a_search_in_one_folder_are_the_search() {
                 ""
             };
             let line = format!(
-                "sensitivity planted.toml --budget runs=5000 -o parts --shard {part} {resume}"
+                "sensitivity planted.toml --max-trials 5000 -o parts --shard {part} {resume}"
             );
             let said = dir.run(&line).fine();
             if resume.is_empty() {
@@ -207,8 +202,8 @@ fn what_states_everything_or_claims_nothing_is_refused() {
         .refused(&["--on model", "predictions have no chance"]);
     dir.run("sensitivity claimless.toml")
         .refused(&["[[claim]]"]);
-    dir.run("sensitivity claimless.toml --budget soon")
-        .refused(&["--budget soon", "runs=5000"]);
+    dir.run("sensitivity claimless.toml --max-time soon")
+        .refused(&["--max-time soon", "30s"]);
     let kept: Outcome = dir.run("run claimless.toml --repeat 1 -o r");
     kept.fine();
     dir.run("report r").fine();

@@ -115,7 +115,7 @@ fn extra_delays_have_the_mean_and_the_range_of_their_law() {
         ("normal", 4.0, 14_000, 0.7979, 0.6028, 2.576),
         ("exponential", 3.0, 18_000, 1.0, 1.0, 4.605),
     ] {
-        let options = format!("--delay 1ms --jitter {scale}ms --jitter-law {law}");
+        let options = format!("--delay 1ms --jitter {scale}ms --jitter-distribution {law}");
         let count = SPACED as f64;
         let width = 2.576 * deviation / count.sqrt();
         // The smallest extra delay, the mean, and the number beyond `high`: 99

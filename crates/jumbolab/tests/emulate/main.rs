@@ -144,7 +144,8 @@ fn a_crooked_rate_carries_what_its_frames_allow() {
 
 #[test]
 fn losses_are_as_frequent_as_was_asked() {
-    let seen = see("begin --loss 10% --back loss=0%\n probe udp 20000 100 256 256\n end\n");
+    let seen =
+        see("begin --loss 10% --reverse-option loss=0%\n probe udp 20000 100 256 256\n end\n");
     let (arrived, lost) = (seen.there("arrived"), seen.there("lost"));
     // 99 % of all runs lie within 2.576 standard deviations.
     let width = 2.576 * (arrived * 0.1 * 0.9).sqrt();
@@ -163,9 +164,9 @@ fn losses_are_as_frequent_as_was_asked() {
 fn copies_of_icmp_echoes_hide_no_losses() {
     // The first packets of a new link may take a second.
     let seen = see("begin --loss 10% --duplicate 40%\n \
-         send() { ip netns exec a \"$JUMBOLAB\" send 10.0.0.2 --protocol echo --json \"$@\"; }\n \
+         send() { ip netns exec a \"$JUMBOLAB\" send 10.0.0.2 --protocol icmp --json \"$@\"; }\n \
          for _ in $(seq 20); do if send --packets 1 >one; then break; fi; done\n \
-         send --gap 1ms --packets 500 --log echoes.jlog\n \
+         send --gap 1ms --packets 500 --packet-log echoes.jlog\n \
          \"$JUMBOLAB\" decode echoes.jlog --json\n end\n");
     let [sent, decoded] = seen.probes(2) else {
         panic!("{}", seen.said);
@@ -188,7 +189,7 @@ fn a_second_emulator_of_an_interface_is_refused_until_the_first_one_is_gone() {
     let seen = see(
         "ip link add e3 type veth peer name eth1 netns a\n ip link set e3 up
         begin
-        \"$JUMBOLAB\" emulate --between e3 e2 --for 1s 2>refused && exit 1
+        \"$JUMBOLAB\" emulate --between e3 e2 --duration 1s 2>refused && exit 1
         grep -q 'e2: another emulator' refused
         kill -9 $emulator\n wait $emulator || true
         begin\n probe udp 100 100 10 10\n end\n",
@@ -252,14 +253,14 @@ fn a_link_carries_on_when_the_disk_of_its_recording_is_full() {
         probe udp 20000 100 100 90
         for _ in $(seq 1000); do if grep -q stops said; then break; fi; sleep 0.01; done
         probe udp 100 100 10 10\n end
-        \"$JUMBOLAB\" run replay --trace tiny/r.csv --json 2>note
+        \"$JUMBOLAB\" run replay --recording tiny/r.csv --json 2>note
         grep -q 'was cut' note\n");
     assert_eq!(seen.code, "1", "{}", seen.said);
     assert_eq!(seen.probes[1]["received"], 100, "{}", seen.said);
     assert!(seen.there("delivered") >= 100.0, "no last counts");
     for words in [
         "no space left on device; recording stops, the link goes on",
-        "jumbolab: the recording ends early: --record tiny/r.csv",
+        "error: the recording ends early: --record tiny/r.csv",
     ] {
         assert!(seen.said.contains(words), "{words}: {}", seen.said);
     }
@@ -274,7 +275,7 @@ fn a_recording_survives_kill_9() {
     let seen = see("begin --rate 10mbit --record r.csv
         probe udp 20000 100 200 150
         kill -9 $emulator\n wait $emulator || true
-        \"$JUMBOLAB\" run replay --trace r.csv --json 2>note
+        \"$JUMBOLAB\" run replay --recording r.csv --json 2>note
         grep -q 'was cut' note\n");
     let replayed = &seen.probes[1];
     // All but some thousands, which were in the buffer of the file.
@@ -390,7 +391,7 @@ fn a_recording_holds_every_frame_that_arrived() {
         grep -c ',0,[0-9]*,[0-9]*,dropped,' r.csv
         grep -c '^[0-9]*,[0-9][0-9]*,0,' r.csv
         sed -n 2p r.csv | grep -q ^arrival_ps,left_ps,way,size,flow,fate,number
-        \"$JUMBOLAB\" run replay --trace r.csv --json\n");
+        \"$JUMBOLAB\" run replay --recording r.csv --json\n");
     assert_eq!(seen.probes[1].as_f64(), Some(seen.there("dropped")));
     let left = seen.there("arrived") - seen.there("waiting_frames");
     assert_eq!(seen.probes[2].as_f64(), Some(left));
@@ -413,7 +414,7 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
         let seen = see(&format!(
             "begin --rate 5mbit --buffer 40packets --loss 2% --queue {queue} --record r.csv
             probe udp 2000 700 20 10\n end
-            \"$JUMBOLAB\" run replay --trace r.csv --json\n"
+            \"$JUMBOLAB\" run replay --recording r.csv --json\n"
         ));
         let replayed = &seen.probes[1];
         schema::check(replayed);
@@ -468,7 +469,7 @@ fn what_would_not_work_is_refused_with_what_to_type() {
         }
         refuse setpriv --bounding-set=-net_raw \"$JUMBOLAB\" emulate --between e1 e2
         touch r.csv\n refuse \"$JUMBOLAB\" emulate --between e1 e2 --record r.csv
-        refuse \"$JUMBOLAB\" emulate --between e1 e2 --for 5s --record /dev/full
+        refuse \"$JUMBOLAB\" emulate --between e1 e2 --duration 5s --record /dev/full
         ip link set e2 down\n refuse \"$JUMBOLAB\" emulate --between e1 e2
         cp refusals said\n");
     let words = [

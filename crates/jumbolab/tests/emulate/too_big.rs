@@ -30,7 +30,7 @@ fn a_socket_that_is_notified_of_a_packet_too_big_knows_the_path_mtu() {
 fn a_socket_that_is_not_notified_knows_no_path_mtu() {
     for (ip, size) in [(4, 1500 - 28), (6, 1500 - 48)] {
         // Packets in the other direction are not answered on this link.
-        let seen = probe_path_mtu(ip, size, "--back too-big=answer");
+        let seen = probe_path_mtu(ip, size, "--reverse-option too-big=answer");
         assert_eq!(seen.probes[0]["after"], 1500, "IPv{ip}");
         assert_eq!(seen.there("answered"), 0.0, "{}", seen.report);
     }

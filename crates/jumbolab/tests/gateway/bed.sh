@@ -138,8 +138,8 @@ serve_iperf3() { # NODE
 }
 # The gateways with packet sockets, or with TUN interfaces; more arguments for both.
 begin_packet() {
-    begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"
-    begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 "$@"
+    begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"
+    begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 "$@"
 }
 begin_tun() {
     forwarding

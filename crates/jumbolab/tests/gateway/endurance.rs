@@ -14,7 +14,7 @@ const GROWTH: u64 = 4_000;
 
 /// A receiver of checked datagrams, and a gateway with a secret.
 const CHECKED: &str = r#"
-"$JUMBOLAB" gateway --new-secret key
+"$JUMBOLAB" gateway --create-secret-file key
 receive() { # NODE PORT PATIENCE
     in_node $1 python3 "$PROBE" receive $2 $3 >"$1.$2" &
     eval "receiver_$1=$!"
@@ -25,7 +25,7 @@ sealed() { # NODE LOCAL PEER PREFIX PREFIX PATH
     cat >"$1.toml" <<END
 [inside]
 interfaces = ["in"]
-path = "$6"
+datapath = "$6"
 [peers.far]
 address = "$3"
 local = "$2"
@@ -101,9 +101,9 @@ fn faults_under_load_end_within_seconds_and_nothing_is_misdelivered() {
     // The clock of the other gateway is a month ahead, and after a restart it is not.
     let seen = see(&format!(
         "{CHECKED}
-        begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret key
+        begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret-file key
         CLOCK='unshare --time --monotonic 2592000'
-        again() {{ begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret key; }}
+        again() {{ begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret-file key; }}
         again
         crosses_after start
         receive b 5001 6

@@ -91,13 +91,13 @@ class Load:
     def gateway(self, node):
         local, peer, prefix = GATEWAYS[node]
         return Command(
-            node, "gateway", "--log", f"{node}.log", "--inside", "in", "--local", local,
-            "--peer", peer, "--prefix", prefix, "--secret", "key",
+            node, "gateway", "--log", f"{node}.log", "--inside-interface", "in", "--local", local,
+            "--peer", peer, "--prefix", prefix, "--secret-file", "key",
         )  # fmt: skip
 
     def receive(self):
         return Command(
-            "b", "recv", "--bind", "10.2.0.2", "--secret", "key", "--log", "received",
+            "b", "recv", "--listen", "10.2.0.2", "--secret-file", "key", "--packet-log-dir", "received",
             "--max-sessions", "16",
         )  # fmt: skip
 
@@ -108,16 +108,16 @@ class Load:
                 ["--gap", "1ms", "--message", "uniform:28,1200"],
                 ["--gap", "exponential:2ms", "--message", "64", "--flows", "3"],
                 ["--meter", "round-trip", "--gap", "2ms"],
-                ["--protocol", "tcp", "--rate", "2mbit"],
+                ["--protocol", "tcp", "--payload-rate", "2mbit"],
                 ["--protocol", "tcp", "--meter", "round-trip", "--gap", "5ms", "--message", "1000"],
-                ["--reverse", "--rate", "1mbit"],
-                ["--bidir", "--rate", "1mbit"],
+                ["--reverse", "--payload-rate", "1mbit"],
+                ["--bidir", "--payload-rate", "1mbit"],
             ]
         )
         if chosen[0] not in ("--reverse", "--bidir"):
-            chosen = [*chosen, "--log", f"sent/{self.number}.jlog"]
+            chosen = [*chosen, "--packet-log", f"sent/{self.number}.jlog"]
         length = f"{self.random.randrange(300, 4000)}ms"
-        return Command("a", "send", "10.2.0.2", "--secret", "key", "--for", length, *chosen)
+        return Command("a", "send", "10.2.0.2", "--secret-file", "key", "--duration", length, *chosen)
 
     def run(self):
         backend = self.random.choice(["sim", "netns"])

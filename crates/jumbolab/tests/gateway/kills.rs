@@ -12,7 +12,9 @@ fn of_commands_that_are_killed_at_random_nothing_is_left_and_the_others_go_on() 
     let asked = std::env::var("JUMBOLAB_ENDURANCE").ok();
     let seconds = asked.map_or(SECONDS, |text| text.parse().expect("a number of seconds"));
     let seen = see_for(
-        &format!("\"$JUMBOLAB\" gateway --new-secret key\npython3 \"$KILLS\" {seconds} 20261127\n"),
+        &format!(
+            "\"$JUMBOLAB\" gateway --create-secret-file key\npython3 \"$KILLS\" {seconds} 20261127\n"
+        ),
         seconds + 300,
     );
     let printed = seen.objects();

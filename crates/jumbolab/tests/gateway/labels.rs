@@ -14,7 +14,7 @@ labelled() { # NODE LOCAL PEER TO FROM PREFIXES
 interfaces = ["in"]
 [core]
 interface = "out"
-carriage = "mpls"
+encapsulation = "mpls"
 [peers.other]
 address = "$3"
 local = "$2"

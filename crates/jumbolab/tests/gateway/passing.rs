@@ -62,9 +62,9 @@ fn tcp_and_datagrams_pass_on_every_path_and_senders_learn_what_fits() {
     let mut table = String::from("inside  hosts      core       addresses  passes\n");
     let mut wrong = 0;
     for (path, prepare, inside) in [
-        ("tun", "forwarding", "path = \"tun\""),
+        ("tun", "forwarding", "datapath = \"tun\""),
         ("packet", "", "interfaces = [\"in\"]"),
-        ("xdp", "", "path = \"xdp\"\ninterfaces = [\"in\"]"),
+        ("xdp", "", "datapath = \"xdp\"\ninterfaces = [\"in\"]"),
     ] {
         let cells: Vec<String> = [1_500, 9_000]
             .into_iter()

@@ -54,9 +54,9 @@ fn black_holes_that_no_router_reports_are_found_and_followed() {
 /// Gateways that share a secret and say nothing of probes, over IPv4 or IPv6.
 fn forged(local: &str, peer: &str, mtu: u32) {
     let seen = see(&format!(
-        "\"$JUMBOLAB\" gateway --new-secret key
-        begin ga --inside in --secret key --local {local} --peer {peer} --prefix 10.2.0.0/24
-        begin gb --inside in --secret key --local {peer} --peer {local} --prefix 10.1.0.0/24
+        "\"$JUMBOLAB\" gateway --create-secret-file key
+        begin ga --inside-interface in --secret-file key --local {local} --peer {peer} --prefix 10.2.0.0/24
+        begin gb --inside-interface in --secret-file key --local {peer} --peer {local} --prefix 10.1.0.0/24
         until_said ga '\"bytes\":9000'
         changes=$(grep -c path_mtu ga.log)
         in_node c python3 \"$PROBE\" too_big {local} {peer} {mtu} 250

@@ -20,20 +20,20 @@ local = \"192.0.2.1\"
 prefixes = [\"10.2.0.0/24\", \"fd02::/64\"]
 END
         begin ga --config a.toml --record whole
-        begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
+        begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
         {DATAGRAMS}
         kill -HUP $ga; until_said ga reloaded
         in_node a ping -q -c 100 -i 0.005 -w 10 10.2.0.2 | grep '100 received'
         end ga
         cp ga.log whole.log
-        \"$JUMBOLAB\" run replay --trace whole --json --set gather.wait=5ms
+        \"$JUMBOLAB\" run replay --recording whole --json --set gather.max_wait=5ms
         grep -v settings whole >unsettled
-        if \"$JUMBOLAB\" run replay --trace unsettled 2>refusal; then exit 1; else echo refused $?; fi
+        if \"$JUMBOLAB\" run replay --recording unsettled 2>refusal; then exit 1; else echo refused $?; fi
         begin ga --config a.toml --record cut
         in_node a ping -q -c 400 -i 0.005 -w 10 10.2.0.2 >/dev/null
         kill -9 $ga
         wait $ga || true
-        \"$JUMBOLAB\" run replay --trace cut --json
+        \"$JUMBOLAB\" run replay --recording cut --json
         begin ga --config a.toml --record /dev/full
         in_node a ping -q -c 20 -i 0.1 -w 10 10.2.0.2 | grep '20 received'
         end ga gb
@@ -63,7 +63,7 @@ END
         count(stopped, "dropped") - count(was, "dropped"),
         "{stopped}"
     );
-    assert_eq!(with["settings"], "gather.wait=5ms");
+    assert_eq!(with["settings"], "gather.max_wait=5ms");
     assert_eq!(with["arrived"], was["arrived"]);
     assert!(seen.printed.contains("refused 2"), "{}", seen.printed);
     assert_eq!(seen.events(0, "not_recorded"), 1, "{:?}", seen.logs[0]);

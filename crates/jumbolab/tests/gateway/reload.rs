@@ -13,7 +13,7 @@ base() {
 }
 base >b.toml
 begin gb --config b.toml
-begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24
+begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24
 "#;
 
 #[test]
@@ -64,7 +64,7 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
         # A reader of a pipe would wait for its writer.
         mv b.toml kept; mkfifo b.toml; refused pipe
         rm b.toml; base 198.51.100.77 >b.toml; refused 'an address of another host'
-        (cat kept; echo '[operation]'; echo 'metrics = \"127.0.0.1:9790\"') >b.toml
+        (cat kept; echo '[operation]'; echo 'metrics_listen = \"127.0.0.1:9790\"') >b.toml
         refused 'other metrics'
         # The options name the log.
         (cat kept; echo '[operation]'; echo 'log = \"other.log\"') >b.toml
@@ -93,7 +93,7 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
     };
     assert!(pipe.contains("not a regular file"), "{pipe}");
     assert!(address.contains("198.51.100.77"), "{address}");
-    assert!(metrics.contains("operation.metrics"), "{metrics}");
+    assert!(metrics.contains("operation.metrics_listen"), "{metrics}");
     assert_eq!(seen.events(1, "reloaded"), 2, "{:?}", seen.logs[1]);
     seen.conserved();
 }

@@ -47,7 +47,7 @@ fn each_path_keeps_bytes_and_order_and_works_again_after_kill_9_and_a_flap() {
     for path in ["xdp", "packet"] {
         let seen = see_alone(&format!(
             "{GATEWAYS}
-            WAY='path = \"{path}\"'
+            WAY='datapath = \"{path}\"'
             # Large ones among the small ones, which do not fit a ring.
             export LARGEST=3000
             begin_a; begin_b
@@ -77,18 +77,18 @@ fn each_path_keeps_bytes_and_order_and_works_again_after_kill_9_and_a_flap() {
 fn where_another_program_holds_the_queue_a_gateway_says_so() {
     let seen = see_alone(&format!(
         "{GATEWAYS}
-        WAY='path = \"xdp\"'
+        WAY='datapath = \"xdp\"'
         begin_a
         # Another gateway on the same interface.
-        WAY='path = \"xdp\"
+        WAY='datapath = \"xdp\"
 name = \"jumbo1\"
 routes = \"leave\"
 [core]
-carriage = \"ip\"'
+encapsulation = \"ip\"'
         configure gb 192.0.2.1 192.0.2.77 10.9.0.0/24
         if in_node ga \"$JUMBOLAB\" gateway --config gb.toml 2>refused; then exit 1; fi
         cat refused
-        sed -i 's/^path.*/path = \"auto\"/' gb.toml
+        sed -i 's/^datapath.*/datapath = \"auto\"/' gb.toml
         ip netns exec ga \"$JUMBOLAB\" gateway --log gb.log --config gb.toml 2>gb.said &
         gb=$!
         for try in $(seq 500); do if [ -s gb.log ]; then break; fi; sleep 0.01; done
@@ -109,7 +109,7 @@ carriage = \"ip\"'
 fn what_waits_in_a_ring_while_an_interface_is_down_is_counted_at_the_end() {
     let seen = see_alone(&format!(
         "{GATEWAYS}
-        WAY='path = \"xdp\"'
+        WAY='datapath = \"xdp\"'
         begin_a; begin_b
         crosses
         ip -n gb link set in down

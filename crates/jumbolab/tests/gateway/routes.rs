@@ -45,7 +45,7 @@ protocol = \"static\"
 address = \"198.51.100.1\"
 local = \"192.0.2.1\"
 END
-        begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
+        begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
         begin ga --config a.toml
         in_node a ping -q -c 1 -w 2 10.2.0.2 >unreached || true
         grep -q '+1 errors' unreached

@@ -4,13 +4,13 @@ use super::see;
 use super::traffic::DATAGRAMS;
 
 /// A new secret.
-const SECRET: &str = r#""$JUMBOLAB" gateway --new-secret key"#;
+const SECRET: &str = r#""$JUMBOLAB" gateway --create-secret-file key"#;
 
 #[test]
 fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
     let seen = see(&format!(
         "{SECRET}
-        begin_packet --secret key
+        begin_packet --secret-file key
         crosses_after start
         {DATAGRAMS}
         for way in '' -R; do
@@ -45,7 +45,7 @@ fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
 fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
     let seen = see(&format!(
         "{SECRET}
-        begin_packet --secret key
+        begin_packet --secret-file key
         crosses_after start
         in_node c python3 \"$PROBE\" capture west 20 kept >capture &
         capture=$!
@@ -54,7 +54,7 @@ fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
         wait $capture
         kill -9 $gb
         wait $gb || true
-        begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret key
+        begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret-file key
         crosses_after restart
         in_node c python3 \"$PROBE\" again 198.51.100.1 kept
         crosses_after before
@@ -73,7 +73,7 @@ fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
 fn a_wrong_secret_is_one_line_and_a_new_one_is_adopted_without_a_loss() {
     let seen = see(&format!(
         "{SECRET}
-        cp -p key right; \"$JUMBOLAB\" gateway --new-secret wrong; cp -p wrong key
+        cp -p key right; \"$JUMBOLAB\" gateway --create-secret-file wrong; cp -p wrong key
         cat >b.toml <<'END'
 [inside]
 interfaces = [\"in\"]
@@ -84,14 +84,14 @@ prefixes = [\"10.1.0.0/24\"]
 secret_file = \"key\"
 END
         begin gb --config b.toml
-        begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret right
+        begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret-file right
         until_said ga another; until_said gb another
         in_node a ping -q -c 20 -i 0.1 10.2.0.2 | grep ' 0 received'
         cp -p right key; kill -HUP $gb; until_said gb '\"reloaded\"'
         crosses_after adopted
         in_node a ping -q -c 200 -i 0.01 -w 10 10.2.0.2 >pings &
         pings=$!
-        (cat b.toml; echo '[gather]'; echo 'wait = \"2ms\"') >new; cp new b.toml
+        (cat b.toml; echo '[gather]'; echo 'max_wait = \"2ms\"') >new; cp new b.toml
         kill -HUP $gb
         for try in $(seq 500); do if [ $(grep -c '\"reloaded\"' gb.log) = 2 ]; then break; fi; sleep 0.01; done
         wait $pings

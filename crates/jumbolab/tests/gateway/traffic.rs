@@ -26,7 +26,11 @@ cat b.5001 b.5002 a.5003
 
 #[test]
 fn datagrams_cross_whole_and_in_order_on_every_path() {
-    for begin in ["begin_packet", "begin_tun", "begin_packet --carriage ip"] {
+    for begin in [
+        "begin_packet",
+        "begin_tun",
+        "begin_packet --encapsulation ip",
+    ] {
         let seen = see(&format!("{begin}\n{DATAGRAMS}\nend ga gb\n"));
         let expected = json!({"received": 6_000, "damaged": 0, "misordered": 0});
         let received = seen.objects();
@@ -77,7 +81,7 @@ fn pings_and_tcp_cross_both_ways_over_both_versions() {
 
 #[test]
 fn voip_flows_of_ditg_cross_without_a_loss() {
-    let seen = see("begin_packet --wait 25ms
+    let seen = see("begin_packet --max-wait 25ms
         in_node b ITGRecv >/dev/null 2>&1 &
         for try in $(seq 500); do if in_node b ss -tln | grep -q :9000; then break; fi; sleep 0.01; done
         for port in 7001 7002 7003 7004; do
@@ -135,15 +139,15 @@ fn traffic_resumes_after_kill_9_a_restart_and_a_flap_and_nothing_is_left() {
             in_node gb ip -o link | grep -c jumbo0 || true
             in_node gb ip route | grep -c 10.1.0.0 || true
             in_node gb ip -details link show in | grep -o 'promiscuity 0'
-            begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 || true
+            begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 || true
             crosses
             ip -n c link set east down
             ip -n c link set east up
             crosses
             end ga gb\n"
         ).replace(
-            "begin gb --inside in",
-            if begin == "begin_tun" { "begin gb" } else { "begin gb --inside in" },
+            "begin gb --inside-interface in",
+            if begin == "begin_tun" { "begin gb" } else { "begin gb --inside-interface in" },
         ));
         let lines: Vec<&str> = seen.printed.lines().collect();
         assert_eq!(
@@ -183,12 +187,12 @@ local = \"198.51.100.1\"
 prefixes = [\"10.1.0.0/24\"]
 END
         begin gb --config b.toml
-        begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24
+        begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24
         in_node a ping -q -c 300 -i 0.01 -w 10 10.2.0.2 >pings &
         pings=$!
         sed 's/interfaces/interface/' b.toml >wrong; cp b.toml right; cp wrong b.toml
         kill -HUP $gb; until_said gb not_reloaded
-        (cat right; echo '[gather]'; echo 'wait = \"2ms\"') >b.toml
+        (cat right; echo '[gather]'; echo 'max_wait = \"2ms\"') >b.toml
         kill -HUP $gb; until_said gb '\"reloaded\"'
         wait $pings
         grep '300 received' pings
@@ -212,13 +216,13 @@ fn a_second_gateway_with_ip_packets_to_one_address_is_refused() {
 [inside]
 name = \"jumbo9\"
 [core]
-carriage = \"ip\"
+encapsulation = \"ip\"
 [peers.other]
 address = \"192.0.2.77\"
 local = \"198.51.100.1\"
 END
-        begin gb --inside in --carriage ip --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
-        second() { in_node gb \"$JUMBOLAB\" gateway --config second.toml --for 1s; }
+        begin gb --inside-interface in --encapsulation ip --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
+        second() { in_node gb \"$JUMBOLAB\" gateway --config second.toml --duration 1s; }
         second 2>said && exit 1
         grep 'another gateway takes them' said
         end gb

@@ -1,4 +1,4 @@
-//! `jumbolab doctor --host`: what other machines can do.
+//! `jumbolab doctor HOST`: what other machines can do.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::schema;
 fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
     let bed = Bed::new(Between::Cable);
     let doctor = |words: &[&str]| lines(&mut bed.command(&[&["doctor"], words].concat()));
-    let said = doctor(&["--json", "--host", "a", "--host", "root@10.9.2.2"]);
+    let said = doctor(&["--json", "a", "root@10.9.2.2"]);
     let objects: Vec<Value> = said
         .iter()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -43,7 +43,7 @@ fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
             assert!(check(name)["finding"].is_string(), "{name}");
         }
     }
-    let said = doctor(&["--host", "gone"]);
+    let said = doctor(&["gone"]);
     let away: Vec<&String> = said.iter().filter(|line| line.contains("gone")).collect();
     assert_eq!(away.len(), 1, "{said:#?}");
     assert!(away[0].contains("host gone: "), "{away:?}");

@@ -179,7 +179,7 @@ fn suffer(bed: &mut Bed, number: u64, seed: Seed, length: Span, before: &[State]
     mend(bed, fault, &hosts);
     if output.status.code() == Some(2) {
         let told = said(&output);
-        let errors = told.lines().filter(|line| line.starts_with("jumbolab: "));
+        let errors = told.lines().filter(|line| line.starts_with("error: "));
         assert_eq!(errors.count(), 1, "{number}: {told}");
     }
     // Without a folder there is nothing to resume.

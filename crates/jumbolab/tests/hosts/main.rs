@@ -1,5 +1,5 @@
 //! The program between hosts that are namespaces with a real `sshd`: the backend `hosts`,
-//! `probe --mesh` and `doctor --host`. These tests need root, `ip`, `unshare`, `nsenter`,
+//! `probe --mesh` and `doctor HOST`. These tests need root, `ip`, `unshare`, `nsenter`,
 //! `sshd`, `ssh` and `iperf3`.
 
 mod bed;

@@ -182,7 +182,7 @@ doas        ssh=root@10.9.4.2 address=10.8.0.18 become=no-such-program
     let paths = objects(&said, "mesh_path");
     let verdicts: Vec<&Value> = paths.iter().map(|path| &path["verdict"]).collect();
     assert_eq!(verdicts, ["clean", "clean"], "{said:#?}");
-    assert_eq!(said.last().unwrap(), "code 2");
+    assert_eq!(said.last().unwrap(), "code 3");
     let said = lines(mesh(&bed, &[]).env("JUMBOLAB_SSH", "no-such-ssh"));
     says(&said, "there is no program `no-such-ssh` here; install it");
     assert_eq!(said.last().unwrap(), "code 2");
@@ -250,7 +250,7 @@ fn a_host_that_drops_out_costs_its_paths_and_a_stopped_mesh_keeps_what_it_found(
         .filter(|path| path["from"] != "c" && path["to"] != "c");
     let verdicts: Vec<&Value> = others.map(|path| &path["verdict"]).collect();
     assert_eq!(verdicts, ["clean"; 6], "{said:#?}");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(3));
 
     let child = begin(&[], "d");
     signal("-INT", &[child.id()]);

@@ -92,14 +92,14 @@ fn an_independent_sender_finds_the_reflector_as_the_standards_say() {
 
 #[test]
 fn a_receiver_has_no_reflector_if_told_so_or_if_the_port_is_in_use() {
-    let (mut without, port, mut said) = receiver(&["--no-reflector", "--bind", "127.0.0.1"]);
+    let (mut without, port, mut said) = receiver(&["--no-reflector", "--listen", "127.0.0.1"]);
     let taken = UdpSocket::bind(("127.0.0.1", port)).expect("the port is free over UDP");
     stop(&mut without);
     assert_eq!(lines(&mut said), [""; 0]);
     // Another receiver at a port that this test occupies over UDP.
     let port = taken.local_addr().unwrap().port().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_jumbolab"));
-    let options = ["recv", "--bind", "127.0.0.1", "--port", &port];
+    let options = ["recv", "--listen", "127.0.0.1", "--port", &port];
     let mut receiver = Program::start(command.args(options));
     let mut said = BufReader::new(receiver.0.stderr.take().unwrap());
     let mut line = String::new();

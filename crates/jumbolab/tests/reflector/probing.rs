@@ -60,7 +60,7 @@ said() {
 ip netns exec f "$JUMBOLAB" recv --open >/dev/null 2>recv &
 said emulate forwarding
 said recv reflecting
-look() { ip netns exec p "$JUMBOLAB" probe "$1" --up-to 9000 --json | grep '"kind":"path"'; }
+look() { ip netns exec p "$JUMBOLAB" probe "$1" --max-mtu 9000 --json | grep '"kind":"path"'; }
 attack() {
     ip netns exec x python3 "$SPRAY" "$1" "$2" "$3" 1300 40000 40100 7770 443 33434 >spray & spray=$!
     said spray begins
@@ -136,7 +136,7 @@ fn probe(host: &str, kind: &str) -> (Output, Duration) {
     command.args(["-s", "KILL", "100", env!("CARGO_BIN_EXE_jumbolab")]);
     command.args(["probe", host, "--port", &port, "--protocol", "udp"]);
     let output = command
-        .args(["--up-to", "9000", "--json"])
+        .args(["--max-mtu", "9000", "--json"])
         .output()
         .unwrap();
     (output, begin.elapsed())
@@ -159,7 +159,7 @@ fn no_hostile_reflector_makes_a_probe_hang() {
     for kind in ["late", "numbers", "longer", "garbage", "silent"] {
         let (output, took) = probe("127.0.0.1", kind);
         let code = output.status.code();
-        assert!(matches!(code, Some(0..=2)), "{kind}: {output:?}");
+        assert!(matches!(code, Some(0 | 1 | 3)), "{kind}: {output:?}");
         assert!(took < Duration::from_secs(70), "{kind}: {took:?}");
     }
 }

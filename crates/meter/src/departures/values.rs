@@ -2,8 +2,6 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use units::Span;
-
 use super::Seen;
 use super::written::{Measure, quantity};
 
@@ -52,24 +50,12 @@ impl Seen {
             if values.len() == MOST_VALUES {
                 return Err(refuse("a file has 10000000 values at most; write fewer"));
             }
-            values.push(value(text, measure).map_err(|why| refuse(&why))?);
+            let (value, _) = quantity(text, measure).map_err(|why| refuse(&why))?;
+            values.push(value);
         }
         match values.is_empty() {
             true => Err(format!("{name} holds no values; write one on each line")),
             false => Ok(values.into()),
         }
-    }
-}
-
-/// One value; gaps without a unit are in seconds, as captures print them.
-fn value(text: &str, measure: Measure) -> Result<f64, String> {
-    let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
-    let seconds = match measure == Measure::Gaps && bare {
-        true => format!("{text}s").parse::<Span>().ok(),
-        false => None,
-    };
-    match seconds {
-        Some(span) => Ok(span.as_picos() as f64),
-        None => Ok(quantity(text, measure)?.0),
     }
 }

@@ -149,7 +149,7 @@ fn a_jumbogram_needs_its_option() {
     for (text, end) in [
         (
             "eth,vlan,ipv6,tcp+ts",
-            "write at most 65535, or jumbograms: --stack eth,vlan,ipv6+jumbo,tcp+ts",
+            "write at most 65535, or jumbograms: --headers eth,vlan,ipv6+jumbo,tcp+ts",
         ),
         // No header but IPv6's outermost one has the option.
         ("eth,ipv4,udp", "write at most 65535"),

@@ -33,7 +33,7 @@ impl Blocks {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let metadata = fs::metadata(path).context("cannot be read")?;
         if metadata.is_dir() {
-            bail!("this is a folder; name a packet log, as written by `--log`");
+            bail!("this is a folder; name a packet log, as written by `--packet-log`");
         }
         if !metadata.is_file() {
             bail!(
@@ -77,7 +77,7 @@ impl Blocks {
                 )
             }
             Err(_) if self.was_cut()? => bail!("it was cut while it was read; decode it again"),
-            Err(_) => bail!("this is not a packet log; name a file written by `--log`"),
+            Err(_) => bail!("this is not a packet log; name a file written by `--packet-log`"),
         }
         Ok(())
     }

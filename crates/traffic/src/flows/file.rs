@@ -11,31 +11,31 @@ pub const KEYS: [&str; 25] = [
     "meter",
     "message",
     "gap",
-    "rate",
-    "on",
-    "off",
+    "payload_rate",
+    "on_time",
+    "off_time",
     "start",
     "stop",
-    "for",
+    "duration",
     "packets",
     "bytes",
     "dscp",
     "ttl",
-    "path_mtu",
-    "bind",
-    "device",
+    "pmtudisc",
+    "source",
+    "interface",
     "nagle",
     "mss",
     "congestion",
     "send_buffer",
     "receive_buffer",
-    "segmentation",
-    "merge",
-    "busy",
+    "gso",
+    "gro",
+    "busy_poll",
 ];
 
 /// Pairs of alternative keys.
-const ALIKE: [[&str; 2]; 2] = [["gap", "rate"], ["stop", "for"]];
+const ALIKE: [[&str; 2]; 2] = [["gap", "payload_rate"], ["stop", "duration"]];
 
 /// The size limit of a file of flows.
 const LARGEST_FILE: u64 = 1 << 20;

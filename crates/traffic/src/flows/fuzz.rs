@@ -10,7 +10,7 @@ use super::*;
 const VALUES: &[&str] = &[
     "udp",
     "tcp",
-    "echo",
+    "icmp",
     "on",
     "off",
     "true",

@@ -38,7 +38,7 @@ fn a_stream_that_says_nothing_leaves_as_fast_as_it_can() {
 
 #[test]
 fn a_rate_is_that_of_payloads() {
-    let flow = built(&[("rate", "1mbit"), ("message", "uniform:100,150")]).unwrap();
+    let flow = built(&[("payload_rate", "1mbit"), ("message", "uniform:100,150")]).unwrap();
     let (at, _) = flow.schedule.clone().next().unwrap();
     assert_eq!(at, Time::ZERO + Span::from_micros(1_000));
 }
@@ -49,8 +49,8 @@ fn sizes_beyond_a_protocol_are_refused_and_none_is_clamped() {
     for (to, protocol, fits, beyond) in [
         (HERE, "udp", "65527", "65528"),
         (four, "udp", "65507", "65508"),
-        (HERE, "echo", "65527", "65528"),
-        (four, "echo", "65507", "65508"),
+        (HERE, "icmp", "65527", "65528"),
+        (four, "icmp", "65507", "65508"),
         (HERE, "tcp", "16MiB", "17MiB"),
         (HERE, "udp", "28", "27"),
         (HERE, "udp", "uniform:28,100", "uniform:27,100"),
@@ -81,8 +81,8 @@ fn every_law_is_read_for_sizes_and_for_gaps() {
         let flow = built(&[
             ("message", message),
             ("gap", gap),
-            ("on", gap),
-            ("off", gap),
+            ("on_time", gap),
+            ("off_time", gap),
         ])
         .unwrap();
         assert!(flow.paced, "{gap}");
@@ -94,7 +94,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
     for (pairs, words) in [
         (
             &[("protocol", "sctp")][..],
-            "--protocol sctp: write one of udp, tcp, echo",
+            "--protocol sctp: write one of udp, tcp, icmp",
         ),
         (
             &[("dscp", "64")],
@@ -102,27 +102,27 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (&[("mss", "1000")], "--mss 1000: only flows of protocol tcp"),
         (
-            &[("segmentation", "8"), ("protocol", "tcp")],
+            &[("gso", "8"), ("protocol", "tcp")],
             "only flows of protocol udp",
         ),
+        (&[("gso", "64"), ("message", "2000")], "--gso 64"),
         (
-            &[("segmentation", "64"), ("message", "2000")],
-            "--segmentation 64",
+            &[("gap", "1ms"), ("payload_rate", "1mbit")],
+            "write one of the two",
         ),
-        (&[("gap", "1ms"), ("rate", "1mbit")], "write one of the two"),
-        (&[("on", "1s")], "--on 1s: write `off`, too"),
+        (&[("on_time", "1s")], "--on-time 1s: write `off_time`, too"),
         (
             &[("start", "2s"), ("stop", "1s")],
             "--stop 1s: it stops before it begins",
         ),
         (
-            &[("protocol", "echo"), ("meter", "one-way")],
+            &[("protocol", "icmp"), ("meter", "one-way")],
             "--meter one-way: echoes go both ways",
         ),
-        (&[("bind", "here")], "--bind here: write an address"),
+        (&[("source", "here")], "--source here: write an address"),
         (
-            &[("bind", "192.0.2.1")],
-            "--bind 192.0.2.1: the receiver is ::1; write an IPv6 address of this host",
+            &[("source", "192.0.2.1")],
+            "--source 192.0.2.1: the receiver is ::1; write an IPv6 address of this host",
         ),
         (
             &[("receive_buffer", "65MiB")],
@@ -149,7 +149,11 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
 #[test]
 fn flows_of_a_file_have_what_they_say_and_otherwise_the_options() {
     let text = "[flows.voice]\nmessage = 160\ngap = \"20ms\"\ndscp = 46\n[flows.bulk]\nprotocol = \"tcp\"\nnagle = true\n";
-    let typed = keys(&[("for", "2s"), ("message", "1kB"), ("rate", "1mbit")]);
+    let typed = keys(&[
+        ("duration", "2s"),
+        ("message", "1kB"),
+        ("payload_rate", "1mbit"),
+    ]);
     let flows = read(text, "my.toml", &typed).unwrap();
     let names: Vec<&str> = flows.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["voice", "bulk"]);
@@ -174,7 +178,7 @@ fn flows_of_a_file_have_what_they_say_and_otherwise_the_options() {
 
 #[test]
 fn an_end_of_its_own_counts_instead_of_the_length_of_all() {
-    let text = "[flows.x]\nfor = \"1s\"\n[flows.y]\nstart = \"1s\"\n";
+    let text = "[flows.x]\nduration = \"1s\"\n[flows.y]\nstart = \"1s\"\n";
     let flows = read(text, "my.toml", &keys(&[("stop", "3s")])).unwrap();
     let lengths = flows.iter().map(|(name, keys)| {
         let flow = flow(name, keys, HERE, Seed::new(1)).unwrap();
@@ -208,12 +212,12 @@ fn a_bad_file_is_refused_by_line() {
         ),
         ("[flows.x\n", "my.toml:1:"),
         (
-            "[flows.x]\ngap = \"1ms\"\nrate = \"1mbit\"\n",
-            "my.toml:3: flows.x.rate = 1mbit: there is gap, too; write one of the two",
+            "[flows.x]\ngap = \"1ms\"\npayload_rate = \"1mbit\"\n",
+            "my.toml:3: flows.x.payload_rate = 1mbit: there is gap, too; write one of the two",
         ),
         (
-            "[flows.x]\nfor = \"1s\"\nstop = \"1s\"\n",
-            "my.toml:2: flows.x.for = 1s: there is stop, too; write one of the two",
+            "[flows.x]\nduration = \"1s\"\nstop = \"1s\"\n",
+            "my.toml:2: flows.x.duration = 1s: there is stop, too; write one of the two",
         ),
     ] {
         let read = read(text, "my.toml", &Section::default());
@@ -229,9 +233,9 @@ fn a_flow_that_cannot_be_asked_for_is_refused_by_its_key() {
     let flow = reverse(&[("protocol", "tcp"), ("packets", "3"), ("message", "1MiB")]).unwrap();
     assert_eq!(flow.reverse.unwrap().packets, Some(3));
     for (pairs, words) in [
-        (&[("protocol", "echo")][..], "--protocol echo: "),
+        (&[("protocol", "icmp")][..], "--protocol icmp: "),
         (&[("meter", "round-trip")], "--meter round-trip: "),
-        (&[("on", "1s"), ("off", "1s")], "--on 1s: "),
+        (&[("on_time", "1s"), ("off_time", "1s")], "--on-time 1s: "),
         (
             &[("protocol", "tcp"), ("message", "2MiB")],
             "--message 2MiB: ",

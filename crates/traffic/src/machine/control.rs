@@ -80,10 +80,10 @@ pub enum Fault {
     )]
     Unexpected,
     /// The other end demands a secret.
-    #[error("the receiver demands a secret; name it with --secret FILE")]
+    #[error("the receiver demands a secret; name it with --secret-file FILE")]
     SecretNeeded,
     /// The other end did not prove that it knows this end's secret.
-    #[error("the receiver does not know the secret; start it with the same --secret FILE")]
+    #[error("the receiver does not know the secret; start it with the same --secret-file FILE")]
     Unproven,
     /// The other end speaks another version.
     #[error(
@@ -101,9 +101,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Version => {
             "it has another version of the control protocol; use the same jumbolab at both ends"
         }
-        Reason::Secret => "the secret is another one; use the same --secret FILE at both ends",
+        Reason::Secret => "the secret is another one; use the same --secret-file FILE at both ends",
         Reason::UnknownSender => {
-            "it serves its own machine only; start it with --secret FILE, or with --open for anybody"
+            "it serves its own machine only; start it with --secret-file FILE, or with --open for anybody"
         }
         Reason::Busy => "it serves its maximum number of senders; try again later",
         Reason::Limit => "more flows, or longer ones, than it allows; ask for less",
@@ -112,9 +112,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Kernel => "its kernel rejected a socket; see its own messages",
         Reason::Log => "it cannot write its packet log; see its own messages",
         Reason::Stopped => "it was stopped; start it again",
-        Reason::Reverse => "it sends no flows (recv --max-rate 0); leave --reverse and --bidir out",
+        Reason::Reverse => "it sends no flows (recv --max-payload-rate 0); leave --reverse and --bidir out",
         Reason::Polling => {
-            "no more flows may poll there; leave --busy out, or start it with --max-busy COUNT"
+            "no more flows may poll there; leave --busy-poll out, or start it with --max-busy-poll COUNT"
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the settings of the link from options and `--back`.
+//! Reads the settings of the link from options and `--reverse-option`.
 
 use anyhow::{Error, Result, anyhow, ensure};
 use keyfile::{Origin, Section, fault, meant};
@@ -16,12 +16,12 @@ const LONGEST: Span = Span::from_secs(60);
 /// The hold time of a frame to be overtaken on a link without a rate.
 const HOLD: Span = Span::from_millis(1);
 
-/// The keys of `--back`; each is also an option.
+/// The keys of `--reverse-option`; each is also an option.
 const KEYS: [&str; 13] = [
     "rate",
     "delay",
     "jitter",
-    "jitter-law",
+    "jitter-distribution",
     "loss",
     "bit-error-rate",
     "reorder",
@@ -43,7 +43,7 @@ pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]
         ("rate", &args.rate),
         ("delay", &args.delay),
         ("jitter", &args.jitter),
-        ("jitter-law", &args.jitter_law),
+        ("jitter-distribution", &args.jitter_distribution),
         ("loss", &args.loss),
         ("bit-error-rate", &args.bit_error_rate),
         ("reorder", &args.reorder),
@@ -62,8 +62,8 @@ pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]
         there.option("cut-through", "yes");
     }
     let mut back = there.clone();
-    for assignment in &args.back {
-        let origin = Origin::option("back", assignment);
+    for assignment in &args.reverse_option {
+        let origin = Origin::option("reverse-option", assignment);
         let Some((key, value)) = assignment.split_once('=') else {
             return Err(fault(&origin, "write KEY=VALUE, for instance rate=1mbit"));
         };
@@ -103,10 +103,10 @@ fn settings(keys: &Section, largest: Bytes) -> Result<Settings> {
         ("normal", JitterLaw::Normal),
         ("exponential", JitterLaw::Exponential),
     ];
-    let jitter_law = keys.word("jitter-law", "uniform", &laws)?;
+    let jitter_law = keys.word("jitter-distribution", "uniform", &laws)?;
     if jitter_law != JitterLaw::Uniform && jitter == Span::ZERO {
         return Err(keys.refuse(
-            "jitter-law",
+            "jitter-distribution",
             "this needs jitter; add for instance --jitter 2ms",
         ));
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn both_directions_are_alike_but_for_what_the_way_back_overrides() {
         let [there, back] = directions_of(
-            "--rate 12345678bit --delay 10ms --loss 1% --back rate=none --back queue=dropfront",
+            "--rate 12345678bit --delay 10ms --loss 1% --reverse-option rate=none --reverse-option queue=dropfront",
         )
         .unwrap();
         assert_eq!(there.rate, Rate::from_bits_per_second(12_345_678));
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn laws_of_jitter_and_answers_are_asked_for_each_direction() {
         let [there, back] = directions_of(
-            "--jitter 2ms --jitter-law normal --mtu 1400 --back too-big=answer --back jitter-law=exponential",
+            "--jitter 2ms --jitter-distribution normal --mtu 1400 --reverse-option too-big=answer --reverse-option jitter-distribution=exponential",
         )
         .unwrap();
         assert_eq!(there.jitter_law, JitterLaw::Normal);
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn each_direction_has_a_discipline_of_its_own() {
         let [there, back] = directions_of(
-            "--rate 10mbit --buffer 35packets --queue red,min=3,ecn=on --back queue=fq_codel,queues=16",
+            "--rate 10mbit --buffer 35packets --queue red,min=3,ecn=on --reverse-option queue=fq_codel,queues=16",
         )
         .unwrap();
         let Spec::Red(red) = there.queue else {
@@ -240,8 +240,10 @@ mod tests {
 
     #[test]
     fn a_key_without_an_override_may_be_named_again() {
-        let [there, back] =
-            directions_of("--rate 1mbit --back rate=1mbit --back cut-through=no").unwrap();
+        let [there, back] = directions_of(
+            "--rate 1mbit --reverse-option rate=1mbit --reverse-option cut-through=no",
+        )
+        .unwrap();
         assert_eq!(there, back);
     }
 
@@ -273,8 +275,8 @@ mod tests {
                 "--queue red: rate: RED reckons with the rate of its link",
             ),
             (
-                "--rate 1mbit --back queue=red,min=20",
-                "--back queue=red,min=20: red.max: min must be a number",
+                "--rate 1mbit --reverse-option queue=red,min=20",
+                "--reverse-option queue=red,min=20: red.max: min must be a number",
             ),
             (
                 "--buffer 0packets",
@@ -283,24 +285,35 @@ mod tests {
             ("--buffer 1517", "--buffer 1517: a frame of 1518 B"),
             ("--mtu 67", "--mtu 67: write an IP MTU from 68"),
             (
-                "--jitter 1ms --jitter-law gauss",
-                "--jitter-law gauss: write one of uniform",
+                "--jitter 1ms --jitter-distribution gauss",
+                "--jitter-distribution gauss: write one of uniform",
             ),
             (
-                "--jitter-law normal",
-                "--jitter-law normal: this needs jitter",
+                "--jitter-distribution normal",
+                "--jitter-distribution normal: needs --jitter",
+            ),
+            (
+                "--jitter-distribution normal",
+                "--jitter-distribution normal: this needs jitter",
             ),
             (
                 "--mtu 1400 --too-big tell",
                 "--too-big tell: write one of drop, answer",
             ),
             ("--too-big answer", "--too-big answer: this needs an MTU"),
-            ("--back rate", "--back rate: write KEY=VALUE"),
+            ("--reverse-option rate", "--reverse-option rate: write KEY=VALUE"),
             (
-                "--back color=red",
-                "--back color=red: unknown option; write one of rate",
+                "--reverse-option rate",
+                "--reverse-option rate: write KEY=VALUE",
             ),
-            ("--back rate=1", "--back rate=1: 1 has no unit"),
+            (
+                "--reverse-option color=red",
+                "--reverse-option color=red: unknown option; write one of rate",
+            ),
+            (
+                "--reverse-option rate=1",
+                "--reverse-option rate=1: 1 has no unit",
+            ),
         ] {
             let error = directions_of(line).expect_err(line).to_string();
             assert!(error.contains(words), "{line}: {error}");
@@ -380,9 +393,9 @@ mod tests {
                     });
                 }
                 for (key, value) in back {
-                    words.push(format!("--back={key}={value}"));
+                    words.push(format!("--reverse-option={key}={value}"));
                 }
-                words.extend(noise.map(|noise| format!("--back={noise}")));
+                words.extend(noise.map(|noise| format!("--reverse-option={noise}")));
                 let parsed = Args::try_parse_from(&words).unwrap();
                 let Command::OnLinux(OnLinux::Emulate(args)) = parsed.command else {
                     panic!("another command")

@@ -98,8 +98,8 @@ impl Host {
         let merged = report.is_some_and(|report| report.merged > 0);
         let group = flow.options.segmentation;
         let why = match (group > 1, merged) {
-            (true, _) => format!("leave {group} at a time (--segmentation)"),
-            (_, true) => "arrive merged (--merge)".to_owned(),
+            (true, _) => format!("leave {group} at a time (--gso)"),
+            (_, true) => "arrive merged (--gro)".to_owned(),
             _ => return text,
         };
         let what = match flow.meter {
@@ -128,7 +128,7 @@ fn words(made: u64, messages: u64, room: u64, ip: IpVersion) -> String {
         _ => format!("this host sent fragments of {messages} messages"),
     };
     format!(
-        "fragments: {what} ({counter} grew by {made}); write --message {room} or --path-mtu do\n"
+        "fragments: {what} ({counter} grew by {made}); write --message {room} or --pmtudisc do\n"
     )
 }
 
@@ -140,11 +140,11 @@ mod tests {
     fn fragments_are_told_for_each_message_where_all_have_as_many() {
         assert_eq!(
             words(28, 2, 1_472, IpVersion::V4),
-            "fragments: this host sent each message as 14 fragments (IpFragCreates grew by 28); write --message 1472 or --path-mtu do\n"
+            "fragments: this host sent each message as 14 fragments (IpFragCreates grew by 28); write --message 1472 or --pmtudisc do\n"
         );
         assert_eq!(
             words(29, 2, 8_952, IpVersion::V6),
-            "fragments: this host sent fragments of 2 messages (Ip6FragCreates grew by 29); write --message 8952 or --path-mtu do\n"
+            "fragments: this host sent fragments of 2 messages (Ip6FragCreates grew by 29); write --message 8952 or --pmtudisc do\n"
         );
         assert_eq!(words(0, 5, 1_472, IpVersion::V4), "");
         // Those of others.

@@ -233,7 +233,7 @@ impl<'a> ResultLine<'a> {
             protocol: match transport {
                 Some(Transport::Udp) => "udp",
                 Some(Transport::Tcp) => "tcp",
-                None => "echo",
+                None => "icmp",
             },
             meter: match meter {
                 Meter::OneWay => "one_way",

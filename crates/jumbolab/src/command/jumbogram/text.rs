@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use traffic::driver::jumbogram::{Arrived, Carried, Measured, Sent};
 use units::Span;
 
-use crate::args::{Method, Over};
+use crate::args::{Method, Topology};
 
 /// The results of a carriage.
-pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -> String {
+pub(super) fn carried(carried: &Carried, size: u32, topology: Topology, as_json: bool) -> String {
     let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
     let whole = whole.count();
     if as_json {
         let messages: Vec<Value> = carried.arrived.iter().map(of_arrived).collect();
         return line(&json!({
             "kind": "jumbograms",
-            "over": word(over),
+            "over": word(topology),
             "size_bytes": size,
             "packet_bytes": carried.packet,
             "jumbogram": carried.jumbogram,
@@ -33,7 +33,7 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
         "{} of {} arrived complete {}: {}, {} bytes of payload each, {} packets received\n",
         whole,
         carried.sent,
-        place(over),
+        place(topology),
         what(carried.jumbogram, carried.packet),
         size,
         carried.packets,
@@ -51,7 +51,7 @@ pub(super) fn carried(carried: &Carried, size: u32, over: Over, as_json: bool) -
 pub(super) fn measured(
     found: &Measured,
     size: u32,
-    over: Over,
+    topology: Topology,
     by: Method,
     as_json: bool,
 ) -> String {
@@ -71,7 +71,7 @@ pub(super) fn measured(
     if as_json {
         return line(&json!({
             "kind": "jumbograms_measured",
-            "over": word(over),
+            "over": word(topology),
             "by": how,
             "size_bytes": size,
             "packet_bytes": found.packet,
@@ -99,7 +99,7 @@ pub(super) fn measured(
     };
     format!(
         "{what} {}\n  one at a time: delay {:.1} us median, {:.1} us p99, of {} messages\n  at full rate: {:.0} Mbit/s, {:.3} s of processor time per GB, {} messages in {} packets, {} lost\n",
-        place(over),
+        place(topology),
         middle * 1e3,
         high * 1e3,
         found.delays.len(),
@@ -173,19 +173,19 @@ fn what(jumbogram: bool, packet: u64) -> String {
     }
 }
 
-const fn word(over: Over) -> &'static str {
-    match over {
-        Over::Loopback => "loopback",
-        Over::Namespaces => "namespaces",
-        Over::Router => "router",
+const fn word(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Loopback => "loopback",
+        Topology::Namespaces => "namespaces",
+        Topology::Router => "router",
     }
 }
 
-const fn place(over: Over) -> &'static str {
-    match over {
-        Over::Loopback => "over loopback",
-        Over::Namespaces => "between two namespaces",
-        Over::Router => "through a router",
+const fn place(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Loopback => "over loopback",
+        Topology::Namespaces => "between two namespaces",
+        Topology::Router => "through a router",
     }
 }
 

@@ -6,7 +6,8 @@ use clap::{Arg, Command};
 
 use super::page::notes;
 use super::path;
-use crate::args::{Build, examples_of};
+use crate::args::{Build, Help, examples_of};
+use crate::exit::CODES;
 
 const HEAD: &str = "\
 # Commands
@@ -32,6 +33,12 @@ pub(super) fn of(program: &Command) -> String {
             "| {heading} | [`{name}`](#jumbolab-{name}) | {about} |"
         );
     }
+    text += "\n`jumbolab help COMMAND` prints the same. [Options](options.md) lists all options by name.\n";
+    text += "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
+    for (code, meaning) in CODES {
+        let _ = writeln!(text, "| {code} | {meaning} |");
+    }
+    text += "\n`shell` ends with the exit code of its program.\n";
     for (_, command) in commands {
         text += &section(command);
         for inner in command.get_subcommands() {
@@ -99,7 +106,7 @@ fn heading(argument: &Arg) -> &str {
 }
 
 /// The argument in the form of the usage.
-fn typed(argument: &Arg) -> String {
+pub(super) fn typed(argument: &Arg) -> String {
     let long = argument.to_string();
     match argument.get_short() {
         Some(short) => format!("-{short}, {long}"),
@@ -109,33 +116,25 @@ fn typed(argument: &Arg) -> String {
 
 /// The help of an argument, with its values and its default.
 fn meaning(argument: &Arg) -> String {
-    let mut text = argument
-        .get_help()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let takes_values = argument.get_action().takes_values();
-    let values = argument.get_possible_values();
-    for value in values.iter().filter(|_| takes_values) {
-        let help = value.get_help().map(|help| format!(": {help}"));
-        let _ = write!(
-            text,
-            "<br>`{}`{}",
-            value.get_name(),
-            help.unwrap_or_default()
-        );
-    }
-    let defaults = argument.get_default_values();
-    if takes_values && !defaults.is_empty() && !argument.is_hide_default_value_set() {
-        let all: Vec<_> = defaults
-            .iter()
-            .map(|value| value.to_string_lossy())
-            .collect();
-        let _ = write!(text, " [default: {}]", all.join(" "));
+    let help = Help::of(argument);
+    let mut text = help.meaning;
+    text += &words(&help.words);
+    if let Some(default) = help.default {
+        let _ = write!(text, " [default: {default}]");
     }
     text
 }
 
+/// The words that an argument may be, each in a line of its cell.
+pub(super) fn words(words: &[(String, Option<String>)]) -> String {
+    let words = words.iter().map(|(word, help)| {
+        let help = help.as_ref().map(|help| format!(": {help}"));
+        format!("<br>`{word}`{}", help.unwrap_or_default())
+    });
+    words.collect()
+}
+
 /// The text of a table cell.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

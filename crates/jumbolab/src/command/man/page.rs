@@ -5,6 +5,7 @@ use clap_mangen::Man;
 
 use super::path;
 use crate::args::examples_of;
+use crate::exit::CODES;
 
 /// The page of a built command.
 ///
@@ -23,6 +24,10 @@ pub(super) fn page(command: &clap::Command) -> Result<String> {
     let mut page = String::from_utf8(page)?;
     if let Some(notes) = notes(command) {
         page += &verbatim("NOTES", &notes);
+    }
+    page += ".SH EXIT STATUS\n";
+    for (code, meaning) in CODES {
+        page += &format!(".TP\n{code}\n{}\n", meaning.replace('-', "\\-"));
     }
     let examples = examples_of(path(command));
     if !examples.is_empty() {

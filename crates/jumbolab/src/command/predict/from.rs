@@ -26,22 +26,22 @@ const COMMON: u64 = 9216;
 /// # Errors
 /// One line with the option or the file, the value, and what would be right.
 pub(super) fn prediction(from: &Path, args: &Predict) -> Result<Prediction> {
-    let text = &args.packets.headers.stack;
-    let stack: Stack = text.parse().with_context(|| format!("--stack {text}"))?;
+    let text = &args.packets.stack.headers;
+    let stack: Stack = text.parse().with_context(|| format!("--headers {text}"))?;
     let asked = asked(args)?;
     let all = read(from, &stack)?;
     let checks: Vec<Vec<Series>> = args
-        .check
+        .compare
         .iter()
         .map(|path| read(path, &stack))
         .collect::<Result<_>>()?;
     let mut found = Vec::new();
     let mut refused = Vec::new();
     for series in &all {
-        for (run, path) in checks.iter().zip(&args.check) {
+        for (run, path) in checks.iter().zip(&args.compare) {
             ensure!(
                 run.iter().any(|other| series.is_like(other)),
-                "--check {}: has no trials with the settings of {}",
+                "--compare {}: has no trials with the settings of {}",
                 path.display(),
                 from.display()
             );
@@ -107,8 +107,8 @@ fn asked(args: &Predict) -> Result<Asked> {
     let mut mtus: Vec<u64> = mtus.collect::<Result<_>>()?;
     mtus.sort_unstable();
     mtus.dedup();
-    let most = args.fit_up_to.as_deref();
-    let most = most.map(|text| quantity::<Bytes>("--fit-up-to", text).map(Bytes::get));
+    let most = args.fit_max_mtu.as_deref();
+    let most = most.map(|text| quantity::<Bytes>("--fit-max-mtu", text).map(Bytes::get));
     let rate = args.rate.as_deref();
     let rate = rate.map(|text| quantity::<Rate>("--rate", text));
     let spread = match args.spread.as_deref() {

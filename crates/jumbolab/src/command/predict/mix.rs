@@ -39,12 +39,12 @@ pub(super) fn mix(name: &str) -> Result<Vec<Message>> {
             let path = Path::new(name);
             let text = files::read_text(path, LARGEST_FILE);
             let text = text.with_context(|| {
-                format!("--mix {name}: is neither web, nfs nor voip, and as a file")
+                format!("--traffic-mix {name}: is neither web, nfs nor voip, and as a file")
             })?;
             read(&text).map_err(|why| match files::may_be_secret(path, &text) {
                 false => anyhow!("{name}:{why}"),
                 true => anyhow!(
-                    "--mix {name}: this is no size and weight, and is not shown, as it may be a secret; name a file with lines such as 1500 7"
+                    "--traffic-mix {name}: this is no size and weight, and is not shown, as it may be a secret; name a file with lines such as 1500 7"
                 ),
             })
         }

@@ -7,7 +7,7 @@ use units::{Bytes, Span};
 
 use super::mix::mix;
 use super::options::quantity;
-use crate::args::{Optimal, ResponseLaw};
+use crate::args::{Optimal, TcpModel};
 use crate::command::probabilities::{probability, share};
 
 /// The best MTU of the path that the options describe.
@@ -15,12 +15,16 @@ use crate::command::probabilities::{probability, share};
 /// # Errors
 /// One line with the option, the value, and what would be right.
 pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
-    let Optimal { ber, loss, .. } = args;
+    let Optimal {
+        bit_error_rate,
+        loss,
+        ..
+    } = args;
     let stack: Stack = args
-        .headers
         .stack
+        .headers
         .parse()
-        .with_context(|| format!("--stack {}", args.headers.stack))?;
+        .with_context(|| format!("--headers {}", args.stack.headers))?;
     let trip = args
         .rtt
         .as_deref()
@@ -33,20 +37,21 @@ pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     let path = Path {
         rate: quantity("--rate", &args.rate)?,
         loss: share(loss).map_err(|why| anyhow!("--loss {loss}: {why}"))?,
-        bit_error_rate: probability(ber).map_err(|why| anyhow!("--ber {ber}: {why}"))?,
-        response: trip.map(|trip| (trip, response(args.response))),
+        bit_error_rate: probability(bit_error_rate)
+            .map_err(|why| anyhow!("--bit-error-rate {bit_error_rate}: {why}"))?,
+        response: trip.map(|trip| (trip, response(args.tcp_model))),
     };
     ensure!(
         path.loss < 1.0 && path.bit_error_rate < 1.0,
-        "nothing arrives if every frame or bit is wrong; write smaller values of --loss and --ber"
+        "nothing arrives if every frame or bit is wrong; write smaller values of --loss and --bit-error-rate"
     );
     let messages = args
-        .mix
+        .traffic_mix
         .as_deref()
         .map(mix)
         .transpose()?
         .unwrap_or_default();
-    let largest: Bytes = quantity("--largest", &args.largest)?;
+    let largest: Bytes = quantity("--max-mtu", &args.max_mtu)?;
     let mtus = args.mtu.iter().map(|text| {
         let mtu = quantity("--mtu", text)?;
         stack
@@ -57,7 +62,7 @@ pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     let mtus: Vec<Bytes> = mtus.collect::<Result<_>>()?;
     let most = mtus.iter().copied().max().unwrap_or(largest).max(largest);
     let prospect = Prospect::new(&stack, path, &messages, most)
-        .with_context(|| format!("--largest {}", most.get()))?;
+        .with_context(|| format!("--max-mtu {}", most.get()))?;
     let asked = mtus.iter().map(|mtu| {
         let expected = prospect.at(*mtu);
         Ok((
@@ -68,7 +73,7 @@ pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     let asked = asked.collect::<Result<_>>()?;
     let best = prospect.best().filter(|(_, best)| best.goodput() > 0.0);
     let best = best.context(
-        "no packet of any MTU arrives on this path; write smaller values of --loss and --ber",
+        "no packet of any MTU arrives on this path; write smaller values of --loss and --bit-error-rate",
     )?;
     let chosen = Chosen {
         stack: &stack,
@@ -82,29 +87,32 @@ pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     Ok(report::of_optimal(&chosen))
 }
 
-const fn response(law: ResponseLaw) -> Response {
-    match law {
-        ResponseLaw::Reno => Response::Reno,
-        ResponseLaw::Timeouts => Response::RenoWithTimeouts,
-        ResponseLaw::Cubic => Response::Cubic,
+const fn response(model: TcpModel) -> Response {
+    match model {
+        TcpModel::Reno => Response::Reno,
+        TcpModel::Timeouts => Response::RenoWithTimeouts,
+        TcpModel::Cubic => Response::Cubic,
     }
 }
 
 /// The path as it was described.
 fn words(args: &Optimal) -> String {
     let trip = args.rtt.as_ref().map(|trip| {
-        let law = match args.response {
-            ResponseLaw::Reno => "Reno",
-            ResponseLaw::Timeouts => "Reno with time-outs",
-            ResponseLaw::Cubic => "CUBIC",
+        let model = match args.tcp_model {
+            TcpModel::Reno => "Reno",
+            TcpModel::Timeouts => "Reno with time-outs",
+            TcpModel::Cubic => "CUBIC",
         };
-        format!(", {law} with round trips of {trip}")
+        format!(", {model} with round trips of {trip}")
     });
-    let mix = args.mix.as_ref().map(|mix| format!(", messages of {mix}"));
+    let mix = args
+        .traffic_mix
+        .as_ref()
+        .map(|mix| format!(", messages of {mix}"));
     format!(
         "{}, errors of bits {}, frames lost {}{}{}",
         args.rate,
-        args.ber,
+        args.bit_error_rate,
         args.loss,
         trip.unwrap_or_default(),
         mix.unwrap_or_default()

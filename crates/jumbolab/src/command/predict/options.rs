@@ -19,13 +19,13 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Reads `--stack` and `--mtu`.
+    /// Reads `--headers` and `--mtu`.
     ///
     /// # Errors
     /// One line with the option, the value, and what would be right.
     pub(super) fn read(packets: &Packets) -> Result<Self> {
-        let text = &packets.headers.stack;
-        let stack: Stack = text.parse().with_context(|| format!("--stack {text}"))?;
+        let text = &packets.stack.headers;
+        let stack: Stack = text.parse().with_context(|| format!("--headers {text}"))?;
         ensure!(
             packets.mtu.len() <= MOST_VALUES,
             "--mtu: at most {MOST_VALUES} values; write fewer"

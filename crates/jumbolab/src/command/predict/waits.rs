@@ -28,7 +28,7 @@ pub(super) fn waits(args: &Wait) -> Result<Prediction> {
         })
     });
     let loads: Vec<f64> = loads.collect::<Result<_>>()?;
-    let messages = args.mix.as_deref().map(mix).transpose()?;
+    let messages = args.traffic_mix.as_deref().map(mix).transpose()?;
     let waits = asked.full.iter().map(|(mtu, full)| {
         let seconds = |wire: Bytes| wire.bits() as f64 / rate.bits_per_second() as f64;
         let services = match &messages {
@@ -56,7 +56,7 @@ pub(super) fn waits(args: &Wait) -> Result<Prediction> {
     Ok(report::of_waits(&Waits {
         stack: &asked.stack,
         rate,
-        mix: args.mix.as_deref(),
+        mix: args.traffic_mix.as_deref(),
         loads: &loads,
         waits: &waits,
     }))
@@ -67,14 +67,14 @@ pub(super) fn waits(args: &Wait) -> Result<Prediction> {
 /// # Errors
 /// As [`waits`].
 pub(super) fn bundles(args: &Bundle) -> Result<Prediction> {
-    for number in [args.packets.len(), args.arrivals.len()] {
+    for number in [args.packets_per_bundle.len(), args.arrivals.len()] {
         ensure!(
             number <= MOST_VALUES,
-            "--packets, --arrivals: at most {MOST_VALUES} values each; write fewer"
+            "--packets-per-bundle, --arrivals: at most {MOST_VALUES} values each; write fewer"
         );
     }
-    let timer = args.jfet.as_deref();
-    let timer: Option<Span> = timer.map(|text| quantity("--jfet", text)).transpose()?;
+    let timer = args.max_wait.as_deref();
+    let timer: Option<Span> = timer.map(|text| quantity("--max-wait", text)).transpose()?;
     let arrivals = args.arrivals.iter().map(|text| {
         let number = text.parse::<f64>().ok();
         let number = number.filter(|number| (0.0..=1e12).contains(number));
@@ -84,11 +84,8 @@ pub(super) fn bundles(args: &Bundle) -> Result<Prediction> {
     });
     let arrivals: Vec<f64> = arrivals.collect::<Result<_>>()?;
     Ok(report::of_bundles(&Bundles {
-        ip: match args.ip {
-            4 => IpVersion::V4,
-            _ => IpVersion::V6,
-        },
-        packets: &args.packets,
+        ip: args.family.version().unwrap_or(IpVersion::V4),
+        packets: &args.packets_per_bundle,
         timer: timer.map(|timer| (timer, arrivals.as_slice())),
     }))
 }

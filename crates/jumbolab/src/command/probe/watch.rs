@@ -50,7 +50,7 @@ impl Watch {
             every >= SHORTEST,
             "--watch {text}: write {SHORTEST} or more, for instance 60s"
         );
-        let endpoint = args.metrics.map(Endpoint::open).transpose()?;
+        let endpoint = args.metrics_listen.map(Endpoint::open).transpose()?;
         Ok(Some(Self {
             every,
             json: args.json,
@@ -118,7 +118,7 @@ impl Watch {
             Ok(found) => path.investigated(seen, found),
             Err(error) => {
                 if path.is_new_failure(seen) {
-                    output::say(&output::one_line(&error.to_string()));
+                    output::warn(&error.to_string());
                 }
                 path.failed()
             }

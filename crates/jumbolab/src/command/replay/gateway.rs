@@ -22,8 +22,8 @@ use outcome::outcome;
 pub(super) fn run(args: &Run, path: &Path, input: Input) -> Result<()> {
     let recording = input.parse(Recording::parse)?;
     if !recording.is_whole {
-        output::say(&format!(
-            "warning: {}: the recording was cut; what is there is replayed",
+        output::warn(&format!(
+            "{}: the recording was cut; what is there is replayed",
             path.display(),
         ));
     }

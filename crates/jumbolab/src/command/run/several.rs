@@ -110,6 +110,7 @@ pub(super) fn run(args: &Run, experiment: &Experiment, backends: &[Backend]) -> 
         json: args.json,
         csv: false,
         detail: args.detail,
+        verbose: args.verbose,
         strict: args.strict,
     })
 }

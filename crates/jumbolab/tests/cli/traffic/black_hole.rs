@@ -42,15 +42,15 @@ fn a_flow_into_a_black_hole_names_it_and_what_to_type() {
     let dir = Dir::new();
     let script = r#"
 ip -n s link set sr mtu 2000
-all 'tcp fd00:3::2 --protocol tcp --for 2500ms --interval 200ms' \
-    'echoes 10.0.3.2 --protocol tcp --meter round-trip --message 7000 --for 1s --json' \
-    'udp 10.0.3.2 --message 6000 --gap 5ms --for 450ms --interval 100ms --json-stream' \
-    'small 10.0.3.2 --message 300 --gap 5ms --for 450ms --json'
+all 'tcp fd00:3::2 --protocol tcp --duration 2500ms --interval 200ms' \
+    'echoes 10.0.3.2 --protocol tcp --meter round-trip --message 7000 --duration 1s --json' \
+    'udp 10.0.3.2 --message 6000 --gap 5ms --duration 450ms --interval 100ms --json-stream' \
+    'small 10.0.3.2 --message 300 --gap 5ms --duration 450ms --json'
 ip -n s link set sr mtu 9000
 ip -n r link set rs mtu 2000
-all 'tcp-reverse 10.0.3.2 --protocol tcp --for 1s --reverse --json' \
-    'udp-reverse fd00:3::2 --message 6000 --gap 5ms --for 450ms --reverse --json' \
-    'answers fd00:3::2 --message 2500 --gap 5ms --for 450ms --meter round-trip --json'
+all 'tcp-reverse 10.0.3.2 --protocol tcp --duration 1s --reverse --json' \
+    'udp-reverse fd00:3::2 --message 6000 --gap 5ms --duration 450ms --reverse --json' \
+    'answers fd00:3::2 --message 2500 --gap 5ms --duration 450ms --meter round-trip --json'
 "#;
     see(&dir, &format!("{FLOWS}{script}")).fine();
     let hole = |host: &str| {

@@ -65,13 +65,16 @@ fn every_law_is_delivered_as_it_is_drawn() {
             &[("message", "weibull:0.8,500"), ("gap", "weibull:0.8,3ms")],
         ),
         ("empirical", seen_message),
-        ("on-off", &[("gap", "1ms"), ("on", "20ms"), ("off", "30ms")]),
+        (
+            "on-off",
+            &[("gap", "1ms"), ("on_time", "20ms"), ("off_time", "30ms")],
+        ),
         (
             "random-on-off",
             &[
                 ("gap", "exponential:1ms"),
-                ("on", "exponential:20ms"),
-                ("off", "pareto:2.5,10ms"),
+                ("on_time", "exponential:20ms"),
+                ("off_time", "pareto:2.5,10ms"),
             ],
         ),
     ];
@@ -83,8 +86,9 @@ fn every_law_is_delivered_as_it_is_drawn() {
         }
     }
     dir.write("flows.toml", &file);
-    let mut receiver = Receiver::start(&dir, "--once --log logs");
-    let line = format!("::1 --file flows.toml --packets {MESSAGES} --for 1min --seed 7 --json");
+    let mut receiver = Receiver::start(&dir, "--once --packet-log-dir logs");
+    let line =
+        format!("::1 --flow-file flows.toml --packets {MESSAGES} --duration 1min --seed 7 --json");
     let outcomes = receiver.send(&dir, &line).fine().json();
     receiver.end().fine();
     let log = std::fs::read_dir(dir.path().join("logs")).unwrap().next();

@@ -20,7 +20,7 @@ fn a_flow_ends_ten_seconds_after_its_time_however_its_messages_drip() {
     // 100 kB a second: progress all the time, and the 16 MiB are not done.
     let (outcome, lasted) = send_to_one_who_reads(
         10_000,
-        "--protocol tcp --message 16MiB --for 1s --send-buffer 8kB",
+        "--protocol tcp --message 16MiB --duration 1s --send-buffer 8kB",
     );
     assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
     let said = outcome.stdout;

@@ -9,7 +9,7 @@ fn ctrl_c_at_the_sender_keeps_what_was_measured() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--once");
     // So slow that the receive buffer bridges a pause of the machine.
-    let sender = receiver.begin(&dir, "::1 --gap 10ms --for 50min --json");
+    let sender = receiver.begin(&dir, "::1 --gap 10ms --duration 50min --json");
     receiver.says("UDP, one way");
     interrupt(&sender);
     let outcome = Outcome::of(sender.wait_with_output().unwrap()).stopped();
@@ -25,7 +25,7 @@ fn ctrl_c_at_the_sender_keeps_what_was_measured() {
 fn a_receiver_that_stops_ends_its_senders_with_what_was_measured() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
-    let sender = receiver.begin(&dir, "::1 --for 50min");
+    let sender = receiver.begin(&dir, "::1 --duration 50min");
     receiver.says("UDP, one way");
     receiver.stop().fine();
     let outcome = Outcome::of(sender.wait_with_output().unwrap());
@@ -45,29 +45,29 @@ fn what_cannot_be_sent_is_refused_in_one_line() {
     let receiver = Receiver::start(&dir, "--max-flows 2 --max-duration 5s");
     for (line, words) in [
         (
-            "::1 --file bad.toml",
+            "::1 --flow-file bad.toml",
             &["bad.toml:2", "did you mean `message`?"][..],
         ),
-        ("::1 --file none.toml", &["none.toml"]),
-        ("::1 --flows 3 --for 1s", &["allows 2 flows"]),
-        ("::1 --for 6s", &["allows sessions of 5s"]),
+        ("::1 --flow-file none.toml", &["none.toml"]),
+        ("::1 --flows 3 --duration 1s", &["allows 2 flows"]),
+        ("::1 --duration 6s", &["allows sessions of 5s"]),
         ("::1 -4", &["no IPv4 address"]),
         (
             "::1 --protocol tcp --congestion none-such --packets 3",
             &["none-such"],
         ),
-        ("::1 --bind 192.0.2.1 --packets 3", &["192.0.2.1"]),
-        ("::1 --device none0 --packets 3", &["none0"]),
+        ("::1 --source 192.0.2.1 --packets 3", &["192.0.2.1"]),
+        ("::1 --interface none0 --packets 3", &["none0"]),
         ("no.such.host.invalid", &["no.such.host.invalid"]),
     ] {
         receiver.send(&dir, line).refused(words);
     }
     dir.write(
         "echoes.toml",
-        "[flows.ping]\nprotocol = \"echo\"\n[flows.voice]\nmessage = 160\n",
+        "[flows.ping]\nprotocol = \"icmp\"\n[flows.voice]\nmessage = 160\n",
     );
     receiver
-        .send(&dir, "::1 --file echoes.toml --for 1s")
+        .send(&dir, "::1 --flow-file echoes.toml --duration 1s")
         .refused(&["echo flows", "send them separately"]);
     dir.run("send 127.0.0.1 --port 1")
         .refused(&["no receiver listens there", "jumbolab recv"]);

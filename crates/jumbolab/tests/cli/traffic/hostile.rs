@@ -92,8 +92,8 @@ fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
 fn unknown_senders_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     let dir = Dir::new();
     dir.write_private("key", "correct horse battery\n");
-    let mut receiver = Receiver::start(&dir, "--sessions 1 --secret key");
-    let quick = "--secret key --packets 5 --gap 1ms";
+    let mut receiver = Receiver::start(&dir, "--max-sessions 1 --secret-file key");
+    let quick = "--secret-file key --packets 5 --gap 1ms";
     let mut unknown_senders: Vec<TcpStream> = (0..80).map(|_| unknown_sender(&receiver)).collect();
     // From another address, and from that of the unauthenticated peers.
     receiver.send(&dir, &format!("::1 {quick}")).fine();
@@ -103,7 +103,7 @@ fn unknown_senders_keep_nobody_out_who_proves_itself_and_make_room_for_each_othe
     }
     receiver.says("others connected before it was authenticated");
     // A session keeps its slot, and --sessions sets the number of slots.
-    let line = "::1 --secret key --meter round-trip --for 50min --json";
+    let line = "::1 --secret-file key --meter round-trip --duration 50min --json";
     let sender = receiver.begin(&dir, line);
     receiver.says("round trip");
     receiver
@@ -120,7 +120,7 @@ fn unknown_senders_keep_nobody_out_who_proves_itself_and_make_room_for_each_othe
 fn a_sender_that_is_killed_leaves_a_receiver_that_serves_on() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
-    let mut sender = receiver.begin(&dir, "::1 --for 50min");
+    let mut sender = receiver.begin(&dir, "::1 --duration 50min");
     receiver.says("UDP, one way");
     sender.kill().unwrap();
     sender.wait().unwrap();
@@ -140,7 +140,7 @@ fn a_flows_port_answers_nobody_but_its_sender() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
     // So slow that the receive buffer bridges a pause of the machine.
-    let line = "127.0.0.1 --meter round-trip --gap 10ms --for 50min --json";
+    let line = "127.0.0.1 --meter round-trip --gap 10ms --duration 50min --json";
     let sender = receiver.begin(&dir, line);
     let line = receiver.says("to port");
     let port: u16 = line
@@ -231,8 +231,8 @@ fn unknown_senders_are_counted_and_told_of_once_a_second_at_most() {
 fn unknown_senders_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing() {
     let dir = Dir::new();
     dir.write_private("key", "correct horse battery\n");
-    let mut receiver = Receiver::start(&dir, "--secret key");
-    let line = "127.0.0.1 --secret key --meter round-trip --gap 5ms --for 50min --json";
+    let mut receiver = Receiver::start(&dir, "--secret-file key");
+    let line = "127.0.0.1 --secret-file key --meter round-trip --gap 5ms --duration 50min --json";
     let sender = receiver.begin(&dir, line);
     let said = receiver.says("to port");
     let port = said.trim().rsplit_once("to port ").unwrap().1;
@@ -278,7 +278,7 @@ fn unknown_senders_of_any_structure_get_no_answer_make_nothing_grow_and_stop_not
     let flow = flow.stopped().json().remove(0);
     assert_eq!(flow["echoes"], flow["sent"], "{flow}");
     assert_eq!(flow["duplicates"], 0, "{flow}");
-    let quick = "::1 --secret key --packets 5 --gap 1ms";
+    let quick = "::1 --secret-file key --packets 5 --gap 1ms";
     receiver.send(&dir, quick).fine();
 }
 

@@ -148,7 +148,7 @@ fn a_flood_of_garbage_delays_no_round_trips_end() {
         ..SILENT
     };
     let begun = Instant::now();
-    let line = "--meter round-trip --gap 0s --for 500ms --json";
+    let line = "--meter round-trip --gap 0s --duration 500ms --json";
     let (sender, receiver) = send_to(&dir, flood, line);
     let outcome = Outcome::of(sender.wait_with_output().unwrap());
     assert!(begun.elapsed() < Duration::from_secs(15));
@@ -168,7 +168,7 @@ fn absurd_observations_in_intervals_are_left_out_and_a_fault_of_the_flow() {
         ..SILENT
     };
     for form in ["", "--json-stream"] {
-        let line = format!("--gap 1ms --for 450ms --interval 100ms --flows 2 {form}");
+        let line = format!("--gap 1ms --duration 450ms --interval 100ms --flows 2 {form}");
         let (sender, receiver) = send_to(&dir, absurd, &line);
         let outcome = Outcome::of(sender.wait_with_output().unwrap());
         assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
@@ -188,7 +188,7 @@ fn ctrl_c_ends_a_sender_whose_receiver_is_silent() {
         answers: false,
         ..SILENT
     };
-    let (sender, receiver) = send_to(&dir, mute, "--for 1s");
+    let (sender, receiver) = send_to(&dir, mute, "--duration 1s");
     let begun = Instant::now();
     interrupt(&sender);
     let outcome = Outcome::of(sender.wait_with_output().unwrap());
@@ -225,7 +225,7 @@ fn copies_of_echoes_hide_no_losses() {
     for (gap, packets) in [("1ms", 30), ("0s", 6)] {
         let name = format!("{gap}.jlog");
         let line = format!(
-            "--meter round-trip --message 100 --gap {gap} --packets {packets} --log {name}"
+            "--meter round-trip --message 100 --gap {gap} --packets {packets} --packet-log {name}"
         );
         let (sender, _) = send_to(&dir, copying, &format!("{line} --json"));
         let outcome = Outcome::of(sender.wait_with_output().unwrap());
@@ -364,7 +364,7 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
             sent: lie,
             ..SILENT
         };
-        let line = "--reverse --message 100 --gap 100us --for 1s";
+        let line = "--reverse --message 100 --gap 100us --duration 1s";
         let (sender, receiver) = send_to(&dir, lying, line);
         let outcome = Outcome::of(sender.wait_with_output().unwrap());
         let said = outcome.stdout;

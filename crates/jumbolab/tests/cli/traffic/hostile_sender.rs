@@ -184,7 +184,7 @@ fn flows_that_are_kept_alive_end_with_their_session() {
         receiver.says("it took too long");
         assert!(begun.elapsed() < TIMEOUT, "{name}");
         receiver
-            .send(&dir, "::1 --packets 5 --gap 1ms --for 500ms")
+            .send(&dir, "::1 --packets 5 --gap 1ms --duration 500ms")
             .fine();
         drop(hostile);
     }
@@ -233,9 +233,9 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     receiver
-        .send(&dir, "::1 --meter round-trip --busy --packets 5")
-        .refused(&["no more flows may poll", "--max-busy"]);
-    let receiver = Receiver::start(&dir, "--max-busy 2");
+        .send(&dir, "::1 --meter round-trip --busy-poll --packets 5")
+        .refused(&["no more flows may poll", "--max-busy-poll"]);
+    let receiver = Receiver::start(&dir, "--max-busy-poll 2");
     let [mut one, mut other] = [0, 1].map(|_| OwnSender::connect(&receiver));
     let busy = |number, transport| Flow {
         busy: true,
@@ -245,7 +245,7 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
     other.open(busy(0, Transport::Tcp)).unwrap();
     one.open(flow(1, Transport::Udp)).unwrap();
     let fault = one.open(busy(2, Transport::Udp)).unwrap_err();
-    assert!(fault.to_string().contains("--max-busy"), "{fault}");
+    assert!(fault.to_string().contains("--max-busy-poll"), "{fault}");
 }
 
 #[test]

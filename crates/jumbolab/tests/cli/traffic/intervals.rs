@@ -19,7 +19,7 @@ fn each_interval_is_an_object_and_the_results_come_last() {
     let receiver = Receiver::start(&dir, "--json-stream --interval 100ms");
     for protocol in ["udp", "tcp"] {
         let line = format!(
-            "::1 --protocol {protocol} --message 1000 --gap 1ms --for 580ms --interval 100ms --json-stream"
+            "::1 --protocol {protocol} --message 1000 --gap 1ms --duration 580ms --interval 100ms --json-stream"
         );
         until_undisturbed(&format!("intervals of {protocol}"), 5, || {
             let objects = receiver.send(&dir, &line).fine().json();
@@ -59,7 +59,7 @@ fn each_interval_is_an_object_and_the_results_come_last() {
 fn lines_of_flows_and_their_sum_stand_below_a_head() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "--interval 100ms");
-    let line = "::1 --flows 2 --meter round-trip --gap 1ms --for 350ms --interval 100ms";
+    let line = "::1 --flows 2 --meter round-trip --gap 1ms --duration 350ms --interval 100ms";
     let outcome = receiver.send(&dir, line).fine();
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     assert!(
@@ -78,7 +78,7 @@ fn lines_of_flows_and_their_sum_stand_below_a_head() {
 fn a_short_flow_and_an_interval_of_zero_print_results_only() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    for options in ["", "--interval 0 --for 300ms"] {
+    for options in ["", "--interval 0 --duration 300ms"] {
         let line = format!("::1 --gap 1ms --packets 100 {options}");
         let outcome = receiver.send(&dir, &line).fine();
         assert!(
@@ -107,7 +107,8 @@ fn a_sender_that_cannot_keep_up_says_so() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     // A gigabit a millisecond: no machine keeps up.
-    let line = "::1 --message 60000 --gap 100ns --for 350ms --interval 100ms --receive-buffer 64kB";
+    let line =
+        "::1 --message 60000 --gap 100ns --duration 350ms --interval 100ms --receive-buffer 64kB";
     let outcome = receiver.send(&dir, line);
     let behind = "messages/s: the sender fell behind by ";
     let (live, result) = outcome.stdout.split_once("\nflow: UDP").unwrap();
@@ -136,11 +137,11 @@ fn a_path_mtu_is_told_with_the_router_that_stated_it() {
         at $far ip addr add 10.9.2.2/24 dev end; at $far ip link set end up; \
         at $router sysctl -q net.ipv4.ip_forward=1; \
         ip route add default via 10.9.1.2; at $far ip route add default via 10.9.2.1; \
-        nsenter --target $far --net -- \"$0\" recv --open --bind 10.9.2.2 >/dev/null 2>said & receiver=$!; \
+        nsenter --target $far --net -- \"$0\" recv --open --listen 10.9.2.2 >/dev/null 2>said & receiver=$!; \
         until grep -qs 'port 7770' said; do kill -0 $receiver; done; \
-        for flow in '--protocol udp' '--protocol echo'; do \
-            \"$0\" send 10.9.2.2 $flow --path-mtu do --message uniform:1000,4000 --gap 5ms \
-                --for 350ms --interval 100ms || exit 1; \
+        for flow in '--protocol udp' '--protocol icmp'; do \
+            \"$0\" send 10.9.2.2 $flow --pmtudisc do --message uniform:1000,4000 --gap 5ms \
+                --duration 350ms --interval 100ms || exit 1; \
             ip route flush cache; \
         done";
     let printed = dir.in_namespaces(script).fine().stdout;
@@ -156,10 +157,10 @@ fn datagrams_that_the_senders_own_queue_drops_are_sent_and_lost() {
     let script = "\
         ip link set lo up; \
         tc qdisc add dev lo root tbf rate 8mbit burst 5000 limit 5000; \
-        \"$0\" recv --bind 127.0.0.1 >/dev/null 2>said & receiver=$!; \
+        \"$0\" recv --listen 127.0.0.1 >/dev/null 2>said & receiver=$!; \
         trap 'kill $receiver' EXIT; \
         until grep -qs 'port 7770' said; do kill -0 $receiver; done; \
-        \"$0\" send 127.0.0.1 --message 1000 --rate 80mbit --for 300ms --json";
+        \"$0\" send 127.0.0.1 --message 1000 --payload-rate 80mbit --duration 300ms --json";
     let flow = dir.in_namespaces(script).fine().json().remove(0);
     assert!(flow.count("sent") > 1_000, "{flow}");
     assert_eq!(flow.count("unsent"), 0, "{flow}");

@@ -11,8 +11,8 @@ use super::Receiver;
 #[test]
 fn both_ends_keep_packet_logs_of_their_own_and_write_over_none() {
     let dir = Dir::new();
-    let mut receiver = Receiver::start(&dir, "--once --log logs");
-    let line = "::1 --packets 5000 --gap 10us --message 64 --log sent.jlog";
+    let mut receiver = Receiver::start(&dir, "--once --packet-log-dir logs");
+    let line = "::1 --packets 5000 --gap 10us --message 64 --packet-log sent.jlog";
     receiver.send(&dir, line).fine();
     receiver.end().fine();
     let names: Vec<_> = std::fs::read_dir(dir.path().join("logs"))
@@ -38,8 +38,8 @@ fn both_ends_keep_packet_logs_of_their_own_and_write_over_none() {
 #[test]
 fn a_receiver_that_is_killed_leaves_a_log_of_all_that_was_whole() {
     let dir = Dir::new();
-    let mut receiver = Receiver::start(&dir, "--log logs");
-    let mut sender = receiver.begin(&dir, "::1 --message 64 --gap 20us --for 50min");
+    let mut receiver = Receiver::start(&dir, "--packet-log-dir logs");
+    let mut sender = receiver.begin(&dir, "::1 --message 64 --gap 20us --duration 50min");
     let log = log_with(&dir, 2 * 4096);
     receiver.kill();
     sender.kill().unwrap();
@@ -78,8 +78,8 @@ fn a_receiver_that_is_killed_leaves_a_log_of_all_that_was_whole() {
 #[test]
 fn a_slow_flow_is_in_its_log_while_it_lasts() {
     let dir = Dir::new();
-    let mut receiver = Receiver::start(&dir, "--log logs");
-    let mut sender = receiver.begin(&dir, "::1 --gap 100ms --for 50min");
+    let mut receiver = Receiver::start(&dir, "--packet-log-dir logs");
+    let mut sender = receiver.begin(&dir, "::1 --gap 100ms --duration 50min");
     log_with(&dir, 5);
     receiver.kill();
     sender.kill().unwrap();
@@ -89,7 +89,7 @@ fn a_slow_flow_is_in_its_log_while_it_lasts() {
 #[test]
 fn what_the_receiver_had_no_room_for_is_counted_to_the_last_and_the_log_has_all_else() {
     let dir = Dir::new();
-    let mut receiver = Receiver::start(&dir, "--once --json --log logs");
+    let mut receiver = Receiver::start(&dir, "--once --json --packet-log-dir logs");
     let line = "::1 --message 1000 --receive-buffer 4096 --gap 0s --packets 20000";
     receiver.send(&dir, line).fine();
     let flow = receiver.end().fine().json().remove(0);
@@ -105,7 +105,7 @@ fn a_log_of_round_trips_has_those_that_never_came_back() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     // Messages without room in the receiver are not answered.
-    let line = "::1 --meter round-trip --message 60000 --receive-buffer 4096 --gap 2us --packets 3000 --log sent.jlog --json";
+    let line = "::1 --meter round-trip --message 60000 --receive-buffer 4096 --gap 2us --packets 3000 --packet-log sent.jlog --json";
     let flow = receiver.send(&dir, line).fine().json().remove(0);
     let (sent, back) = (flow.count("sent"), flow.count("echoes"));
     assert!(back < sent, "nothing was lost: {flow}");
@@ -125,7 +125,7 @@ fn a_receivers_log_has_what_arrived_of_round_trips() {
         "::1 --meter round-trip --protocol tcp --message 200 --packets 500 --json",
     ] {
         let dir = Dir::new();
-        let mut receiver = Receiver::start(&dir, "--once --log logs");
+        let mut receiver = Receiver::start(&dir, "--once --packet-log-dir logs");
         let flow = receiver.send(&dir, line).fine().json().remove(0);
         receiver.end().fine();
         let (path, bytes) = only_log(&dir).unwrap();
@@ -142,7 +142,7 @@ fn a_receivers_log_has_what_arrived_of_round_trips() {
 #[test]
 fn a_log_of_icmp_echoes_says_how_many_were_sent() {
     let dir = Dir::new();
-    let line = "--protocol echo --message 100 --gap 1ms --packets 20 --log sent.jlog";
+    let line = "--protocol icmp --message 100 --gap 1ms --packets 20 --packet-log sent.jlog";
     dir.in_namespaces(&format!("\"$0\" send ::1 {line}")).fine();
     let row = dir.run("decode sent.jlog --json").fine().json().remove(0);
     let counts = ["sent", "received", "lost"].map(|key| row.count(key));

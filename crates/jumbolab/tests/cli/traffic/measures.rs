@@ -52,9 +52,9 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
 #[test]
 fn round_trips_are_measured_at_a_pace_and_one_at_a_time() {
     let dir = Dir::new();
-    let receiver = Receiver::start(&dir, "--max-busy 1");
+    let receiver = Receiver::start(&dir, "--max-busy-poll 1");
     for protocol in ["udp", "tcp"] {
-        for gap in ["200us", "0s", "0s --busy"] {
+        for gap in ["200us", "0s", "0s --busy-poll"] {
             let line = format!(
                 "::1 --protocol {protocol} --meter round-trip --message 64 --gap {gap} --packets 100 --json"
             );
@@ -81,7 +81,7 @@ fn echoes_come_back_without_a_receiver_to_those_who_may_send_them() {
     ] {
         for (host, gap) in [("127.0.0.1", "1ms"), ("::1", "0s")] {
             let outcome = dir.in_namespaces(&format!(
-                "{first} {user} \"$0\" send {host} --protocol echo --message 100 --gap {gap} --packets 20 --json"
+                "{first} {user} \"$0\" send {host} --protocol icmp --message 100 --gap {gap} --packets 20 --json"
             ));
             if !may_send {
                 outcome.refused(&["ping_group_range"]);
@@ -98,7 +98,7 @@ fn echoes_come_back_without_a_receiver_to_those_who_may_send_them() {
 fn bursts_begin_and_end() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    let line = "::1 --message 100 --gap 1ms --on 10ms --off 90ms --for 250ms --json";
+    let line = "::1 --message 100 --gap 1ms --on-time 10ms --off-time 90ms --duration 250ms --json";
     until_undisturbed("bursts", 5, || {
         let flow = receiver.send(&dir, line).fine().json().remove(0);
         // Three periods of ten; a gap may end in the silence. A busy machine
@@ -125,7 +125,7 @@ fn flows_of_a_file_run_side_by_side() {
     let flows = receiver
         // Long enough for each flow to send, even if the machine pauses for a
         // while.
-        .send(&dir, "::1 --file flows.toml --for 1s --json")
+        .send(&dir, "::1 --flow-file flows.toml --duration 1s --json")
         .fine()
         .json();
     let names: Vec<&str> = flows
@@ -148,7 +148,7 @@ fn flows_of_a_file_run_side_by_side() {
 fn datagrams_that_are_cut_and_merged_by_the_kernel_are_counted_one_by_one() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    let line = "::1 --message 500 --gap 0s --packets 1000 --segmentation 20 --merge --json";
+    let line = "::1 --message 500 --gap 0s --packets 1000 --gso 20 --gro --json";
     let flow = receiver.send(&dir, line).fine().json().remove(0);
     let [sent, received, overflowed] =
         ["sent", "received", "overflowed"].map(|key| flow.count(key));

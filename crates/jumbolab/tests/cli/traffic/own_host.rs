@@ -20,7 +20,10 @@ fn a_log_whose_name_another_receiver_has_taken_gets_the_next_free_name() {
             std::fs::write(folder.join(name), "taken").unwrap();
         }
     }
-    let receiver = Receiver::start(&dir, "--log logs --once --max-log-size 100kB");
+    let receiver = Receiver::start(
+        &dir,
+        "--packet-log-dir logs --once --max-packet-log-size 100kB",
+    );
     receiver
         .send(&dir, "127.0.0.1 --packets 5 --gap 1ms")
         .fine();

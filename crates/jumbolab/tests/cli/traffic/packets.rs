@@ -14,7 +14,7 @@ to 10.0.1.2 --message 26000 --packets 20 --gap 1ms
 to fd00:1::2 --message uniform:100,9900 --packets 200 --gap 100us
 to 10.0.1.2 --message 8972 --packets 20 --gap 1ms
 to 10.0.1.2 --protocol tcp --mss 1000 --bytes 20kB
-to 10.0.1.2 --message 90 --segmentation 7 --packets 70 --gap 0s
+to 10.0.1.2 --message 90 --gso 7 --packets 70 --gap 0s
 ip -n a link set ar mtu 65535
 ip -n r link set ra mtu 65535
 to 10.0.1.2 --protocol tcp --bytes 20kB
@@ -26,7 +26,7 @@ to 10.0.1.2 --protocol tcp --bytes 20kB
     let some = "fragments of 200 messages (Ip6FragCreates grew by ";
     assert!(lines[1].contains(some), "{printed}");
     assert!(
-        lines[1].contains("write --message 8952 or --path-mtu do"),
+        lines[1].contains("write --message 8952 or --pmtudisc do"),
         "{printed}"
     );
     let segments = "warning     ar passes super-packets of up to 64 KiB on";
@@ -37,10 +37,7 @@ to 10.0.1.2 --protocol tcp --bytes 20kB
         !lines[3].contains("jitter") && lines[4].contains("jitter"),
         "{printed}"
     );
-    assert!(
-        lines[4].contains("leave 7 at a time (--segmentation)"),
-        "{printed}"
-    );
+    assert!(lines[4].contains("leave 7 at a time (--gso)"), "{printed}");
     // Neither messages of a packet each, nor segments of which two are no super-packet.
     for line in [lines[2], lines[5]] {
         assert!(

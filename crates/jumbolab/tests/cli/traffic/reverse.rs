@@ -69,7 +69,7 @@ fn what_the_receiver_is_asked_for_it_does() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     // A law, a seed, an end by time and options of the socket.
-    let line = "::1 --protocol tcp --message uniform:1000,3000 --gap exponential:1ms --for 300ms --congestion reno --json";
+    let line = "::1 --protocol tcp --message uniform:1000,3000 --gap exponential:1ms --duration 300ms --congestion reno --json";
     let [one, other] = ["", "--reverse"].map(|way| {
         let line = format!("{line} {way}");
         receiver.send(&dir, &line).fine().json().remove(0)
@@ -83,7 +83,7 @@ fn what_the_receiver_is_asked_for_it_does() {
     let median = other["delay_s"]["p50"].as_f64().unwrap();
     assert!(median < 0.1, "{other}");
     let merged =
-        "::1 --segmentation 8 --merge --message 500 --gap 0s --packets 4000 --reverse --json";
+        "::1 --gso 8 --gro --message 500 --gap 0s --packets 4000 --reverse --json";
     let flow = receiver.send(&dir, merged).fine().json().remove(0);
     assert_eq!(flow.count("sent"), 4000);
     assert!(flow.count("merged") > 0, "{flow}");
@@ -93,7 +93,7 @@ fn what_the_receiver_is_asked_for_it_does() {
 fn intervals_of_reversed_flows_have_both_parts() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    let line = "::1 --bidir --gap 1ms --for 450ms --interval 100ms";
+    let line = "::1 --bidir --gap 1ms --duration 450ms --interval 100ms";
     let outcome = receiver.send(&dir, line).fine();
     let lines = outcome.stdout.lines();
     let reversed = lines.filter(|line| line.starts_with("[flow-reverse]"));
@@ -107,7 +107,7 @@ fn ctrl_c_stops_the_receiver_from_sending() {
     let mut receiver = Receiver::start(&dir, "");
     for protocol in ["udp", "tcp"] {
         let line = format!(
-            "::1 --protocol {protocol} --reverse --message 1000 --gap 1ms --for 1min --interval 100ms --json-stream"
+            "::1 --protocol {protocol} --reverse --message 1000 --gap 1ms --duration 1min --interval 100ms --json-stream"
         );
         let mut sender = receiver.begin(&dir, &line);
         receiver.says("from port");
@@ -137,14 +137,14 @@ fn ctrl_c_stops_the_receiver_from_sending() {
 #[test]
 fn a_receiver_limits_the_rate_that_it_sends_or_sends_nothing() {
     let dir = Dir::new();
-    let none = Receiver::start(&dir, "--max-rate 0");
+    let none = Receiver::start(&dir, "--max-payload-rate 0");
     none.send(&dir, "::1 --reverse --packets 3")
-        .refused(&["--max-rate 0", "--reverse"]);
+        .refused(&["--max-payload-rate 0", "--reverse"]);
     none.send(&dir, "::1 --packets 3").fine();
-    let slow = Receiver::start(&dir, "--max-rate 8mbit");
+    let slow = Receiver::start(&dir, "--max-payload-rate 8mbit");
     for protocol in ["udp", "tcp"] {
         let line = format!(
-            "::1 --protocol {protocol} --reverse --message 1000 --gap 0s --for 300ms --json"
+            "::1 --protocol {protocol} --reverse --message 1000 --gap 0s --duration 300ms --json"
         );
         let flow = slow.send(&dir, &line).fine().json().remove(0);
         // A thousand a second.
@@ -157,15 +157,21 @@ fn combinations_without_meaning_are_refused_by_name() {
     let dir = Dir::new();
     for (options, words) in [
         (
-            "--reverse --protocol echo",
-            ["--protocol echo", "--reverse"],
+            "--reverse --protocol icmp",
+            ["--protocol icmp", "--reverse"],
         ),
         (
             "--bidir --meter round-trip",
             ["--meter round-trip", "--bidir"],
         ),
-        ("--reverse --log a.jlog", ["--log", "--reverse"]),
-        ("--reverse --on 1s --off 1s", ["--on 1s", "--reverse"]),
+        (
+            "--reverse --packet-log a.jlog",
+            ["--packet-log", "--reverse"],
+        ),
+        (
+            "--reverse --on-time 1s --off-time 1s",
+            ["--on-time 1s", "--reverse"],
+        ),
     ] {
         dir.run(&format!("send ::1 {options}")).refused(&words);
     }
@@ -237,7 +243,7 @@ fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
 #[test]
 fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
     let dir = Dir::new();
-    let mut receiver = Receiver::start(&dir, "--max-rate 80kbit");
+    let mut receiver = Receiver::start(&dir, "--max-payload-rate 80kbit");
     let mut peer = OwnSender::connect(&receiver);
     let port = peer.reverse(flood(Transport::Udp)).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -287,9 +293,6 @@ fn two_flows_of_one_name_are_refused() {
         "flows.toml",
         "[flows.\"up\"]\ngap = \"1ms\"\n[flows.\"up-reverse\"]\ngap = \"2ms\"\n",
     );
-    dir.run("send ::1 --file flows.toml --bidir").refused(&[
-        "flow up-reverse",
-        "--bidir",
-        "another one",
-    ]);
+    dir.run("send ::1 --flow-file flows.toml --bidir")
+        .refused(&["flow up-reverse", "--bidir", "another one"]);
 }

@@ -23,22 +23,25 @@ fn a_secret_is_in_a_regular_file_within_limits_that_its_owner_alone_can_open() {
         for (file, words) in [
             (
                 "/dev/zero",
-                &["--secret /dev/zero", "not a regular file"][..],
+                &["--secret-file /dev/zero", "not a regular file"][..],
             ),
-            ("pipe", &["--secret pipe", "not a regular file"]),
-            (".", &["--secret .", "not a regular file"]),
+            ("pipe", &["--secret-file pipe", "not a regular file"]),
+            (".", &["--secret-file .", "not a regular file"]),
             ("long", &["long", "larger than 4096 bytes"]),
-            ("short", &["short", "8 to 4096 bytes", "--new-secret"]),
+            (
+                "short",
+                &["short", "8 to 4096 bytes", "--create-secret-file"],
+            ),
             ("empty", &["empty", "8 to 4096 bytes"]),
-            ("open", &["--secret open", "type: chmod 600 open"]),
-            ("group", &["--secret group", "type: chmod 600 group"]),
+            ("open", &["--secret-file open", "type: chmod 600 open"]),
+            ("group", &["--secret-file group", "type: chmod 600 group"]),
         ] {
-            dir.run(&format!("{command} --secret {file}"))
+            dir.run(&format!("{command} --secret-file {file}"))
                 .refused(words);
         }
     }
     dir.write_private("closed", "correct horse battery\n");
-    dir.run("send 127.0.0.1 --port 1 --secret closed")
+    dir.run("send 127.0.0.1 --port 1 --secret-file closed")
         .refused(&["no receiver listens there"]);
 }
 
@@ -48,7 +51,7 @@ fn a_file_that_may_be_a_secret_is_not_quoted() {
     for secret in ["4f1c09aabbccddee00112233", "correct horse battery"] {
         dir.write_private("key", &format!("{secret}\n"));
         dir.write("list", &format!("{secret}\n"));
-        for command in ["probe --mesh", "predict wait --mix"] {
+        for command in ["probe --mesh", "predict wait --traffic-mix"] {
             let shown = dir.run(&format!("{command} list")).stderr;
             let quotes = |text: &str| secret.split(' ').any(|word| text.contains(word));
             assert!(quotes(&shown), "{command}: {shown}");
@@ -78,8 +81,8 @@ fn receiver_with_room(dir: &Dir, pieces: u32, options: &str) -> Receiver {
 #[test]
 fn a_full_disk_is_said_while_the_flow_lasts() {
     let dir = Dir::new();
-    let mut receiver = receiver_with_room(&dir, 8, "--log logs");
-    let sender = receiver.begin(&dir, "::1 --message 64 --gap 50us --for 20s");
+    let mut receiver = receiver_with_room(&dir, 8, "--packet-log-dir logs");
+    let sender = receiver.begin(&dir, "::1 --message 64 --gap 50us --duration 20s");
     let said = receiver.says(".jlog");
     assert!(said.contains("served on without a log"), "{said}");
     interrupt(&sender);
@@ -91,7 +94,10 @@ fn a_full_disk_is_said_while_the_flow_lasts() {
 
 #[test]
 fn a_session_that_cannot_begin_its_log_is_refused_and_leaves_no_file() {
-    for (room, options) in [(0, "--log logs"), (1_000, "--log logs --max-log-size 60kB")] {
+    for (room, options) in [
+        (0, "--packet-log-dir logs"),
+        (1_000, "--packet-log-dir logs --max-packet-log-size 60kB"),
+    ] {
         let dir = Dir::new();
         let mut receiver = receiver_with_room(&dir, room, options);
         receiver
@@ -106,7 +112,10 @@ fn a_session_that_cannot_begin_its_log_is_refused_and_leaves_no_file() {
 #[test]
 fn the_logs_of_all_sessions_share_their_limit() {
     let dir = Dir::new();
-    let receiver = Receiver::start(&dir, "--log logs --max-log-size 150KiB --max-duration 2h");
+    let receiver = Receiver::start(
+        &dir,
+        "--packet-log-dir logs --max-packet-log-size 150KiB --max-duration 2h",
+    );
     for _ in 0..2 {
         receiver.send(&dir, "::1 --packets 3 --gap 1ms").fine();
     }

@@ -18,7 +18,7 @@ fn refused(arguments: &str, words: &[&str]) {
 #[test]
 fn bad_values_are_refused_by_option_and_value() {
     refused("--rate 100", &["--rate 100", "unit", "100mbit"]);
-    refused("--delay 10", &["--delay 10", "unit", "10ms"]);
+    refused("--delay 10m", &["--delay 10m", "minutes", "10ms"]);
     refused("--delay 2min", &["--delay 2min", "at most"]);
     refused("--jitter=-1ms", &["--jitter -1ms", "10ms"]);
     refused("--loss 0.1", &["--loss 0.1", "per cent", "0.1%"]);
@@ -32,9 +32,15 @@ fn bad_values_are_refused_by_option_and_value() {
     );
     refused("--mtu 20", &["--mtu 20", "1500"]);
     refused("--seed x", &["--seed x", "whole number"]);
-    refused("--for 0s", &["--for 0s", "30s"]);
-    refused("--back loss=1", &["--back loss=1", "0.1%"]);
-    refused("--back mtuu=1500", &["--back mtuu=1500", "mtu"]);
+    refused("--duration 0s", &["--duration 0s", "30s"]);
+    refused(
+        "--reverse-option loss=1",
+        &["--reverse-option loss=1", "0.1%"],
+    );
+    refused(
+        "--reverse-option mtuu=1500",
+        &["--reverse-option mtuu=1500", "mtu"],
+    );
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! The exit codes of docs/guides/reports.md, and the object of a run in JSON.
+//! The exit codes of docs/reference/commands.md, and the object of a run in JSON.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
+use super::probe::see;
 use crate::harness::Dir;
 
 /// A simulated study of two cells with two trials each.
@@ -111,8 +112,40 @@ fn traffic_of_which_nothing_arrives_ends_with_1() {
     let dir = Dir::new();
     let silent = dir.in_namespaces(
         "echo 1 >/proc/sys/net/ipv4/icmp_echo_ignore_all; \
-         \"$0\" send 127.0.0.1 --protocol echo --packets 3 --gap 1ms",
+         \"$0\" send 127.0.0.1 --protocol icmp --packets 3 --gap 1ms",
     );
     assert_eq!(silent.code, Some(1), "{}{}", silent.stdout, silent.stderr);
     assert!(silent.stdout.contains("3 lost"), "{}", silent.stdout);
+}
+
+/// Commands that end with each code of the table, in the namespaces of the tests of `probe`.
+const ENDINGS: &str = r#"
+code_of() { code=0; "$@" >out 2>err || code=$?; echo "$code"; }
+probe() { ip netns exec a "$JUMBOLAB" probe 10.0.3.2 --protocol icmp --max-mtu 9000; }
+code_of "$JUMBOLAB" list
+code_of probe
+ip -n s link set sr mtu 1500
+code_of probe
+code_of "$JUMBOLAB" list --nonsense
+code_of "$JUMBOLAB" report nowhere
+at b sh -c 'echo 1 >/proc/sys/net/ipv4/icmp_echo_ignore_all'
+code_of probe
+ip netns exec a "$JUMBOLAB" send 10.0.1.2 --protocol icmp --duration 50min --interval 100ms >out & sender=$!
+until grep -q ms out; do kill -0 $sender; done
+kill -INT $sender
+code_of wait $sender
+"#;
+
+#[test]
+fn each_exit_code_of_the_table_is_that_of_a_command() {
+    let outcome = see(&Dir::new(), ENDINGS).fine();
+    let codes: Vec<&str> = outcome.stdout.lines().collect();
+    assert_eq!(codes, ["0", "0", "1", "2", "2", "3", "130"]);
+    let page = include_str!("../../../../../docs/reference/commands.md");
+    let (_, table) = page
+        .split_once("\n| code | meaning |\n|---|---|\n")
+        .unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let listed = table.lines().filter_map(|row| row.split(' ').nth(1));
+    assert_eq!(listed.collect::<Vec<_>>(), ["0", "1", "2", "3", "130"]);
 }

@@ -12,22 +12,22 @@ fn only_those_who_know_the_secret_are_served() {
     dir.write_private("right", "correct horse battery\n");
     dir.write_private("wrong", "incorrect horse battery\n");
     dir.write_private("short", "short\n");
-    let receiver = Receiver::start(&dir, "--secret right");
+    let receiver = Receiver::start(&dir, "--secret-file right");
     let quick = "::1 --packets 3 --gap 1ms";
     receiver
         .send(&dir, quick)
-        .refused(&["demands a secret", "--secret FILE"]);
+        .refused(&["demands a secret", "--secret-file FILE"]);
     receiver
-        .send(&dir, &format!("{quick} --secret wrong"))
+        .send(&dir, &format!("{quick} --secret-file wrong"))
         .refused(&["secret is another one"]);
     receiver
-        .send(&dir, &format!("{quick} --secret short"))
+        .send(&dir, &format!("{quick} --secret-file short"))
         .refused(&["8 to 4096 bytes"]);
     receiver
-        .send(&dir, &format!("{quick} --secret right"))
+        .send(&dir, &format!("{quick} --secret-file right"))
         .fine();
     let open = Receiver::start(&dir, "");
-    open.send(&dir, &format!("{quick} --secret right"))
+    open.send(&dir, &format!("{quick} --secret-file right"))
         .refused(&["does not know the secret"]);
 }
 
@@ -76,7 +76,7 @@ fn a_port_that_somebody_has_at_one_address_is_not_taken_at_the_other() {
     // Of the three ports that the kernel tries first, one is taken at ::1 alone.
     let script = "\
         echo 4000 4015 >/proc/sys/net/ipv4/ip_local_port_range; \
-        \"$0\" recv --bind ::1 --port 4001 >/dev/null 2>taken & taken=$!; \
+        \"$0\" recv --listen ::1 --port 4001 >/dev/null 2>taken & taken=$!; \
         trap \"kill -KILL $taken\" EXIT; \
         until grep -qs 'port 4001' taken; do kill -0 $taken; done; \
         for run in 1 2 3 4 5 6 7 8; do \
@@ -111,9 +111,9 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     let dir = Dir::new();
     let key = dir.write_private("key", "correct horse battery\n");
     let program = dir.command().get_program().to_str().unwrap().to_owned();
-    let secret = format!("--secret '{}'", key.display());
+    let secret = format!("--secret-file '{}'", key.display());
     let between = |recv: &str, send: &[&str]| {
-        let receiver = format!("receiver='{program}' recv --bind {{receiver}} {recv}");
+        let receiver = format!("receiver='{program}' recv --listen {{receiver}} {recv}");
         let outcome = dir
             .command()
             .args([
@@ -141,10 +141,10 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     };
     let other = between("", &[]);
     assert_eq!(other.code, Some(2), "{}", other.stderr);
-    let words = "it serves its own machine only; start it with --secret FILE";
+    let words = "it serves its own machine only; start it with --secret-file FILE";
     assert!(other.stderr.contains(words), "{}", other.stderr);
     let key = key.to_str().unwrap();
-    for (recv, send) in [("--open", &[][..]), (&secret, &["--secret", key])] {
+    for (recv, send) in [("--open", &[][..]), (&secret, &["--secret-file", key])] {
         let flow = between(recv, send).fine().json().remove(0);
         assert_eq!(
             (flow.count("sent"), flow.count("received")),
@@ -159,7 +159,7 @@ fn another_host_is_served_with_a_secret_or_if_all_are_and_told_so_otherwise() {
     }
     // Messages that exceed the path MTU and must not be fragmented are not
     // sent.
-    let big = ["--message", "2000", "--path-mtu", "do"];
+    let big = ["--message", "2000", "--pmtudisc", "do"];
     let outcome = between("--open", &big);
     assert_eq!(outcome.code, Some(1), "all are lost: {}", outcome.stderr);
     let flow = outcome.json().remove(0);

@@ -23,7 +23,7 @@ fn datagrams_of_all_sizes_arrive_whole_and_as_one_packet_each() {
         (190_000, 190_056),
         (4_193_280, 4_193_336),
     ] {
-        let line = format!("send --jumbogram {size} --packets 2 --json");
+        let line = format!("send --jumbogram --message {size} --packets 2 --json");
         let output = dir.run(&line).fine().json().remove(0);
         assert_eq!(output["packet_bytes"], packet, "{output}");
         assert_eq!(output["jumbogram"], size > 65_527, "{output}");
@@ -36,7 +36,7 @@ fn datagrams_of_all_sizes_arrive_whole_and_as_one_packet_each() {
             output["messages"][1]["digest"]
         );
     }
-    let text = dir.run("send --jumbogram 190000").fine().stdout;
+    let text = dir.run("send --jumbogram --message 190000").fine().stdout;
     for words in [
         "1 of 1 arrived complete over loopback",
         "190056",
@@ -55,7 +55,7 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
         ip link set lo mtu 200000; \
         \"$0\" recv --jumbogram --once --json --port 4000 & receiver=$!; \
         until grep -q :0FA0 /proc/net/udp6; do kill -0 $receiver; done; \
-        \"$0\" send ::1 --port 4000 --jumbogram 190000 --json; \
+        \"$0\" send ::1 --port 4000 --jumbogram --message 190000 --json; \
         wait $receiver";
     let output = dir.in_namespaces(script).fine().json();
     let of = |kind: &str| -> &Value {
@@ -111,11 +111,11 @@ fn unknown_senders_neither_end_a_receiver_of_jumbograms_nor_fill_its_output() {
 fn a_measurement_carries_each_message_in_a_packet_and_counts_what_is_lost() {
     let dir = Dir::new();
     for (line, jumbogram) in [
-        ("--jumbogram 190000", true),
-        ("--jumbogram 1452", false),
-        ("--jumbogram 8952 --by socket", false),
+        ("--jumbogram --message 190000", true),
+        ("--jumbogram --message 1452", false),
+        ("--jumbogram --message 8952 --method socket", false),
     ] {
-        let line = format!("send {line} --for 100ms --json");
+        let line = format!("send {line} --duration 100ms --json");
         // Fewer are in flight than the kernel's queues hold. Other tests fill
         // the same queues and may leave no room for a few packets.
         let output = until_undisturbed(&line, 5, || {
@@ -150,7 +150,8 @@ fn a_measurement_carries_each_message_in_a_packet_and_counts_what_is_lost() {
 fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
     let dir = Dir::new();
     let each = |size: u32| {
-        let line = format!("send --jumbogram {size} --by tcp --for 200ms --json");
+        let line =
+            format!("send --jumbogram --message {size} --method tcp --duration 200ms --json");
         let output = dir.run(&line).fine().json().remove(0);
         output["bytes_per_packet"].as_f64().unwrap()
     };
@@ -164,50 +165,56 @@ fn what_no_backend_carries_is_refused_in_one_line() {
     let dir = Dir::new();
     dir.write("there.pcapng", "");
     for (line, words) in [
-        ("--jumbogram 5MB", &["4 MiB", "48 to 4193280"][..]),
-        ("--jumbogram 5GB", &["48 to 4193280"]),
-        ("--jumbogram 47", &["48 to 4193280"]),
-        ("--jumbogram many", &["--jumbogram many"]),
+        ("--jumbogram --message 5MB", &["4 MiB", "48 to 4193280"][..]),
+        ("--jumbogram --message 5GB", &["48 to 4193280"]),
+        ("--jumbogram --message 47", &["48 to 4193280"]),
+        ("--jumbogram --message many", &["--message many"]),
         // Loopback as every machine has it, MTU 65 536.
         (
-            "::1 --jumbogram 190000",
+            "::1 --jumbogram --message 190000",
             &["65536", "65576", "leave HOST out"],
         ),
-        ("127.0.0.1 --jumbogram 190000", &["IPv6"]),
-        ("::1 --jumbogram 1452 --for 1s", &["--packets"]),
+        ("127.0.0.1 --jumbogram --message 190000", &["IPv6"]),
         (
-            "--jumbogram 65528 --by socket --for 100ms",
-            &["does not support it", "--by"],
+            "::1 --jumbogram --message 1452 --duration 1s",
+            &["--packets"],
         ),
-        ("--jumbogram 190000 --by tcp", &["--for"]),
         (
-            "--jumbogram 190000 --by tcp --over router --for 1s",
-            &["--over"],
+            "--jumbogram --message 65528 --method socket --duration 100ms",
+            &["does not support it", "--method"],
         ),
-        ("--jumbogram 190000 --packets 0", &["--packets 0"]),
+        ("--jumbogram --message 190000 --method tcp", &["--duration"]),
         (
-            "--jumbogram 190000 --packets 1 --for 1s",
+            "--jumbogram --message 190000 --method tcp --topology router --duration 1s",
+            &["--topology"],
+        ),
+        ("--jumbogram --message 190000 --packets 0", &["--packets 0"]),
+        (
+            "--jumbogram --message 190000 --packets 1 --duration 1s",
             &["leave one out"],
         ),
-        ("--jumbogram 190000 --gap 1ms", &["--gap"]),
+        ("--jumbogram --message 190000 --gap 1ms", &["--gap"]),
         (
-            "--jumbogram 190000 --capture there.pcapng",
+            "--jumbogram --message 190000 --capture there.pcapng",
             &["there.pcapng", "new file"],
         ),
     ] {
         dir.run(&format!("send {line}")).refused(words);
     }
-    for line in ["::1 --over router", "--jumbogram 1452 --dscp 3"] {
+    for line in [
+        "::1 --topology router",
+        "--jumbogram --message 1452 --dscp 3",
+    ] {
         let outcome = dir.run(&format!("send {line}"));
         assert_eq!(outcome.code, Some(2), "{line}: {}", outcome.stderr);
     }
-    assert_eq!(dir.run("recv --jumbogram --bind 127.0.0.1").code, Some(2));
+    assert_eq!(dir.run("recv --jumbogram --listen 127.0.0.1").code, Some(2));
 }
 
 #[test]
 fn a_capture_holds_the_headers_of_what_was_carried() {
     let dir = Dir::new();
-    dir.run("send --jumbogram 190000 --packets 2 --capture c.pcapng")
+    dir.run("send --jumbogram --message 190000 --packets 2 --capture c.pcapng")
         .fine();
     let bytes = std::fs::read(dir.path().join("c.pcapng")).unwrap();
     // A hop-by-hop header, and in it the option with 190 016 bytes.

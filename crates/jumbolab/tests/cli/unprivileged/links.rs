@@ -149,7 +149,7 @@ fn a_rate_that_the_emulator_cannot_carry_is_found_before_the_first_trial() {
     for (command, folder) in [
         ("run os-comparison --repeat 1 -o r", "r"),
         (
-            "sensitivity os-comparison --on netns --budget runs=1 -o s",
+            "sensitivity os-comparison --on netns --max-trials 1 -o s",
             "s",
         ),
     ] {
@@ -231,7 +231,7 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
          --set network.red.max=6 --set network.loss=1% --set links.router-receiver.rate=100mbit \
          --set links.router-receiver.cross.load=20%",
     );
-    let replay = "run replay --trace r/recordings/c00-r01-router-receiver.csv";
+    let replay = "run replay --recording r/recordings/c00-r01-router-receiver.csv";
     let outcome = dir.run(&format!("{replay} --set queue=droptail,codel --json"));
     let rows: Vec<Value> = outcome
         .fine()
@@ -252,7 +252,7 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
     assert_eq!(rows[1]["settings"], "queue=droptail");
     assert_eq!(rows[1]["dropped_early"], 0);
     // What tells the kinds of recordings apart is not lost of a pipe.
-    let script = "cat r/recordings/*.csv | \"$0\" run replay --trace /dev/stdin --json";
+    let script = "cat r/recordings/*.csv | \"$0\" run replay --recording /dev/stdin --json";
     let mut piped = Command::new("sh");
     piped.args(["-c", script]).arg(dir.command().get_program());
     let piped = Outcome::of(piped.current_dir(dir.path()).output().unwrap());
@@ -277,19 +277,22 @@ fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
     for (line, words) in [
         (
             "run replay",
-            "replay: it needs a recording; write for instance `jumbolab run replay --trace frames.csv`",
+            "replay: it needs a recording; write for instance `jumbolab run replay --recording frames.csv`",
         ),
         (
-            "run os-comparison --trace wire.csv",
-            "--trace: works with `jumbolab run replay` only",
+            "run os-comparison --recording wire.csv",
+            "--recording: works with `jumbolab run replay` only",
         ),
-        ("run replay --trace nowhere.csv", "cannot read nowhere.csv"),
         (
-            "run replay --on netns --trace wire.csv",
+            "run replay --recording nowhere.csv",
+            "cannot read nowhere.csv",
+        ),
+        (
+            "run replay --on netns --recording wire.csv",
             "--on netns: a replay is always simulated; leave it out",
         ),
         (
-            "run replay --trace wire.csv",
+            "run replay --recording wire.csv",
             "wire.csv: not a recording with a description of its link",
         ),
     ] {

@@ -187,7 +187,7 @@ fn a_first_link_whose_ends_differ_is_told_apart() {
 
 #[test]
 fn an_open_port_shows_the_segment_size_to_root_and_to_users() {
-    let listen = "ip netns exec b \"$JUMBOLAB\" recv --open --bind 10.0.3.2 --port 4000 >said 2>&1 & \
+    let listen = "ip netns exec b \"$JUMBOLAB\" recv --open --listen 10.0.3.2 --port 4000 >said 2>&1 & \
         until grep -q listening said 2>/dev/null; do kill -0 $!; done";
     for by in BY {
         let seen = Seen::probe(listen, &format!("{by} {} --port 4000", FAR_END[0]), 0);
@@ -222,7 +222,7 @@ fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_refused() {
 #[test]
 fn a_host_that_does_not_answer_leaves_it_open() {
     // Nobody has this address: the last router says so, or nobody.
-    let seen = Seen::probe("", &format!("{} 10.0.3.77", BY[0]), 2);
+    let seen = Seen::probe("", &format!("{} 10.0.3.77", BY[0]), 3);
     assert_eq!(seen.path()["verdict"], "unclear");
 }
 
@@ -256,7 +256,7 @@ fn a_reflector_tells_both_directions_apart() {
         ip -n r address flush dev rb\nip -n s address flush dev sr2\n\
         ip -n r address add 10.0.4.2/24 dev rb\nip -n s address add 10.0.4.1/24 dev sr2\n\
         ip -n s route replace 10.0.1.0/24 via 10.0.4.2\n\
-        ip netns exec b \"$JUMBOLAB\" recv --open --bind 10.0.3.2 >said 2>&1 &\n\
+        ip netns exec b \"$JUMBOLAB\" recv --open --listen 10.0.3.2 >said 2>&1 &\n\
         until grep -q listening said 2>/dev/null; do kill -0 $!; done";
     for by in BY {
         let seen = Seen::probe(back, &format!("{by} {}", FAR_END[0]), 1);
@@ -271,7 +271,7 @@ fn a_reflector_tells_both_directions_apart() {
 fn a_watch_prints_what_changes_and_serves_it() {
     let dir = Dir::new();
     let script = "ip netns exec a \"$JUMBOLAB\" probe 10.0.3.2 --watch 1s --protocol icmp --json \\
-            --metrics 127.0.0.1:9777 >lines 2>said & watch=$!\n\
+            --metrics-listen 127.0.0.1:9777 >lines 2>said & watch=$!\n\
         wait_for() { until grep -q \"$1\" lines 2>/dev/null; do kill -0 $watch; done; }\n\
         metrics() { at a bash -c 'exec 3<>/dev/tcp/127.0.0.1/9777; \\
             printf \"GET /metrics HTTP/1.1\\r\\n\\r\\n\" >&3; cat <&3' >$1; }\n\
@@ -326,7 +326,7 @@ fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
         let dir = Dir::new();
         let script = format!(
             "ip netns exec a \"$JUMBOLAB\" probe 10.0.3.2 --watch 1s --protocol icmp --json \\
-                --metrics 127.0.0.1:9779 >lines 2>said & watch=$!\n\
+                --metrics-listen 127.0.0.1:9779 >lines 2>said & watch=$!\n\
             wait_for() {{ until grep -q \"$1\" lines said; do kill -0 $watch; done; }}\n\
             metrics() {{ at a bash -c 'exec 3<>/dev/tcp/127.0.0.1/9779; \\
                 printf \"GET /metrics HTTP/1.1\\r\\n\\r\\n\" >&3; cat <&3' >$1; }}\n\
@@ -335,7 +335,7 @@ fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
             kill -INT $watch\ncode=0\nwait $watch || code=$?\ncat lines\nexit $code"
         );
         let outcome = see(&dir, &script);
-        assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+        assert_eq!(outcome.code, Some(3), "{}", outcome.stderr);
         let lines = outcome.json();
         let changes = lines.iter().filter(|line| line["kind"] == "change");
         let [change] = changes.collect::<Vec<_>>()[..] else {

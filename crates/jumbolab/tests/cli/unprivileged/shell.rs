@@ -107,12 +107,12 @@ fn exit_codes_are_those_of_shells() {
         (
             &["./absent"],
             127,
-            "jumbolab: starting `./absent`: no such file",
+            "error: starting `./absent`: no such file",
         ),
         (
             &["./text"],
             126,
-            "jumbolab: starting `./text`: permission denied",
+            "error: starting `./text`: permission denied",
         ),
     ] {
         let outcome = shell(&dir, "sender", &["--set", "shape=pair"], words);

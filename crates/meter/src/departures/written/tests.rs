@@ -89,7 +89,7 @@ fn what_is_no_law_is_refused_in_one_line() {
     ] {
         assert_eq!(gaps(text).unwrap_err(), line, "{text}");
     }
-    assert!(gaps("exponential:1").unwrap_err().contains("1"));
+    assert!(gaps("exponential:1m").unwrap_err().contains("minutes"));
 }
 
 proptest! {

@@ -44,7 +44,7 @@ fn checked(memory: *mut u8) -> *mut u8 {
 /// Ends the process. Nothing here allocates.
 #[cold]
 fn out_of_memory() -> ! {
-    const LINE: &[u8] = b"jumbolab: the system has no more memory, or the limit of ulimit -v is reached; free some, or ask for less at once\n";
+    const LINE: &[u8] = b"error: memory: the system has no more memory, or the limit of ulimit -v is reached; free some, or ask for less at once\n";
     // SAFETY: the line lives forever, and `_exit` does not return.
     unsafe {
         libc::write(libc::STDERR_FILENO, LINE.as_ptr().cast(), LINE.len());

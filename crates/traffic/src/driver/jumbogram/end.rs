@@ -180,10 +180,10 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
         let remedy = match mtu < LEAST_MTU.into() {
             true => "and a jumbogram needs 65576; leave HOST out to send between namespaces that support it"
                 .to_owned(),
-            false => format!("write --jumbogram {} or less", mtu - 56),
+            false => format!("write --message {} or less", mtu - 56),
         };
         return Err(Error::new(
-            format!("--jumbogram {size}"),
+            format!("--jumbogram --message {size}"),
             format!(
                 "the route to {} supports packets of {mtu} bytes, {remedy}",
                 to.ip()
@@ -223,10 +223,10 @@ pub(super) fn udp(address: IpAddr, port: u16) -> Result<UdpSocket> {
 pub(super) fn refused(size: u32, error: io::Error) -> Error {
     let why = match error.raw_os_error() {
         Some(libc::ENOBUFS | libc::ENOMEM) => {
-            "the kernel has no block of memory of this size; write a smaller --jumbogram"
+            "the kernel has no block of memory of this size; write a smaller --message"
         }
         Some(libc::EMSGSIZE) => {
-            "the link or the kind of socket does not support it; write a smaller --jumbogram, or leave --by out"
+            "the link or the kind of socket does not support it; write a smaller --message, or leave --method out"
         }
         _ => "the kernel refuses it",
     };

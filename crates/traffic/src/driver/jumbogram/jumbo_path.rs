@@ -62,7 +62,7 @@ impl JumboPath {
         if between != Between::Loopback && !really_root() {
             return Err(Error::new(
                 "carrying jumbograms between namespaces",
-                "packet programs need a real root; type sudo before the command, or leave --over out: loopback needs no privilege",
+                "packet programs need a real root; type sudo before the command, or leave --topology out: loopback needs no privilege",
             ));
         }
         allow_networks()?;

@@ -63,7 +63,7 @@ impl Connection {
                 ),
                 Some(libc::ECONNREFUSED) => Error::new(
                     error.operation,
-                    "no receiver listens there; start `jumbolab recv` on that host, with --bind ADDRESS if it is another one",
+                    "no receiver listens there; start `jumbolab recv` on that host, with --listen ADDRESS if it is another one",
                 ),
                 _ => error,
             })?;

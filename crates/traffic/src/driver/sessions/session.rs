@@ -143,7 +143,7 @@ impl<'a> Conversation<'a> {
         if unknown_sender {
             return self.refuse(
                 Reason::UnknownSender,
-                "it is another machine, and there is neither --secret nor --open",
+                "it is another machine, and there is neither --secret-file nor --open",
             );
         }
         let mut room = Room::new();
