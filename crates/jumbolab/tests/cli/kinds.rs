@@ -93,7 +93,7 @@ fn commands_print_every_kind_of_their_schemas() {
     let dir = Dir::new();
     let run = "run mtu-and-loss --set size=400kB --set preroll=200kB --set impairment=p2";
     dir.run(&format!("{run} --repeat 2 -o a")).ran();
-    dir.run(&format!("{run} --repeat 2 --set delay=20ms -o b"))
+    dir.run(&format!("{run} --repeat 2 --set trials.seed=2 -o b"))
         .ran();
     dir.run(&format!("{run} --on model -o c")).ran();
     let kinds = |lines: &[&str]| -> Vec<String> {

@@ -210,7 +210,7 @@ fn a_line_of_json_has_every_backend_in_the_order_of_the_folders() {
     assert_eq!(names, ["sim", "netns"]);
     assert_eq!(backends[0]["folder"], "results/s");
     assert_eq!(backends[1]["n"], 2);
-    assert_eq!(backends[1]["verdict"], "direction only");
+    assert_eq!(backends[1]["verdict"], "direction_only");
 }
 
 #[test]

@@ -83,7 +83,7 @@ mod tests {
         // -1 and -2: the mean -1.5, and 12.706 times 0.5 to either side.
         assert!(text.contains("-1.5 [-7.9, 4.9]"), "{text}");
         let lines = crate::json_lines(&found);
-        let begin = r#"{"metric":null,"paired":{"mtu":9000},"against":"mtu=1500","differences":[{"of":"loss","unit":"%","n":2,"mean":-1.5,"#;
+        let begin = r#"{"kind":"paired_differences","factors":{"mtu":9000},"baseline":"mtu=1500","differences":[{"metric":"loss","unit":"%","n":2,"mean":-1.5,"#;
         assert!(
             lines.iter().any(|line| line.starts_with(begin)),
             "{lines:?}"

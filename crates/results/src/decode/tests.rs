@@ -114,7 +114,7 @@ fn a_log_of_one_flow_gives_the_figures_worked_by_hand() {
     check(&row["delay_mean_s"], 0.014);
     check(&row["delay_max_s"], 0.020);
     check(&row["ipdv_mean_s"], 0.014 / 3.0);
-    check(&row["seconds"], 0.040);
+    check(&row["duration_s"], 0.040);
     check(&row["goodput_bps"], 3000.0 * 8.0 / 0.040);
     assert_eq!(row["clock_bound_s"], Value::Null);
 }
@@ -133,8 +133,8 @@ fn the_same_log_by_the_definitions_of_ditg() {
     let row = &rows(&path, &request)[0];
     check(&row["jitter_s"], 0.014 / 3.0);
     // From the first arrival at 1010 ms to the last in the log at 1040 ms.
-    check(&row["seconds"], 0.030);
-    check(&row["bitrate_kbps"], 32.0 / 0.030);
+    check(&row["duration_s"], 0.030);
+    check(&row["bitrate_bps"], 32_000.0 / 0.030);
     assert_eq!((&row["packets"], &row["dropped"]), (&4.into(), &1.into()));
 }
 
@@ -153,7 +153,7 @@ fn flows_one_after_the_other_carry_no_more_together_than_the_link_did() {
         ..STANDARD
     };
     let rows = rows(&path, &by_flow);
-    check(&rows[0]["seconds"], 1.09);
+    check(&rows[0]["duration_s"], 1.09);
     check(&rows[0]["goodput_bps"], 19_000.0 * 8.0 / 1.09);
     for row in &rows[1..] {
         check(&row["goodput_bps"], 9_000.0 * 8.0 / 0.09);
@@ -268,7 +268,7 @@ fn a_senders_log_has_no_delays() {
     for unknown in ["received", "lost", "delay_mean_s"] {
         assert_eq!(row[unknown], Value::Null, "{unknown}");
     }
-    check(&row["seconds"], 0.020);
+    check(&row["duration_s"], 0.020);
     let page = text(&decode(&path, &STANDARD, &mut |_, _| ()).unwrap());
     assert!(page.contains("packets    3 sent\n"), "{page}");
     assert!(

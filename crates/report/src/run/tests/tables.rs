@@ -48,7 +48,7 @@ fn a_trimmed_mean_is_marked_and_explained_below_its_table() {
     let facts = facts();
     let lines = json_lines(&Findings::of(&plan, &trials, &facts));
     let of = |number: usize| serde_json::from_str::<serde_json::Value>(&lines[number]).unwrap();
-    assert_eq!(of(1)["estimate"], "trimmed mean");
+    assert_eq!(of(1)["estimate"], "trimmed_mean");
     assert_eq!(
         (&of(0)["outliers"], &of(1)["outliers"]),
         (&0.into(), &1.into())

@@ -41,11 +41,11 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
         ]
     );
     let objects = crate::json_lines(&found);
-    let is_claim = |line: &&String| line.contains(r#""claim""#);
+    let is_claim = |line: &&String| line.contains(r#""kind":"claim""#);
     let objects: Vec<&String> = objects.iter().filter(is_claim).collect();
     assert!(
         objects[1].starts_with(
-            r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"by_percent":null,"over":null,"average":null,"tolerance":null,"verdict":"not reproduced","alternatives":[],"not_measured":null,"settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
+            r#"{"kind":"claim","claim":"large frames carry more","source":"[Mathis1997]","metric":"throughput","unit":"Mbit/s","is":"at_most","by":null,"bound":800.0,"by_percent":null,"over":null,"average":null,"tolerance":null,"verdict":"not_reproduced","alternatives":[],"not_measured":null,"settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
         ),
         "{}",
         objects[1]
@@ -91,7 +91,7 @@ fn a_claim_of_changes_is_told_with_its_average() {
         ]
     );
     let objects = crate::json_lines(&found);
-    let is_claim = |line: &&String| line.contains(r#""claim""#);
+    let is_claim = |line: &&String| line.contains(r#""kind":"claim""#);
     let objects: Vec<&String> = objects.iter().filter(is_claim).collect();
     assert!(
         objects[0].contains(r#""is":"higher","by":null,"bound":null,"by_percent":117.0,"over":"mean","average":{"percent":5.0,"interval":"#),
@@ -153,7 +153,7 @@ fn a_claim_says_in_which_interpretations_it_holds() {
     let objects = crate::json_lines(&found);
     assert!(
         objects.iter().any(|line| line.contains(
-            r#""verdict":"reproduced","alternatives":[{"levels":{"scenario":"early"},"is_stated":false,"verdict":"not reproduced","holds":0,"settings":1,"average":null},"#
+            r#""verdict":"reproduced","alternatives":[{"levels":{"scenario":"early"},"is_stated":false,"verdict":"not_reproduced","holds":0,"settings":1,"average":null},"#
         )),
         "{objects:#?}"
     );
