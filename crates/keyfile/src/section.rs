@@ -302,7 +302,7 @@ mod tests {
             ),
             (
                 section("a = 1\n").unwrap_err(),
-                "f.toml:1: a = 1: write a table; write [a]",
+                "f.toml:1: a = 1: write a table [a]",
             ),
         ] {
             assert_eq!(error.to_string(), line);

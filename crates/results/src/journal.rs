@@ -471,8 +471,7 @@ mod tests {
         let error = journal.append(&example(3)).unwrap_err().to_string();
         for part in [
             "the disk is full",
-            "2 finished trials are kept",
-            "--resume",
+            "(2 finished trials are kept); make room",
             "results/x",
         ] {
             assert!(error.contains(part), "{error}");

@@ -219,7 +219,7 @@ fn windows_and_series_are_read_and_what_cannot_be_counted_is_refused() {
         ),
         (
             "windows.h1 = \"1s..3s\"",
-            "windows.h1 = \"1s..3s\": traffic.duration ends at 2s, before it",
+            "windows.h1 = \"1s..3s\": traffic.duration ends at 2s, before it; write a longer duration",
         ),
         (
             "series.interval = \"1us\"",

@@ -104,7 +104,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "than = { mtu = 1500 }",
             "",
-            "experiments/x.toml:26: claim.is = \"higher\": than is missing; write than = { queue = \"droptail\" }",
+            "experiments/x.toml:26: claim.is = \"higher\": than is missing: write than = { queue = \"droptail\" }",
         ),
         (
             "than = { mtu = 1500 }",

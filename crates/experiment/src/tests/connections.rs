@@ -239,7 +239,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
         (
             &["flows.b.stagger=6s"],
-            "--set flows.b.stagger=6s: flows.b.stagger = \"6s\": traffic.duration ends at 10s, before the last of 3 flows begins",
+            "--set flows.b.stagger=6s: flows.b.stagger = \"6s\": traffic.duration ends at 10s, before the last of 3 flows begins; write a longer duration",
         ),
         (
             &["flows.b.stop=1500ms"],

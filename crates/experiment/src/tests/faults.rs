@@ -112,7 +112,7 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
         ),
         (
             &["network.shape=switched"],
-            "experiments/x.toml:10: traffic.kind = \"probe\": probes find routers; write shape = \"chain\", and drop_above for a switch of smaller MTU",
+            "experiments/x.toml:10: traffic.kind = \"probe\": probes find routers: write shape = \"chain\", and drop_above for a switch of smaller MTU",
         ),
         (
             &["network.fragments=drop", "traffic.kind=transfer"],

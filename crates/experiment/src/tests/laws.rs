@@ -136,7 +136,7 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         ),
         (
             "gap = \"exponential:1ms\"\ngap_law = \"uniform\"",
-            "x.toml:23: flows.f.gap_law = \"uniform\": gap says this as well; keep one of them",
+            "x.toml:23: flows.f.gap_law = \"uniform\": gap sets this as well; leave one of them out",
         ),
         (
             "gap = \"exponential:1ms\"\nload = \"5%\"",

@@ -96,7 +96,7 @@ fn what_cannot_share_a_link_is_refused_by_name() {
     );
     refused(
         &[load, "links.sender-router.cross.size=9001B", "mtu=9000"],
-        "--set links.sender-router.cross.size=9001B: links.sender-router.cross.size = \"9001B\": an IP packet with a datagram in it has 48 to 9000 bytes on this link",
+        "--set links.sender-router.cross.size=9001B: links.sender-router.cross.size = \"9001B\": an IP packet with a datagram has 48 to 9000 bytes on this link; write a size between",
     );
     refused(
         &[load, "rate=none"],

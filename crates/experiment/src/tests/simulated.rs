@@ -164,7 +164,7 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
     refused(
         &seen("gap_seen", "1ms"),
         &[],
-        "experiments/x.toml:23: flows.f.load = \"50%\": gap_seen says this as well; keep one of them",
+        "experiments/x.toml:23: flows.f.load = \"50%\": gap_seen sets this as well; leave one of them out",
     );
     refused(
         &seen("message_seen", "40 0"),
@@ -218,7 +218,7 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
     );
     udp(
         &["network.medium=cat5e", "network.length=101m"],
-        "--set network.length=101m: network.length = \"101m\": so long is none of it; at most 100 m",
+        "--set network.length=101m: network.length = \"101m\": this medium is not as long; write at most 100 m",
     );
 }
 

@@ -97,7 +97,7 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         ),
         (
             "[peers]\na = 1\n",
-            "g.toml:2: peers.a = 1: write a table; write [peers.a]",
+            "g.toml:2: peers.a = 1: write a table [peers.a]",
         ),
         (
             "[inside]\nmtu = 100\n@",

@@ -162,7 +162,7 @@ mod tests {
                 let absence = build.absence_of(name);
                 assert_eq!(absence.is_none(), is_there, "{name}");
                 let told = format!(
-                    "there is no `{name}`: it needs Linux, and this program is for {system}"
+                    "there is no `{name}`; it needs Linux, and this program is for {system}"
                 );
                 assert!(absence.is_none_or(|absence| absence == told));
             }

@@ -318,7 +318,7 @@ mod tests {
             system: "windows",
             has_gateway: true,
         };
-        let lacks = "there is no `probe`: it needs Linux, and this program is for windows";
+        let lacks = "there is no `probe`; it needs Linux, and this program is for windows";
         assert_eq!(answer_to("probe", build).unwrap(), lacks);
         let ping = answer_to("pmtu", build).unwrap();
         assert!(

@@ -208,7 +208,7 @@ fn a_bad_file_is_refused_by_line() {
         ),
         (
             "[flows]\nx = 1\n",
-            "my.toml:2: flows.x = 1: write a table; write [flows.x]",
+            "my.toml:2: flows.x = 1: write a table [flows.x]",
         ),
         ("[flows.x\n", "my.toml:1:"),
         (

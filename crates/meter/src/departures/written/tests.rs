@@ -75,12 +75,18 @@ fn what_is_no_law_is_refused_in_one_line() {
             "weibull:a,1ms",
             "weibull takes a shape and a scale; write for instance \"weibull:0.8,1ms\"",
         ),
-        ("weibull:0,1ms", "weibull write a shape from 0.05 to 1000"),
+        (
+            "weibull:0,1ms",
+            "weibull must have a shape from 0.05 to 1000; write another one",
+        ),
         (
             "pareto:inf,1ms",
-            "pareto write one number of 0 or more, or two, the smaller first",
+            "pareto must be numbers of 0 or more, at least one; write the smaller of two first",
         ),
-        ("gamma:2,0s", "gamma write a scale above 0"),
+        (
+            "gamma:2,0s",
+            "gamma must have a scale above 0; write another one",
+        ),
         (
             "poisson:1s,1ps",
             "poisson must have a mean above 0 and at most 1000000000 units; make the unit larger",
