@@ -41,9 +41,6 @@ pub(crate) struct Gateway {
     )]
     pub(crate) prefix: Vec<String>,
     /// Interface toward the hosts, read by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
-    #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
-    pub(crate) inside_interface: Vec<String>,
-    /// Path to the hosts: `tun`, `packet`, `xdp` or `auto` [default: packet with --inside-interface, otherwise tun].
     #[arg(
         long,
         value_name = "INTERFACE",
