@@ -112,7 +112,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Kernel => "its kernel rejected a socket; see its own messages",
         Reason::Log => "it cannot write its packet log; see its own messages",
         Reason::Stopped => "it was stopped; start it again",
-        Reason::Reverse => "it sends no flows (recv --max-payload-rate 0); leave --reverse and --bidir out",
+        Reason::Reverse => {
+            "it sends no flows (recv --max-payload-rate 0); leave --reverse and --bidir out"
+        }
         Reason::Polling => {
             "no more flows may poll there; leave --busy-poll out, or start it with --max-busy-poll COUNT"
         }

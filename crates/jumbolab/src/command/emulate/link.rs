@@ -301,7 +301,10 @@ mod tests {
                 "--too-big tell: write one of drop, answer",
             ),
             ("--too-big answer", "--too-big answer: this needs an MTU"),
-            ("--reverse-option rate", "--reverse-option rate: write KEY=VALUE"),
+            (
+                "--reverse-option rate",
+                "--reverse-option rate: write KEY=VALUE",
+            ),
             (
                 "--reverse-option rate",
                 "--reverse-option rate: write KEY=VALUE",

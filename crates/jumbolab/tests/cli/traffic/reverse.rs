@@ -82,8 +82,7 @@ fn what_the_receiver_is_asked_for_it_does() {
     // flow would mean that they do not.
     let median = other["delay_s"]["p50"].as_f64().unwrap();
     assert!(median < 0.1, "{other}");
-    let merged =
-        "::1 --gso 8 --gro --message 500 --gap 0s --packets 4000 --reverse --json";
+    let merged = "::1 --gso 8 --gro --message 500 --gap 0s --packets 4000 --reverse --json";
     let flow = receiver.send(&dir, merged).fine().json().remove(0);
     assert_eq!(flow.count("sent"), 4000);
     assert!(flow.count("merged") > 0, "{flow}");
