@@ -20,7 +20,7 @@ pub(crate) struct Show {
     /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
-    /// Print a copy with a new name, to start your own experiment. Without a name, print the commented template of `run --template`.
+    /// Print a commented file to start from, and exit.
     #[arg(long)]
     pub(crate) template: bool,
 }
@@ -31,9 +31,6 @@ pub(crate) struct Detail {
     /// Print the whole report instead of its first 40 lines: all tables, verdicts with reasons, and the quality check.
     #[arg(long, help_heading = "Output", conflicts_with_all = ["json", "quiet"])]
     pub(crate) full: bool,
-    /// Print the quality check below the short report: faults, warnings, notes, program and machine.
-    #[arg(short, long, help_heading = "Output", conflicts_with_all = ["json", "quiet", "full"])]
-    pub(crate) verbose: bool,
     /// Print only the answer, its warnings and the paths, without progress.
     #[arg(short, long, help_heading = "Output", conflicts_with = "json")]
     pub(crate) quiet: bool,
@@ -46,7 +43,7 @@ pub(crate) struct Run {
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
 
-    /// Backend to run in: `netns` (real kernels in network namespaces), `hosts` (your hosts), `sim` (simulated) or `model` (predicted by closed forms); several, separated by commas, one after the other into one report [default: the experiment's, else netns].
+    /// Backend to run in: `netns` (real kernels in network namespaces), `hosts` (hosts reached by ssh), `sim` (simulated) or `model` (predicted by closed forms) [default: the experiment's, else netns].
     #[arg(long, value_name = "BACKEND,..", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
     /// With `--on hosts`: machine that is the sender, the receiver or a router to be metered, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.

@@ -40,7 +40,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) prefix: Vec<String>,
-    /// Interface toward the hosts, read by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
+    /// Interface toward the hosts, received from by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
     #[arg(
         long,
         value_name = "INTERFACE",
@@ -96,7 +96,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) secret_file: Option<String>,
-    /// Maximum time that a packet waits for others [default: 1ms].
+    /// Longest time that a packet waits for others in its bundle [default: 1ms].
     #[arg(
         long,
         value_name = "TIME",
@@ -116,7 +116,7 @@ pub(crate) struct Gateway {
     /// Append the log to this file instead of printing it to stderr; the configuration may name one, too.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
-    /// Record each packet from inside and each decision in this new file, for `run replay`, without payload.
+    /// Record every packet and its outcome in this new file, for `run replay` (see docs/reference/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
 }

@@ -22,7 +22,7 @@ pub(crate) struct Predict {
     /// Size to send, for example 5MB.
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
-    /// Data rate of the links [default: 1gbit]. With --from: of a link that limits the hosts.
+    /// Link rate, for example 100mbit [default: 1gbit; with --from, none].
     #[arg(long, value_name = "BITS/S")]
     pub(crate) rate: Option<String>,
     /// Number of links in a row; all but the last end in a device that stores frames before it forwards them.
@@ -205,7 +205,7 @@ pub(crate) struct Arithmetic {
     /// Name of a paper, such as egan [default: all papers].
     #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
-    /// Print one JSON object per calculation (see docs/reference/json.md).
+    /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long)]
     pub(crate) json: bool,
 }
