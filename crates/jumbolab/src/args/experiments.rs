@@ -144,9 +144,10 @@ pub(crate) struct Sensitivity {
         long,
         value_name = "COUNT",
         help_heading = "Execution",
+        value_parser = clap::value_parser!(u32).range(1..),
         conflicts_with = "max_time"
     )]
-    pub(crate) max_trials: Option<NonZero<usize>>,
+    pub(crate) max_trials: Option<u32>,
     /// Continue an interrupted run.
     #[arg(
         long,

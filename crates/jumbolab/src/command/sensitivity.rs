@@ -160,7 +160,9 @@ const USUAL_TIME: Span = Span::from_secs(600);
 /// The limit of the search.
 fn budget(args: &Sensitivity) -> Result<Budget> {
     let Some(text) = &args.max_time else {
-        let trials = args.max_trials.map(NonZero::get).map(Budget::Trials);
+        let trials = args
+            .max_trials
+            .map(|trials| Budget::Trials(trials as usize));
         return Ok(trials.unwrap_or(Budget::Time(USUAL_TIME)));
     };
     let time: Span = text

@@ -121,10 +121,10 @@ fn commands_print_every_kind_of_their_schemas() {
     let predictions = [
         "predict overhead --json",
         "predict limit --rate 1gbit --json",
-        "predict optimal --rate 1gbit --ber 1e-8 --json",
+        "predict optimal --rate 1gbit --bit-error-rate 1e-8 --json",
         "predict --size 5MB --rate 1gbit --json",
         "predict wait --rate 1gbit --json",
-        "predict bundle --jfet 100us --json",
+        "predict bundle --max-wait 100us --json",
         "predict arithmetic --json",
     ];
     let expected = [

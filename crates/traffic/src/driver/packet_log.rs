@@ -68,7 +68,7 @@ impl LogSpace {
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         taken.map(drop).map_err(|_| {
             anyhow!(
-                "the packet logs have reached their limit of {}; raise --max-log-size",
+                "the packet logs have reached their limit of {}; raise --max-packet-log-size",
                 self.total
             )
         })
