@@ -81,7 +81,7 @@ fn on_a_sound_machine_nothing_is_noted() {
 fn names_are_unique_within_their_group_and_groups_stand_together() {
     let checks = judge(&sound());
     let mut keys: Vec<_> = checks.iter().map(|c| (c.group, c.name.clone())).collect();
-    let groups: Vec<_> = keys.iter().map(|(group, _)| group.clone()).collect();
+    let groups: Vec<_> = keys.iter().map(|(group, _)| *group).collect();
     let mut runs = groups.clone();
     runs.dedup();
     let mut different = runs.clone();

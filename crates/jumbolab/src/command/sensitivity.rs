@@ -1,7 +1,6 @@
 //! `jumbolab sensitivity`.
 
 use std::io::{self, IsTerminal};
-use std::num::NonZero;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};

@@ -210,7 +210,7 @@ fn words_in<'a>(text: &str, list: &[&'a str]) -> Vec<&'a str> {
         text.match_indices(*word).any(|(at, _)| {
             let (before, after) = (&text[..at], &text[at + word.len()..]);
             let ends = word.ends_with(is_part) && after.starts_with(is_part);
-            !(word.starts_with(is_part) && before.ends_with(is_part)) && !ends
+            !(ends || word.starts_with(is_part) && before.ends_with(is_part))
         })
     };
     list.iter().filter(|word| has(word)).copied().collect()

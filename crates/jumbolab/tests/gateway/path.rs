@@ -37,9 +37,9 @@ fn black_holes_that_no_router_reports_are_found_and_followed() {
         sleep 5
         {DATAGRAMS}
         limit 9000
-        until_said ga '\"before\":4000.*\"bytes\":9000'
+        until_said ga '\"mtu\":9000,\"mtu_before\":4000'
         limit 2500
-        until_said ga '\"bytes\":2500'
+        until_said ga '\"mtu\":2500'
         in_node a ping -q -c 5 -i 0.01 -w 5 -s 1400 -M do 10.2.0.2 | grep '5 received'
         end ga gb\n"
     ));
@@ -57,7 +57,7 @@ fn forged(local: &str, peer: &str, mtu: u32) {
         "\"$JUMBOLAB\" gateway --create-secret-file key
         begin ga --inside-interface in --secret-file key --local {local} --peer {peer} --prefix 10.2.0.0/24
         begin gb --inside-interface in --secret-file key --local {peer} --peer {local} --prefix 10.1.0.0/24
-        until_said ga '\"bytes\":9000'
+        until_said ga '\"mtu\":9000'
         changes=$(grep -c path_mtu ga.log)
         in_node c python3 \"$PROBE\" too_big {local} {peer} {mtu} 250
         # The kernel believes it.
@@ -66,7 +66,7 @@ fn forged(local: &str, peer: &str, mtu: u32) {
         # A router's true report is followed before the next probe of every ten seconds.
         ip -n c link set east mtu 3600
         in_node c python3 \"$PROBE\" too_big {local} {peer} 1300 1
-        until_said ga '\"bytes\":3600'
+        until_said ga '\"mtu\":3600'
         end ga gb\n"
     ));
     assert!(seen.printed.contains("forged"), "{}", seen.printed);

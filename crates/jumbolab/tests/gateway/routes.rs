@@ -54,7 +54,7 @@ END
         in_node a ping -q -c 5 -i 0.01 -w 5 10.2.0.2 | grep '5 received'
         ip -n ga route del 10.2.0.0/24 table 100
         date +%s%N >withdrawn
-        until_said ga '\"before\":1,'
+        until_said ga '\"prefixes_before\":1,'
         date +%s%N | awk -v from=$(cat withdrawn) '{ print ($1 - from < 1000000000) ? \"in time\" : \"late\" }'
         in_node a ping -q -c 3 -i 0.2 -W 1 10.2.0.2 >lost || true
         grep -o '3 packets transmitted, 0 received' lost
@@ -86,7 +86,7 @@ fn bird_feeds_the_tables_of_two_systems_and_a_withdrawn_prefix_leaves() {
         # From the first sign: the withdrawal is on its way to a's BIRD and kernel then.
         date +%s%N >withdrawn
         in_node gb birdc -s gb.run/ctl configure >/dev/null
-        until_said ga '\"before\":1,'
+        until_said ga '\"prefixes_before\":1,'
         date +%s%N | awk -v from=$(cat withdrawn) '{{ print ($1 - from < 1000000000) ? \"in time\" : \"late\" }}'
         wait $pings || true
         in_node a ping -q -c 3 -i 0.2 -W 1 10.2.0.2 >lost || true

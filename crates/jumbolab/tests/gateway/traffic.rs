@@ -112,7 +112,7 @@ fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_learn_theirs() {
         for try in $(seq 5); do
             in_node a ping -q -c 1 -w 1 -s 1350 -M do 10.2.0.2 >/dev/null 2>&1 || true
         done
-        until_said ga '\"bytes\":1400'
+        until_said ga '\"mtu\":1400'
         in_node a ping -c 1 -w 5 -s 1400 -M do 10.2.0.2 >learnt 2>&1 || true
         in_node a ip route get 10.2.0.2 | grep -o 'mtu [0-9]*'
         in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M dont 10.2.0.2 | grep '3 received'

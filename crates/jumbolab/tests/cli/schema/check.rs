@@ -19,7 +19,7 @@ pub(super) fn differs(schema: &Value, root: &Value, value: &Value) -> Option<Str
         }
         "type" => {
             let names = rule.as_array();
-            let names = names.map_or(std::slice::from_ref(rule), Vec::as_slice);
+            let names = names.map_or_else(|| std::slice::from_ref(rule), Vec::as_slice);
             let fits = names.iter().any(|name| is_of_type(value, name));
             (!fits).then(|| format!("{value} is no {rule}"))
         }
