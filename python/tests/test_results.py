@@ -163,7 +163,7 @@ def test_shipped_experiments_are_listed() -> None:
 
 
 def test_predictions_are_tables() -> None:
-    frames = jumbolab.predict(size="5MB", rate="10gbit", stages=2).to_pylist()
+    frames = jumbolab.predict(size="5MB", rate="10gbit", hops=2).to_pylist()
     assert [row["mtu"] for row in frames] == [1500, 4000, 9000]
     overhead = jumbolab.predict("overhead", mtu=[1500, 9000])
     assert overhead["efficiency_percent"].to_pylist() == pytest.approx([92.85, 98.78], abs=0.01)

@@ -70,9 +70,7 @@ def test_what_a_part_made_of_the_next_round_is_left_out() -> None:
 def test_a_search_on_a_cluster_leaves_the_bytes_of_one(client: Client, tmp_path: Path) -> None:
     study = tmp_path / "planted.toml"
     study.write_text(STUDY)
-    one = jumbolab.sensitivity(
-        study, on="sim", budget=f"runs={RUNS}", output=tmp_path / "one", threads=2
-    )
+    one = jumbolab.sensitivity(study, on="sim", max_trials=RUNS, output=tmp_path / "one", threads=2)
     storage = str(tmp_path / "store")
 
     def searched(runs: int, folder: str) -> jumbolab.Results:

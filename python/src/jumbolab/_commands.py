@@ -121,7 +121,8 @@ def sensitivity(
     set: Settings | None = None,
     on: str | None = None,
     seed: int | None = None,
-    budget: str = "10min",
+    max_time: str | None = None,
+    max_trials: int | None = None,
     threads: int | None = None,
     output: str | PathLike[str] | None = None,
     resume: bool | str = False,
@@ -136,14 +137,17 @@ def sensitivity(
         set: Values of keys; a setting that is set leaves the search.
         on: Backend: ``netns`` or ``sim``.
         seed: Seed of the search.
-        budget: A time such as ``"2h"``, or trials: ``"runs=5000"``.
+        max_time: Longest time, such as ``"2h"``; None: 10 minutes without `max_trials`.
+        max_trials: Number of trials, in place of a time.
         threads: Parallel trials, in the backend ``sim``.
         output: Folder for the results.
         resume: Go on with an earlier search; ``"force"`` with any kernel and program.
         progress: Show a bar; None: on terminals and in notebooks.
     """
     words = ["sensitivity", *arguments(set, on, None)]
-    words += _options(seed=seed, budget=budget, threads=threads, output=output)
+    words += _options(
+        seed=seed, max_time=max_time, max_trials=max_trials, threads=threads, output=output
+    )
     words += _resumed(resume)
     return _watched(words, path_of(experiment), on, progress)
 

@@ -18,8 +18,9 @@ use crate::run::{HOSTS, said};
 /// A fault of each kind.
 const FAULTS: u64 = 5;
 
-/// The time in which hosts are as before.
-const SOON: Span = Span::from_secs(10);
+/// The time in which hosts are as before: 10 s on an idle machine. Where compilers share the
+/// machine it was 16 s, so the limit only tells late from never.
+const SOON: Span = Span::from_secs(60);
 
 /// Trials of the run.
 const TRIALS: usize = 8;
