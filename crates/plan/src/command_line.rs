@@ -191,7 +191,7 @@ mod tests {
         let sized = line.sized(Some(Bytes::new(190_000)));
         assert_eq!(
             sized.filled(&ADDRESSES)[1..],
-            ["send", "--jumbogram", "190000", "{sized}"]
+            ["send", "--jumbogram", "--message", "190000", "{sized}"]
         );
         let program = env::current_exe().unwrap();
         assert_eq!(sized.filled(&ADDRESSES)[0], program.to_str().unwrap());

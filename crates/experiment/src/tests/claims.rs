@@ -114,7 +114,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "by = 2",
             "by = 2\nunit = \"ms\"",
-            "experiments/x.toml:29: claim.unit = \"ms\": drop_bias is measured in %",
+            "experiments/x.toml:29: claim.unit = \"ms\": drop_bias is measured in %; use this unit",
         ),
         (
             "metric = \"drop_bias\"",
@@ -129,7 +129,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "window = \"0s..1s\"",
             "window = \"0s..9s\"",
-            "experiments/x.toml:11: links.sender-receiver.losses.window = \"0s..9s\": traffic.duration ends at 1s, before it",
+            "experiments/x.toml:11: links.sender-receiver.losses.window = \"0s..9s\": traffic.duration ends at 1s, before it; write a longer duration",
         ),
     ] {
         refused(&CLAIMED.replace(from, to), &[], wrong);

@@ -243,7 +243,7 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
         (
             &["flows.b.stop=1500ms"],
-            "--set flows.b.stop=1500ms: flows.b.stop = \"1500ms\": it stops before it begins",
+            "--set flows.b.stop=1500ms: flows.b.stop = \"1500ms\": it stops before it begins; write a later time",
         ),
         (
             &["flows.b02.protocol=tcp"],

@@ -140,15 +140,15 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         ),
         (
             "gap = \"exponential:1ms\"\nload = \"5%\"",
-            "x.toml:23: flows.f.load = \"5%\": gap says this as well; keep one of them",
+            "x.toml:23: flows.f.load = \"5%\": gap sets this as well; leave one of them out",
         ),
         (
             "payload_rate = \"1mbit\"\nload = \"5%\"",
-            "x.toml:23: flows.f.load = \"5%\": payload_rate says this as well; keep one of them",
+            "x.toml:23: flows.f.load = \"5%\": payload_rate sets this as well; leave one of them out",
         ),
         (
             "gap = \"exponential:1ms\"\npayload_rate = \"1mbit\"",
-            "x.toml:23: flows.f.payload_rate = \"1mbit\": gap says this as well; keep one of them",
+            "x.toml:23: flows.f.payload_rate = \"1mbit\": gap sets this as well; leave one of them out",
         ),
         (
             "message = \"uniform:40,70000\"\ngap = \"1ms\"",
