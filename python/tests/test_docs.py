@@ -22,7 +22,8 @@ REDUCED = {
     "repeat=60000": "repeat=1",
     "repeat=1000": "repeat=1",
     "--repeat 1000": "--repeat 1",
-    "--search 20000": "--search 40",
+    # A search of fewer settings, because each is resolved again in every round.
+    "aqm-congestion --local 2 --search 20000": "jumbogram-simulated --local 2 --search 40",
     'jumbolab.run("aqm-readings", output="readings")': (
         'jumbolab.run("aqm-readings", output="readings", repeat=2, set={'
         '"packets": "500B", "buffer": 20, "count": "frames", "law": ["text", "fixed"], '
