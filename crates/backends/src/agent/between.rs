@@ -271,7 +271,7 @@ mod tests {
 
     use super::*;
 
-    /// What a receiver reports of 3 messages of 400 bytes, of which one is lost.
+    /// The report of a receiver on 3 messages of 400 bytes, one of them lost.
     fn report() -> Received {
         let mut recorder = FlowRecorder::new();
         for number in 0..2 {

@@ -5,7 +5,7 @@ use clap::Arg;
 /// The start of a default that the text of a help names.
 const DEFAULT: &str = " [default: ";
 
-/// What the help of an argument says.
+/// The help of an argument, as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Help {
     /// Its meaning.

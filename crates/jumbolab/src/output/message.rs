@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 
 use anyhow::Error;
 
-/// What stands in front of a system error's number, as the standard library prints it.
+/// The text before the number of a system error, as the standard library prints it.
 const NUMBER: &str = " (os error ";
 
 /// The line of an error. A cause may end in `; ` and a remedy: remedies stand last. A system
@@ -76,7 +76,7 @@ fn uncapitalised(reason: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// What to do about the system error `number`, whatever it was that failed.
+/// The remedy for system errors of the kind of `number`, whatever operation failed.
 fn remedy(number: i32) -> Option<&'static str> {
     Some(match io::Error::from_raw_os_error(number).kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {

@@ -1,10 +1,10 @@
 //! Every class of message that a user can meet, provoked with the program.
 //!
 //! The files in `errors` are transcripts. A case is a script, whose lines begin with `$ `, and
-//! the messages that the last command prints; empty lines stand between cases. In scripts, `jumbolab` is the program, `weak`
-//! runs a command without capabilities, `weaker` does so in the namespaces of its caller,
-//! `alone` runs a script in namespaces with loopback, and `path` in those of the tests of
-//! `probe`. In a message, `[..]` stands for any text.
+//! the messages that the last command prints; empty lines stand between cases. In scripts,
+//! `jumbolab` is the program, `weak` runs a command without capabilities, `weaker` does so in
+//! the namespaces of its caller, `alone` runs a script in namespaces with loopback, and `path`
+//! in those of the tests of `probe`. In a message, `[..]` stands for any text.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -17,7 +17,7 @@ use crate::unprivileged::probe::BED;
 /// Writes the messages of the program into the transcripts.
 const WRITE: &str = "JUMBOLAB_WRITE_ERRORS";
 
-/// What stands for any text in a message.
+/// The placeholder for any text in a message.
 const ANY: &str = "[..]";
 
 /// The characters of the longest message.
