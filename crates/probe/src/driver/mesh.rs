@@ -22,9 +22,6 @@ use schedule::Schedule;
 pub use hosts::{HostLine, read};
 pub use prober::{ROLE, serve};
 
-/// The most investigations at a time.
-const MOST_AT_ONCE: usize = 8;
-
 /// The longest that an investigation takes, and the time after which a host that says
 /// nothing is given up.
 const LONGEST: Span = Span::from_secs(60);
@@ -78,8 +75,6 @@ struct Running<'a> {
     /// The port of each host's reflector.
     reflectors: Vec<u16>,
     schedule: Schedule,
-    /// The paths under way, and when their hosts are given up.
-    running: Vec<(usize, usize, Time)>,
     paths: Vec<MeshPath>,
 }
 
@@ -105,7 +100,6 @@ impl<'a> Running<'a> {
             schedule: Schedule::new(0, |_| false),
             probers: Vec::new(),
             reflectors,
-            running: Vec::new(),
             paths: Vec::new(),
         };
         mesh.probers.append(&mut probers);
@@ -158,18 +152,11 @@ impl<'a> Running<'a> {
 
     fn investigate(&mut self, mut show: impl FnMut(&MeshProgress)) {
         loop {
-            while self.running.len() < MOST_AT_ONCE {
-                let busy = |host: usize| {
-                    let mut running = self.running.iter();
-                    running.any(|(from, to, _)| *from == host || *to == host)
-                };
-                let Some((from, to)) = self.schedule.next(busy) else {
-                    break;
-                };
+            while let Some((from, to)) = self.schedule.begin(clock::monotonic() + SILENCE) {
                 self.begin(from, to);
             }
             show(&self.progress());
-            if interrupt::asked() || (self.running.is_empty() && self.schedule.is_empty()) {
+            if interrupt::asked() || self.schedule.is_done() {
                 return;
             }
             self.listen();
@@ -190,23 +177,22 @@ impl<'a> Running<'a> {
             capture: None,
             most_time: Some(LONGEST),
         };
-        self.running.push((from, to, clock::monotonic() + SILENCE));
         self.ask(from, &Probe(task));
     }
 
     /// Hears the hosts that probe, busy ones longer than idle ones.
     fn listen(&mut self) {
         for host in 0..self.hosts.len() {
-            let place = self.running.iter().position(|(from, ..)| *from == host);
+            let is_busy = self.schedule.running(host).is_some();
             let now = clock::monotonic();
-            let heard = self.hear(host, if place.is_some() { now + LISTEN } else { now });
+            let heard = self.hear(host, if is_busy { now + LISTEN } else { now });
             // The host may have been lost, and its paths with it.
-            let place = self.running.iter().position(|(from, ..)| *from == host);
-            let Some(place) = place else { continue };
-            let (from, to, until) = self.running[place];
+            let Some(running) = self.schedule.running(host) else {
+                continue;
+            };
             let result = match heard {
                 Some(result) => result.map(|found: Investigated| found.report),
-                _ if now > until => {
+                _ if now > running.until => {
                     self.lose(
                         host,
                         "it stopped answering; see whether it is up".to_owned(),
@@ -215,8 +201,9 @@ impl<'a> Running<'a> {
                 }
                 _ => continue,
             };
-            self.running.remove(place);
-            self.paths.push(MeshPath { from, to, result });
+            if let Some((from, to)) = self.schedule.end(host) {
+                self.paths.push(MeshPath { from, to, result });
+            }
         }
     }
 
@@ -245,18 +232,17 @@ impl<'a> Running<'a> {
         self.probers[host] = None;
         self.hosts[host].lost.get_or_insert(why);
         self.schedule.forget(host);
-        self.running
-            .retain(|(from, to, _)| *from != host && *to != host);
     }
 
     fn progress(&self) -> MeshProgress {
         let name = |host: usize| self.hosts[host].name.clone();
-        let running = self.running.iter();
+        let (left, running) = self.schedule.progress();
         MeshProgress {
-            paths: self.paths.len() + self.running.len() + self.schedule.len(),
+            paths: self.paths.len() + left,
             done: self.paths.len(),
             running: running
-                .map(|(from, to, _)| (name(*from), name(*to)))
+                .into_iter()
+                .map(|(from, to)| (name(from), name(to)))
                 .collect(),
         }
     }

@@ -1,12 +1,29 @@
-//! The order of the paths of a mesh.
+//! The order of the paths of a mesh, and those under way.
 
 use std::collections::VecDeque;
+
+use units::Time;
+
+/// The most investigations at a time.
+const MOST_AT_ONCE: usize = 8;
 
 /// The paths that are still to be investigated, in the order of a round-robin tournament:
 /// neighbours in the list have different hosts, so that many run side by side.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
     left: VecDeque<(usize, usize)>,
+    running: Vec<Running>,
+}
+
+/// A path under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Running {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// The time after which its host is given up.
+    pub(super) until: Time,
+    /// The target has dropped out: the answer is for nobody, but comes before any other.
+    is_void: bool,
 }
 
 impl Schedule {
@@ -29,29 +46,67 @@ impl Schedule {
             }
         }
         left.retain(|(from, _)| probes(*from));
-        Self { left }
+        Self {
+            left,
+            running: Vec::new(),
+        }
     }
 
-    /// The next path whose hosts are not busy.
-    pub(super) fn next(&mut self, busy: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
+    /// Begins the next path whose hosts are not busy. Its host is given up after `until`.
+    pub(super) fn begin(&mut self, until: Time) -> Option<(usize, usize)> {
+        if self.running.len() >= MOST_AT_ONCE {
+            return None;
+        }
+        let busy = |host: usize| {
+            let mut running = self.running.iter();
+            running.any(|path| path.from == host || path.to == host)
+        };
         let place = self
             .left
             .iter()
             .position(|(from, to)| !busy(*from) && !busy(*to))?;
-        self.left.remove(place)
+        let (from, to) = self.left.remove(place)?;
+        self.running.push(Running {
+            from,
+            to,
+            until,
+            is_void: false,
+        });
+        Some((from, to))
     }
 
-    /// Removes the paths of a host.
+    /// The path that a host investigates.
+    pub(super) fn running(&self, host: usize) -> Option<Running> {
+        self.running.iter().find(|path| path.from == host).copied()
+    }
+
+    /// A host has answered. Returns its path, unless the target has dropped out.
+    pub(super) fn end(&mut self, host: usize) -> Option<(usize, usize)> {
+        let place = self.running.iter().position(|path| path.from == host)?;
+        let path = self.running.remove(place);
+        (!path.is_void).then_some((path.from, path.to))
+    }
+
+    /// Gives up a host and its paths. A host that investigates the path to it is busy until
+    /// it has answered.
     pub(super) fn forget(&mut self, host: usize) {
         self.left.retain(|(from, to)| *from != host && *to != host);
+        self.running.retain(|path| path.from != host);
+        for path in &mut self.running {
+            path.is_void |= path.to == host;
+        }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.left.len()
+    /// The paths that are not done, and those under way.
+    pub(super) fn progress(&self) -> (usize, Vec<(usize, usize)>) {
+        let running = self.running.iter().filter(|path| !path.is_void);
+        let running: Vec<_> = running.map(|path| (path.from, path.to)).collect();
+        (self.left.len() + running.len(), running)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.left.is_empty()
+    /// Whether no path is left, and none under way that somebody waits for.
+    pub(super) fn is_done(&self) -> bool {
+        self.progress().0 == 0
     }
 }
 
@@ -63,6 +118,8 @@ mod tests {
 
     use super::*;
 
+    const UNTIL: Time = Time::ZERO;
+
     proptest! {
         #[test]
         fn each_path_comes_once_and_hosts_are_never_in_two(hosts in 0_usize..12, targets in 0_usize..4) {
@@ -70,11 +127,16 @@ mod tests {
             let mut schedule = Schedule::new(hosts, probes);
             let mut seen = BTreeSet::new();
             let mut rounds = 0;
-            while !schedule.is_empty() {
+            while !schedule.is_done() {
                 let mut busy = BTreeSet::new();
-                while let Some((from, to)) = schedule.next(|host| busy.contains(&host)) {
+                let mut begun = Vec::new();
+                while let Some((from, to)) = schedule.begin(UNTIL) {
                     prop_assert!(busy.insert(from) && busy.insert(to));
                     prop_assert!(seen.insert((from, to)) && from != to && probes(from));
+                    begun.push((from, to));
+                }
+                for (from, to) in begun {
+                    prop_assert_eq!(schedule.end(from), Some((from, to)));
                 }
                 rounds += 1;
             }
@@ -83,13 +145,49 @@ mod tests {
             // Each host is in at most 2 (hosts - 1) paths; a tournament needs hardly more.
             prop_assert!(rounds <= 2 * hosts, "{rounds} rounds of {hosts} hosts");
         }
+
+        /// Hosts answer one request after the other, and say not to which.
+        #[test]
+        fn answers_belong_to_the_paths_that_were_asked_for(
+            hosts in 3_usize..8,
+            turns in prop::collection::vec((0_usize..8, 0_u8..10), 0..200),
+        ) {
+            let mut schedule = Schedule::new(hosts, |_| true);
+            let mut asked = vec![None; hosts];
+            let mut lost = BTreeSet::new();
+            for (host, turn) in turns {
+                let host = host % hosts;
+                if turn == 0 {
+                    schedule.forget(host);
+                    lost.insert(host);
+                    asked[host] = None;
+                } else if let Some(to) = asked[host].take() {
+                    let wanted = (!lost.contains(&to)).then_some((host, to));
+                    prop_assert_eq!(schedule.end(host), wanted);
+                }
+                while let Some((from, to)) = schedule.begin(UNTIL) {
+                    prop_assert!(!lost.contains(&from) && !lost.contains(&to));
+                    prop_assert_eq!(asked[from].replace(to), None, "it has not answered yet");
+                }
+            }
+        }
     }
 
     #[test]
     fn a_host_that_drops_out_costs_its_paths_only() {
         let mut schedule = Schedule::new(4, |_| true);
-        assert_eq!(schedule.len(), 12);
+        assert_eq!(schedule.progress(), (12, Vec::new()));
         schedule.forget(2);
-        assert_eq!(schedule.len(), 6);
+        assert_eq!(schedule.progress(), (6, Vec::new()));
+        let (from, to) = schedule.begin(UNTIL).unwrap();
+        schedule.forget(to);
+        assert_eq!(
+            schedule.progress(),
+            (2, Vec::new()),
+            "one is left beside it"
+        );
+        assert!(schedule.running(from).is_some());
+        assert_eq!(schedule.end(from), None);
+        assert!(schedule.begin(UNTIL).is_some());
     }
 }
