@@ -37,7 +37,7 @@ def assert_same(one: jumbolab.Results, other: jumbolab.Results) -> None:
         assert (one.path / name).read_bytes() == (other.path / name).read_bytes(), name
 
 
-def refused(call: Callable[[], Any]) -> jumbolab.JumbolabError:
+def rejected(call: Callable[[], Any]) -> jumbolab.JumbolabError:
     with pytest.raises(jumbolab.JumbolabError) as error:
         call()
     assert len(str(error.value).splitlines()) == 1, str(error.value)

@@ -19,7 +19,7 @@ from jumbolab._errors import one_line
 from jumbolab._program import Outcome, _listen, ask, finish, start
 from jumbolab._progress import Bar
 
-from .conftest import SHORT, STUDY, holds, processes, refused
+from .conftest import SHORT, STUDY, holds, processes, rejected
 
 EXPERIMENTS = ["--help", "--version", "-h", "--template", "a\0b", "x" * 300_000, "\udfff", "", "./"]
 
@@ -28,12 +28,12 @@ EXPERIMENTS = ["--help", "--version", "-h", "--template", "a\0b", "x" * 300_000,
 def test_a_hostile_name_of_an_experiment_is_one_line(
     name: str, client: Client, tmp_path: Path
 ) -> None:
-    refused(lambda: jumbolab.run(name, on="sim", output=tmp_path / "r", progress=False))
-    refused(lambda: jumbolab.plan(name))
-    refused(lambda: jumbolab.sensitivity(name, on="sim", output=tmp_path / "r", progress=False))
-    refused(lambda: jumbolab.sweep(name, client=client, output=tmp_path / "r", progress=False))
-    refused(lambda: jumbolab.load(name or "nosuch"))
-    refused(lambda: jumbolab.predict(name or "nosuch"))
+    rejected(lambda: jumbolab.run(name, on="sim", output=tmp_path / "r", progress=False))
+    rejected(lambda: jumbolab.plan(name))
+    rejected(lambda: jumbolab.sensitivity(name, on="sim", output=tmp_path / "r", progress=False))
+    rejected(lambda: jumbolab.sweep(name, client=client, output=tmp_path / "r", progress=False))
+    rejected(lambda: jumbolab.load(name or "nosuch"))
+    rejected(lambda: jumbolab.predict(name or "nosuch"))
     assert not (tmp_path / "r").exists()
 
 
@@ -62,7 +62,7 @@ def test_no_value_is_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         {"repeat": "--template"},
     )
     for options in hostile:
-        refused(partial(jumbolab.plan, STUDY, **options))
+        rejected(partial(jumbolab.plan, STUDY, **options))
     made = jumbolab.run(STUDY, on="sim", set=SHORT, repeat=1, output="--json", progress=False)
     assert made.path == tmp_path / "--json"
     assert jumbolab.load("--json").trials().num_rows == 4
@@ -77,9 +77,9 @@ def test_another_program_than_jumbolab_is_one_line(
     script.write_text(f"#!/bin/sh\ncat '{tmp_path}/said'; cat '{tmp_path}/said' >&2\n")
     script.chmod(0o755)
     monkeypatch.setenv("JUMBOLAB_BIN", str(script))
-    refused(lambda: jumbolab.plan(STUDY))
-    refused(lambda: jumbolab.run(STUDY, progress=False))
-    refused(lambda: jumbolab.load(tmp_path / "nosuch"))
+    rejected(lambda: jumbolab.plan(STUDY))
+    rejected(lambda: jumbolab.run(STUDY, progress=False))
+    rejected(lambda: jumbolab.load(tmp_path / "nosuch"))
 
 
 @pytest.mark.parametrize(
@@ -106,9 +106,9 @@ def test_a_program_that_cannot_be_started_is_one_line(
         (tmp_path / "program").write_bytes(content)
         (tmp_path / "program").chmod(mode)
         monkeypatch.setenv("JUMBOLAB_BIN", str(tmp_path / "program"))
-        assert "program" in str(refused(jumbolab.version))
+        assert "program" in str(rejected(jumbolab.version))
     monkeypatch.setenv("JUMBOLAB_BIN", str(tmp_path))
-    assert "JUMBOLAB_BIN" in str(refused(jumbolab.version))
+    assert "JUMBOLAB_BIN" in str(rejected(jumbolab.version))
 
 
 def test_a_relative_program_is_found_from_other_folders(
@@ -132,7 +132,7 @@ def test_an_error_is_one_printable_line() -> None:
 
 
 def test_a_bar_shows_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    refused(lambda: jumbolab.run("\x1b[31m\r" + "z" * 500, on="sim", progress=True))
+    rejected(lambda: jumbolab.run("\x1b[31m\r" + "z" * 500, on="sim", progress=True))
     shown = capsys.readouterr().err
     assert "\x1b[31m" not in shown
     assert "z" * 200 not in shown

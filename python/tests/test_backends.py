@@ -48,7 +48,7 @@ def test_a_run_in_one_backend_is_its_own_backend(whole: jumbolab.Results) -> Non
     assert whole.backends == {"sim": whole}
 
 
-def test_two_runs_in_one_backend_are_refused(whole: jumbolab.Results, tmp_path: Path) -> None:
+def test_two_runs_in_one_backend_are_rejected(whole: jumbolab.Results, tmp_path: Path) -> None:
     with pytest.raises(jumbolab.JumbolabError, match="of one backend"):
         jumbolab.load(whole.path, whole.path)
     with pytest.raises(jumbolab.JumbolabError, match=r"plan\.toml"):

@@ -24,16 +24,16 @@ REDUCED = {
     "--repeat 1000": "--repeat 1",
     # A search of fewer settings, because each is resolved again in every round.
     "aqm-congestion --local 2 --search 20000": "jumbogram-simulated --local 2 --search 40",
-    'jumbolab.run("aqm-readings", output="readings")': (
-        'jumbolab.run("aqm-readings", output="readings", repeat=2, set={'
-        '"packets": "500B", "buffer": 20, "count": "frames", "law": ["text", "fixed"], '
+    'jumbolab.run("aqm-interpretations", output="interpretations")': (
+        'jumbolab.run("aqm-interpretations", output="interpretations", repeat=2, set={'
+        '"packets": "500B", "buffer": 20, "count": "frames", "distribution": ["text", "fixed"], '
         '"min_rto": "200ms", "long": "open", "duration": "6s", "h1": "0s..3s", '
-        '"h2": "3s..6s", "all": "0s..6s", "stagger": "20ms", '
+        '"h2": "3s..6s", "all": "0s..6s", "start_interval": "20ms", '
         '"small_flows": 5, "small_start": "3s"})'
     ),
     'jumbolab.run("jumbogen-scaling", output="scaling")': (
         'jumbolab.run("jumbogen-scaling", output="scaling", repeat=2, set={'
-        '"traffic": ["flood2k", "down100m"], "frame": 9000, "gather": ["off", "t900us"]})'
+        '"traffic": ["flood2k", "down100m"], "frame": 9000, "aggregation": ["off", "t900us"]})'
     ),
     '"/shared/aqm"': '"shared"',
     "s3://bucket/aqm": "stored",

@@ -16,9 +16,9 @@ def test_an_error_in_a_file_names_file_line_key_and_value(tmp_path: Path) -> Non
     text = ask(["run", "--template"]).replace("\n[network]\n", "\n[network]\nmtuu = 12\n")
     path.write_text(text)
     line = 1 + text.splitlines().index("mtuu = 12")
-    with pytest.raises(jumbolab.JumbolabError) as refused:
+    with pytest.raises(jumbolab.JumbolabError) as rejected:
         jumbolab.run(path, output=tmp_path / "r")
-    error = refused.value
+    error = rejected.value
     assert (error.file, error.line) == (str(path), line)
     assert (error.key, error.value) == ("network.mtuu", "12")
     assert error.argument is None
@@ -27,9 +27,9 @@ def test_an_error_in_a_file_names_file_line_key_and_value(tmp_path: Path) -> Non
 
 
 def test_an_error_in_an_argument_names_argument_key_and_value(tmp_path: Path) -> None:
-    with pytest.raises(jumbolab.JumbolabError) as refused:
+    with pytest.raises(jumbolab.JumbolabError) as rejected:
         jumbolab.run("os-comparison", set={"mtu": [1500, 0]}, output=tmp_path / "r")
-    error = refused.value
+    error = rejected.value
     assert error.argument == "--set mtu=1500,0"
     assert error.key == "network.mtu"
     assert error.file is None
@@ -51,7 +51,7 @@ def test_an_option_that_is_none_is_named() -> None:
         jumbolab.predict(colour="red")
 
 
-def test_what_is_no_results_folder_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_results_folder_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(jumbolab.JumbolabError, match=r"plan\.toml"):
         jumbolab.load(tmp_path)
 

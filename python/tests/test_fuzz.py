@@ -139,7 +139,7 @@ def retyped(draw: random.Random, path: Path) -> None:
 
 
 def outcome(call: Callable[..., Any], *words: Any) -> Any:
-    """What a call gives; None if it was refused in one line."""
+    """What a call gives; None if it was rejected in one line."""
     try:
         return call(*words)
     except jumbolab.JumbolabError as error:
@@ -189,7 +189,7 @@ def places(path: Path, source: Path, other: Path) -> Iterator[tuple[random.Rando
         yield random.Random(f"{source.name} {case}"), Place(path / str(case), source, other)
 
 
-def test_a_sweep_of_damaged_storage_is_right_or_refused(
+def test_a_sweep_of_damaged_storage_is_right_or_rejected(
     client: Client, sweeps: Path, tmp_path: Path
 ) -> None:
     right = contents(sweeps / "one")
@@ -201,7 +201,7 @@ def test_a_sweep_of_damaged_storage_is_right_or_refused(
         place.assert_outside_is_as_it_was()
 
 
-def test_a_search_of_damaged_storage_is_right_or_refused(
+def test_a_search_of_damaged_storage_is_right_or_rejected(
     client: Client, sweeps: Path, tmp_path: Path
 ) -> None:
     right = contents(sweeps / "search")
@@ -213,7 +213,7 @@ def test_a_search_of_damaged_storage_is_right_or_refused(
         place.assert_outside_is_as_it_was()
 
 
-def test_damaged_results_are_right_or_refused(sweeps: Path, tmp_path: Path) -> None:
+def test_damaged_results_are_right_or_rejected(sweeps: Path, tmp_path: Path) -> None:
     right = jumbolab.load(sweeps / "one")
     trials, figures = right.trials(), right.figures().keys()
     for draw, place in places(tmp_path, sweeps / "one", sweeps / "other"):
@@ -233,7 +233,7 @@ def test_damaged_results_are_right_or_refused(sweeps: Path, tmp_path: Path) -> N
         place.assert_outside_is_as_it_was()
 
 
-def test_a_damaged_mark_is_read_or_refused(sweeps: Path, tmp_path: Path) -> None:
+def test_a_damaged_mark_is_read_or_rejected(sweeps: Path, tmp_path: Path) -> None:
     mark = sorted((sweeps / "one.store" / "shards").glob("*.json"))[0]
     path = tmp_path / "shards" / mark.name
     path.parent.mkdir()
@@ -251,7 +251,7 @@ def test_a_damaged_mark_is_read_or_refused(sweeps: Path, tmp_path: Path) -> None
             assert 0 <= done.seconds < float("inf")
 
 
-def test_damaged_text_is_read_or_refused(sweeps: Path) -> None:
+def test_damaged_text_is_read_or_rejected(sweeps: Path) -> None:
     plan = (sweeps / "one" / "plan.toml").read_bytes()
     claim = (sweeps / "one.store" / "sweep.json").read_bytes()
     for case in range(20 * CASES):

@@ -20,7 +20,7 @@ import jumbolab
 from jumbolab import _figures, _shapes
 from jumbolab._store import Store
 
-from .conftest import SHORT, STUDY, assert_same, refused
+from .conftest import SHORT, STUDY, assert_same, rejected
 from .test_search import STUDY as PLANTED
 
 PRECIOUS = b"precious\n"
@@ -67,7 +67,7 @@ def test_a_link_in_the_output_is_not_followed(
     output = tmp_path / "r"
     output.mkdir()
     (output / name).symlink_to("../victim")
-    assert "symbolic link" in str(refused(lambda: swept(client, output, storage)))
+    assert "symbolic link" in str(rejected(lambda: swept(client, output, storage)))
     assert victim.read_bytes() == PRECIOUS
 
 
@@ -95,7 +95,7 @@ def test_a_link_in_the_output_of_a_search_is_not_followed(
     for path in output.iterdir():
         path.unlink()
     (output / "plan.toml").symlink_to("../victim")
-    assert "symbolic link" in str(refused(search))
+    assert "symbolic link" in str(rejected(search))
     assert victim.read_bytes() == PRECIOUS
 
 
@@ -107,7 +107,7 @@ def test_a_subfolder_that_is_a_link_is_not_followed(client: Client, tmp_path: Pa
     output.mkdir()
     (output / "watch").symlink_to("../elsewhere")
     call = lambda: swept(client, output, tmp_path / "store", set=watching, repeat=1)  # noqa: E731
-    assert "watch" in str(refused(call))
+    assert "watch" in str(rejected(call))
     assert not list(elsewhere.iterdir())
 
 
@@ -119,7 +119,7 @@ def test_storage_in_the_output_that_is_a_link_is_not_followed(
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / ".sweep").symlink_to("../elsewhere")
     call = lambda: jumbolab.sweep(STUDY, client=client, repeat=1, output=tmp_path / "r")  # noqa: E731
-    assert ".sweep is a symbolic link" in str(refused(call))
+    assert ".sweep is a symbolic link" in str(rejected(call))
     assert not list(elsewhere.iterdir())
 
 
@@ -129,13 +129,13 @@ def test_a_file_in_storage_that_is_a_link_is_not_followed(
     for name in ("sweep.json", "cut.json", "plan.toml"):
         (storage / name).rename(storage / "kept")
         (storage / name).symlink_to(other / name)
-        assert name in str(refused(lambda: swept(client, tmp_path / "r", storage)))
+        assert name in str(rejected(lambda: swept(client, tmp_path / "r", storage)))
         (storage / "kept").replace(storage / name)
     assert not (tmp_path / "r" / "trials.jsonl").exists()
 
 
 @pytest.mark.parametrize("what", ["plan.toml", "shards", "a mark", "a journal", "sweep.json"])
-def test_what_belongs_to_another_plan_is_refused(
+def test_what_belongs_to_another_plan_is_rejected(
     what: str, client: Client, storage: Path, other: Path, tmp_path: Path
 ) -> None:
     names = sorted(path.name for path in (storage / "shards").glob("*.json"))
@@ -153,15 +153,15 @@ def test_what_belongs_to_another_plan_is_refused(
         (storage / "shards" / names[0]).with_suffix(".jsonl").write_bytes(journal.read_bytes())
     else:
         shutil.copy(other / what, storage / what)
-    said = str(refused(lambda: swept(client, tmp_path / "r", storage)))
+    said = str(rejected(lambda: swept(client, tmp_path / "r", storage)))
     assert "another" in said or "not what its worker wrote" in said
     assert not (tmp_path / "r" / "trials.jsonl").exists()
 
 
-def test_a_storage_that_holds_something_else_is_refused(client: Client, tmp_path: Path) -> None:
+def test_a_storage_that_holds_something_else_is_rejected(client: Client, tmp_path: Path) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / "thesis.tex").write_bytes(PRECIOUS)
-    said = str(refused(lambda: swept(client, tmp_path / "r", tmp_path / "store")))
+    said = str(rejected(lambda: swept(client, tmp_path / "r", tmp_path / "store")))
     assert "thesis.tex" in said
 
 
@@ -171,7 +171,7 @@ def test_output_with_the_plan_of_another_experiment_is_not_overwritten(
     (tmp_path / "r").mkdir()
     shutil.copy(other / "plan.toml", tmp_path / "r")
     before = (tmp_path / "r" / "plan.toml").read_bytes()
-    assert "another plan" in str(refused(lambda: swept(client, tmp_path / "r", storage)))
+    assert "another plan" in str(rejected(lambda: swept(client, tmp_path / "r", storage)))
     assert (tmp_path / "r" / "plan.toml").read_bytes() == before
 
 
@@ -212,7 +212,7 @@ def test_a_damaged_mark_is_one_line_with_file_and_remedy(damage: str, storage: P
     made = change(one)
     mark.write_bytes(made if isinstance(made, bytes) else json.dumps(made).encode())
     store = Store(str(storage))
-    error = refused(lambda: store.shard((one["first"], one["last"]), one["hash"]))
+    error = rejected(lambda: store.shard((one["first"], one["last"]), one["hash"]))
     assert mark.name in str(error)
     assert "remove it" in str(error)
     assert any(piece in str(error) for piece in part.split("|")), str(error)
@@ -227,7 +227,7 @@ def test_damaged_lists_of_shards_are_one_line(
     name: str, content: str, client: Client, storage: Path, tmp_path: Path
 ) -> None:
     (storage / name).write_text(content)
-    error = refused(lambda: swept(client, tmp_path / "r", storage))
+    error = rejected(lambda: swept(client, tmp_path / "r", storage))
     assert name in str(error)
     assert "remove it" in str(error)
 
@@ -242,13 +242,13 @@ def test_stray_files_in_storage_get_into_no_result(
         "000000001-000000040.json",
     ):
         (storage / "shards" / name).write_text("{}")
-    (storage / "extra-law.txt").write_text("5\n")
+    (storage / "extra-distribution.txt").write_text("5\n")
     (storage / "watch").mkdir()
     (storage / "watch" / "c01-r01-x.queue.parquet").write_text("5\n")
     results = swept(client, tmp_path / "r", storage)
     assert_same(results, whole)
     assert not (results.path / "watch").exists()
-    assert not (results.path / "extra-law.txt").exists()
+    assert not (results.path / "extra-distribution.txt").exists()
 
 
 def test_stray_parts_get_into_no_table(client: Client, tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_a_page_is_unpacked_up_to_a_limit(tmp_path: Path) -> None:
     assert page.stat().st_size < 3 << 20
     tracemalloc.start()
     try:
-        assert "the limit" in str(refused(lambda: _figures.of_page(page)))
+        assert "the limit" in str(rejected(lambda: _figures.of_page(page)))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -285,7 +285,7 @@ def test_damaged_figures_are_one_line(figures: bytes, tmp_path: Path) -> None:
     packed = base64.b64encode(zlib.compress(figures))
     page = tmp_path / "report.html"
     page.write_bytes(_figures.BEGIN + packed + _figures.END)
-    assert "report.html" in str(refused(lambda: _figures.of_page(page)))
+    assert "report.html" in str(rejected(lambda: _figures.of_page(page)))
 
 
 def test_a_table_and_a_page_of_another_run_are_made_anew(
@@ -308,8 +308,8 @@ def test_a_table_and_a_page_of_another_run_are_made_anew(
 def test_a_damaged_plan_is_one_line_at_once(text: str, tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(text)
     results = jumbolab.load(tmp_path)
-    assert "plan.toml" in str(refused(lambda: results.plan))
-    assert "plan.toml" in str(refused(lambda: results.backends))
+    assert "plan.toml" in str(rejected(lambda: results.plan))
+    assert "plan.toml" in str(rejected(lambda: results.backends))
 
 
 def test_keys_of_a_plan_may_have_quoted_parts() -> None:
@@ -318,7 +318,7 @@ def test_keys_of_a_plan_may_have_quoted_parts() -> None:
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "device", "large"])
-def test_a_plan_that_is_no_ordinary_file_is_refused_at_once(
+def test_a_plan_that_is_no_ordinary_file_is_rejected_at_once(
     kind: str, whole: jumbolab.Results, tmp_path: Path
 ) -> None:
     path = tmp_path / "plan.toml"
@@ -333,23 +333,23 @@ def test_a_plan_that_is_no_ordinary_file_is_refused_at_once(
     else:
         with path.open("wb") as file:
             file.truncate((4 << 20) + 1)
-    assert "plan.toml" in str(refused(lambda: jumbolab.load(tmp_path)))
+    assert "plan.toml" in str(rejected(lambda: jumbolab.load(tmp_path)))
 
 
 @pytest.mark.parametrize("target", [0, -1.5, float("nan"), float("inf")])
-def test_a_target_that_is_no_time_is_refused(target: float, client: Client, tmp_path: Path) -> None:
+def test_a_target_that_is_no_time_is_rejected(target: float, client: Client, tmp_path: Path) -> None:
     call = lambda: swept(client, tmp_path / "r", tmp_path / "s", target=target)  # noqa: E731
-    assert "target" in str(refused(call))
+    assert "target" in str(rejected(call))
 
 
-def test_a_search_of_no_trials_and_a_sweep_of_no_seeds_are_refused(
+def test_a_search_of_no_trials_and_a_sweep_of_no_seeds_are_rejected(
     client: Client, tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"client": client, "output": tmp_path / "r", "progress": False}
     for runs in (0, -20):
         call = lambda runs=runs: jumbolab.sweep_search(STUDY, runs=runs, **options)  # noqa: E731
-        assert "runs" in str(refused(call))
-    assert "seeds" in str(refused(lambda: jumbolab.sweep(STUDY, seeds=[], **options)))
+        assert "runs" in str(rejected(call))
+    assert "seeds" in str(rejected(lambda: jumbolab.sweep(STUDY, seeds=[], **options)))
     assert not (tmp_path / "r").exists()
 
 
@@ -368,23 +368,23 @@ def test_remote_storage_has_the_same_limits() -> None:
     store = Store("memory://limits")
     store.write("shards/a.json", b"x" * 300)
     store.write("empty", b"")
-    assert "300" not in str(refused(lambda: store.read("shards/a.json", 299)))
+    assert "300" not in str(rejected(lambda: store.read("shards/a.json", 299)))
     assert store.read("shards/a.json", 300) == b"x" * 300
     assert store.read("empty", 10) == b""
     assert store.read("missing", 10) is None
     assert (store.names("shards"), store.names("none")) == (["a.json"], [])
-    assert "not what its worker wrote" in str(refused(lambda: list(store.checked("empty", "00"))))
-    assert "remove it" in str(refused(lambda: list(store.checked("missing", "00"))))
-    assert "empty" in str(refused(lambda: store.claim("sweep.json", b"{}")))
+    assert "not what its worker wrote" in str(rejected(lambda: list(store.checked("empty", "00"))))
+    assert "remove it" in str(rejected(lambda: list(store.checked("missing", "00"))))
+    assert "empty" in str(rejected(lambda: store.claim("sweep.json", b"{}")))
 
 
-def test_nothing_stays_open_after_a_refusal(storage: Path, tmp_path: Path) -> None:
+def test_nothing_stays_open_after_a_rejection(storage: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "plan.toml")
     store = Store(str(storage))
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(40):
-        refused(lambda: jumbolab.load(tmp_path))
-        refused(lambda: store.read("shards", 9))
-        refused(lambda: store.read("sweep.json", 9))
+        rejected(lambda: jumbolab.load(tmp_path))
+        rejected(lambda: store.read("shards", 9))
+        rejected(lambda: store.read("sweep.json", 9))
         next(store.blocks("plan.toml", 1 << 20)).decode()
     assert len(list(Path("/proc/self/fd").iterdir())) < before + 40

@@ -13,7 +13,7 @@ import pytest
 import jumbolab
 from jumbolab._statistics import difference, mean, quantile
 
-from .conftest import refused
+from .conftest import rejected
 
 #: A loss that is printed as 8 and falls by 2, and a throughput that is printed as 90 and
 #: rises by 5; the loss may have been counted in frames or in packets.
@@ -179,18 +179,18 @@ def test_quantiles_and_differences_are_those_of_printed_tables() -> None:
     assert (low, high) == pytest.approx((-4 - half, -4 + half))
 
 
-def test_what_cannot_be_ranked_is_refused() -> None:
+def test_what_cannot_be_ranked_is_rejected() -> None:
     study = Study([trial(0, 1, (8.0, 8.0), 90.0)])
-    error = refused(lambda: jumbolab.nearest(study, {"": {"throughput": (90.0, 0.0)}}))
+    error = rejected(lambda: jumbolab.nearest(study, {"": {"throughput": (90.0, 0.0)}}))
     assert "write one, not 0" in error.message
-    error = refused(lambda: jumbolab.nearest(study, {"": {"carried": (90.0, 1.0)}}))
+    error = rejected(lambda: jumbolab.nearest(study, {"": {"carried": (90.0, 1.0)}}))
     assert "no trial has a metric carried" in error.message
-    error = refused(lambda: jumbolab.front(study, lower=["throughput"]))
+    error = rejected(lambda: jumbolab.front(study, lower=["throughput"]))
     assert "two metrics" in error.message
     both = {"lower": ["frame_loss"], "higher": ["throughput"]}
-    error = refused(lambda: jumbolab.front(study, **both, within=["mtu"]))
+    error = rejected(lambda: jumbolab.front(study, **both, within=["mtu"]))
     assert "the factors are setting, queue" in error.message
-    assert "no pairs" in refused(lambda: jumbolab.apart([1.0], 1.0)).message
+    assert "no pairs" in rejected(lambda: jumbolab.apart([1.0], 1.0)).message
 
 
 def test_a_front_of_a_run_names_its_factors(whole: jumbolab.Results) -> None:

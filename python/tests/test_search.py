@@ -23,9 +23,9 @@ link = "emulated"
 loss = "1%"
 [traffic]
 size = "100kB"
-preroll = "0B"
+warmup = "0B"
 echo = "off"
-cpu_size = "0B"
+cpu_bytes = "0B"
 [sweep]
 "network.mtu" = [1500, 9000]
 [trials]
@@ -38,16 +38,16 @@ at_least = 600
 [[unstated]]
 name = "network.rate"
 values = ["1gbit", "10mbit"]
-because = "it is not said"
+reason = "it is not said"
 [[unstated]]
 name = "tcp.agent"
 values = ["standard", "linux", "sack1", "tahoe"]
-because = "none is named"
+reason = "none is named"
 [[unstated]]
 name = "network.delay"
 values = ["10us"]
 range = { from = "20us", to = "80us", steps = 3, scale = "log" }
-because = "one building"
+reason = "one building"
 """
 
 #: More than there is to run.

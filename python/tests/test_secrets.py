@@ -70,7 +70,7 @@ def test_a_secret_is_hidden_in_every_form() -> None:
         "Bearer%20T%2Fk%3D%3D",
     ):
         assert form not in secrets.hide(f"x {form} y")
-    assert secrets.hide("a refused connection") == "a refused connection"
+    assert secrets.hide("a rejected connection") == "a rejected connection"
     assert Secrets("x", {"key": "ab"}).hide("cab") == "***"
 
 

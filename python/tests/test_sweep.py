@@ -154,7 +154,7 @@ def test_an_unknown_experiment_is_one_exception(client: Client, tmp_path: Path) 
     assert not (tmp_path / "r").exists()
 
 
-def test_a_plan_that_ends_by_its_results_is_refused(client: Client, tmp_path: Path) -> None:
+def test_a_plan_that_ends_by_its_results_is_rejected(client: Client, tmp_path: Path) -> None:
     with pytest.raises(jumbolab.JumbolabError, match=r"trials\.until"):
         swept(client, tmp_path / "r", set={**SHORT, "trials.until": "ci<=5%"})
 
@@ -164,7 +164,7 @@ def test_storage_that_cannot_be_written_is_one_exception(client: Client, tmp_pat
         swept(client, tmp_path / "r", storage="/sys/jumbolab")
 
 
-def test_storage_of_another_plan_is_refused(client: Client, tmp_path: Path) -> None:
+def test_storage_of_another_plan_is_rejected(client: Client, tmp_path: Path) -> None:
     storage = str(tmp_path / "store")
     swept(client, tmp_path / "r", storage=storage, repeat=1)
     with pytest.raises(jumbolab.JumbolabError, match="another plan"):
@@ -205,10 +205,10 @@ def test_a_worker_whose_disk_is_full_is_one_exception(tmp_path: Path) -> None:
         cluster(1, JUMBOLAB_BIN=str(full)) as client,
         pytest.raises(
             jumbolab.JumbolabError, match=r"No space left on device|the disk is full"
-        ) as refused,
+        ) as rejected,
     ):
         swept(client, tmp_path / "r", repeat=200, storage=str(tmp_path / "store"), target=60)
-    assert "worker tcp://" in str(refused.value)
+    assert "worker tcp://" in str(rejected.value)
     # With room the same call goes on.
     with cluster(1) as client:
         swept(client, tmp_path / "r", repeat=200, storage=str(tmp_path / "store"), target=60)

@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_backend_are_numbered_and_those_of_another_experiment_refused() {
+    fn runs_of_one_backend_are_numbered_and_those_of_another_experiment_rejected() {
         let [sim, live] = two();
         let three = [sim.clone(), live.clone(), sim.clone()];
         assert_eq!(joined(&three).unwrap().names, ["sim 1", "netns", "sim 2"]);

@@ -198,9 +198,9 @@ fn why_not(plan: &Plan, claim: &Assertion) -> String {
         let wanted = with(&cell.factors, than);
         plan.cells.iter().find(|other| other.factors == wanted)
     });
-    let mut refused = about().chain(others);
-    let refused = refused.find_map(|cell| cell.setting.as_ref().err());
-    refused.map_or_else(
+    let mut rejected = about().chain(others);
+    let rejected = rejected.find_map(|cell| cell.setting.as_ref().err());
+    rejected.map_or_else(
         || "no cell that it is about was measured".to_owned(),
         |why| why.trim_start_matches(NOT_HERE).to_owned(),
     )

@@ -49,7 +49,7 @@ pub(crate) fn resolution(
 
 /// The bytes over which CPU time is metered, if any.
 fn bytes_metered(setting: &Setting) -> Option<f64> {
-    Some(setting.traffic.transfer()?.cpu_size.get())
+    Some(setting.traffic.transfer()?.cpu_bytes.get())
         .filter(|&bytes| bytes > 0)
         .map(|bytes| bytes as f64)
 }

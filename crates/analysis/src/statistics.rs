@@ -285,8 +285,8 @@ struct Student(StudentsT);
 /// freedom; they get one, the widest distribution of two values.
 fn student(freedom: f64) -> Student {
     let freedom = if freedom > 0.0 { freedom } else { 1.0 };
-    let law = StudentsT::new(0.0, 1.0, freedom);
-    Student(law.expect("the degrees of freedom are positive"))
+    let distribution = StudentsT::new(0.0, 1.0, freedom);
+    Student(distribution.expect("the degrees of freedom are positive"))
 }
 
 impl Student {

@@ -1,4 +1,4 @@
-//! The worker process in a node of the test bed, and trials between two of them.
+//! The worker process in a node of the test network, and trials between two of them.
 
 mod between;
 mod clocks;
@@ -19,7 +19,7 @@ pub(crate) use requests::*;
 /// The role of the worker, as [`os::worker::Command::local`] takes it.
 pub(crate) const ROLE: &str = "node";
 
-/// The meters of an agent's host at one instant.
+/// The meters of an agent's host at one time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct HostSample {
     /// The processor time of the agent since its start.
@@ -52,7 +52,7 @@ pub enum Failure {
     /// Other work on the machine disturbed the trial so far that it has no
     /// result; the next trial can run.
     Disturbed(String),
-    /// The test bed is unusable, or the user asked to stop.
+    /// The test network is unusable, or the user asked to stop.
     Lost(anyhow::Error),
 }
 

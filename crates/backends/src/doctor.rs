@@ -1,7 +1,7 @@
 //! Checks this machine for runs: available backends, missing features with
 //! remedies, and the precision of its timing.
 //!
-//! [`Facts`] are gathered first; [`judge`] derives checks from them alone.
+//! [`Facts`] are aggregated first; [`judge`] derives checks from them alone.
 
 pub(crate) mod attempt;
 mod backends;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use units::Span;
 
-pub use attempt::{Ability, Attempt, Carriage, Inside, Step, Trial};
+pub use attempt::{Ability, Attempt, Encapsulation, Inside, Step, Trial};
 pub use facts::{Clock, Facts, Load};
 
 /// The result of a check.

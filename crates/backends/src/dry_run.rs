@@ -16,12 +16,12 @@ const OVERHEAD_SECONDS: f64 = 0.1;
 pub fn summary(plan: &Plan) -> String {
     let mut text = format!("{}: {}\n", plan.name, plan.title);
     for cell in &plan.cells {
-        let fate = match &cell.setting {
+        let outcome = match &cell.setting {
             Ok(setting) => format!("{} trials of {}", plan.repeat, traffic(setting)),
             Err(reason) => reason.clone(),
         };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "  {}: {fate}", cell.factors);
+        let _ = writeln!(text, "  {}: {outcome}", cell.factors);
     }
     let settings = plan
         .cells
@@ -108,7 +108,7 @@ fn seconds(setting: &Setting) -> Option<f64> {
     // One-way goodput, echoes, then the metered transfer, each after its
     // pre-roll.
     let passes = 2 + u64::from(transfer.echo != Echo::Off);
-    let bytes = transfer.size * passes + transfer.cpu_size + transfer.preroll * (passes + 1);
+    let bytes = transfer.size * passes + transfer.cpu_bytes + transfer.warmup * (passes + 1);
     let at_goodput = |megabits: f64| bytes.bits() as f64 / (megabits * 1e6);
     let carrying = match predicted::goodput(setting) {
         Some(megabits) => at_goodput(megabits),

@@ -1,4 +1,4 @@
-//! A gateway at the edge of a domain in a test bed: a worker in the router's namespace.
+//! A gateway at the edge of a domain in a test network: a worker in the router's namespace.
 
 #[cfg(feature = "gateway")]
 #[path = "edge_gateway/gateway.rs"]

@@ -1,4 +1,4 @@
-//! The emulator of a test bed's links: a worker in the namespace of their interfaces.
+//! The emulator of a test network's links: a worker in the namespace of their interfaces.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use emulator::{Cross, EmulatedLink, Emulator, Observation, Report};
-use link::{Event, Fate};
+use link::{Event, PacketOutcome};
 use os::request::{self, Reply, Request};
 use os::worker::Command;
 use os::{Namespace, Worker, clock, kernel_clock};
@@ -54,7 +54,7 @@ impl Emulation {
         call(&mut self.worker, NAME, request)
     }
 
-    /// Hands the observations of `link` to `take`, each with the instant at which
+    /// Hands the observations of `link` to `take`, each with the time at which
     /// CLOCK_MONOTONIC showed `begin` nanoseconds.
     pub(crate) fn observations(
         &mut self,
@@ -122,7 +122,7 @@ os::requests! {
         this.emulator.begin_cross(&cross, seed)?;
     }
     /// Report the window of a recorded link, in the direction from its first end to its
-    /// second, between two instants in nanoseconds of the wall clock since 1970.
+    /// second, between two times in nanoseconds of the wall clock since 1970.
     Window(link: usize, from: u64, to: u64) -> Option<LinkWindow> { this.window(link, from, to) }
 
     /// Keep observations of these links from now on, with the headers of packets where that is
@@ -189,7 +189,7 @@ impl Emulating {
         events.window(from, to)
     }
 
-    /// Writes the fates of the packets of the trial.
+    /// Writes the outcomes of the packets of the trial.
     fn keep(&self, events: &[(usize, usize, Event)], files: &[(usize, PathBuf)]) -> Result<()> {
         for &(link, ref path) in files {
             let described = self.links.get(link).context("unknown link number")?;
@@ -226,9 +226,12 @@ fn link_events(
         .filter(|(index, direction, _)| (*index, *direction) == (number, 0));
     for (_, _, event) in of_direction {
         link.come(event.arrival);
-        match event.fate {
-            Fate::Dropped | Fate::TooBig => link.drop(event.at),
-            Fate::Delivered | Fate::Duplicated | Fate::Lost | Fate::Damaged => {
+        match event.outcome {
+            PacketOutcome::Dropped | PacketOutcome::TooBig => link.drop(event.at),
+            PacketOutcome::Delivered
+            | PacketOutcome::Duplicated
+            | PacketOutcome::Lost
+            | PacketOutcome::Damaged => {
                 link.begin(event.at, direction.busy(Bytes::new(event.size)));
             }
         }

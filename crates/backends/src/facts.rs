@@ -1,4 +1,4 @@
-//! Gathers the facts of a run: this program and this machine.
+//! Collects the facts of a run: this program and this machine.
 
 #[cfg(target_os = "linux")]
 mod machine;
@@ -10,9 +10,9 @@ use plan::{Backend, RunFacts};
 #[cfg(target_os = "linux")]
 pub(crate) use machine::{of_interface, of_machine, of_named_host};
 
-/// The facts of a run in `backend`, gathered before the sandbox is entered, so
+/// The facts of a run in `backend`, aggregated before the sandbox is entered, so
 /// that they describe the user's own process. Simulated results do not depend
-/// on the machine, so its facts are not gathered for the simulator; machines that the
+/// on the machine, so its facts are not aggregated for the simulator; machines that the
 /// user names are described by their agents.
 ///
 /// # Errors

@@ -42,7 +42,7 @@ impl HostReport {
     }
 }
 
-/// Connects to a machine and gathers what it can do. The program is copied there if it
+/// Connects to a machine and aggregates what it can do. The program is copied there if it
 /// is not there.
 ///
 /// # Errors

@@ -43,7 +43,7 @@ pub mod testbed;
 #[cfg(target_os = "linux")]
 pub mod worker;
 
-/// Why a build without the feature `gateway` refuses, and the remedy.
+/// Why a build without the feature `gateway` rejects, and the remedy.
 pub const NO_GATEWAY: &str = "this build has no gateway; build it with the feature `gateway`";
 
 /// Whether this build has a gateway.

@@ -11,4 +11,4 @@ mod window;
 pub(crate) use emulated::EmulatedCounts;
 pub(crate) use losses::{Attributed, Losses};
 pub(crate) use series::Series;
-pub(crate) use window::{GatherMetrics, Window};
+pub(crate) use window::{AggregatorMetrics, Window};

@@ -41,7 +41,7 @@ impl LinkEvents {
         self.dropped.push(at);
     }
 
-    /// The metrics from one instant to another; `None` if no packet arrived
+    /// The metrics from one time to another; `None` if no packet arrived
     /// between them.
     pub(crate) fn window(&self, from: Time, to: Time) -> Option<LinkWindow> {
         let length = to.since(from)?.as_secs_f64();

@@ -1,4 +1,4 @@
-//! Recordings: the fate of every frame on an emulated link, as a CSV file for
+//! Recordings: the outcome of every frame on an emulated link, as a CSV file for
 //! replay (docs/reference/formats.md).
 
 mod read;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use files::Folder;
-use link::{Fate, Reseed, Settings};
+use link::{PacketOutcome, Reseed, Settings};
 use queue::Reason;
 use serde::{Deserialize, Serialize};
 use units::Time;
@@ -28,22 +28,22 @@ const SEEDS_LAST: u32 = 2;
 const MAGIC: &str = "# jumbolab recording ";
 
 /// The prefix of lines about random streams: direction, packets before,
-/// instant, seed.
+/// time, seed.
 const CHANCE: &str = "# chance ";
 
 /// The last line of a whole recording.
 const END: &str = "# end";
 
 /// The names of the columns.
-const COLUMNS: &str = "arrival_ps,left_ps,way,size,flow,fate,number,reason,marked,class,precedence,markable,tags,live,served_ps";
+const COLUMNS: &str = "arrival_ps,left_ps,direction,size,flow,outcome,number,reason,marked,class,precedence,markable,tags,live,served_ps";
 
-/// The fate of a packet that was still waiting at the end.
+/// The outcome of a packet that was still waiting at the end.
 const WAITING: &str = "waiting";
 
 /// The description of a recorded link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The origin of all instants, on the clock that the link was given.
+    /// The origin of all times, on the clock that the link was given.
     pub origin: Time,
     /// The link of each direction.
     pub directions: [Settings; 2],
@@ -81,14 +81,14 @@ impl ArtifactDir<'_> {
     }
 }
 
-const fn word(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Delivered => "delivered",
-        Fate::Duplicated => "duplicated",
-        Fate::Dropped => "dropped",
-        Fate::Lost => "lost",
-        Fate::Damaged => "damaged",
-        Fate::TooBig => "too-big",
+const fn word(outcome: PacketOutcome) -> &'static str {
+    match outcome {
+        PacketOutcome::Delivered => "delivered",
+        PacketOutcome::Duplicated => "duplicated",
+        PacketOutcome::Dropped => "dropped",
+        PacketOutcome::Lost => "lost",
+        PacketOutcome::Damaged => "damaged",
+        PacketOutcome::TooBig => "too-big",
     }
 }
 

@@ -18,9 +18,9 @@ pub use settings::{Variant, variants};
 /// recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Agreement {
-    /// Packets with a recorded fate.
+    /// Packets with a recorded outcome.
     pub compared: usize,
-    /// Packets with the same fate, reason and mark at the same instant.
+    /// Packets with the same outcome, reason and mark at the same time.
     pub agreed: usize,
     /// The first packet that differs.
     pub first: Option<Difference>,
@@ -31,7 +31,7 @@ pub struct Agreement {
 pub struct Difference {
     /// Its number among the packets of its direction.
     pub number: u64,
-    /// The instant of arrival.
+    /// The time of arrival.
     pub arrival: Time,
     pub recorded: Decision,
     pub replayed: Decision,
@@ -97,11 +97,11 @@ fn queue<'a>(
     direction: usize,
     settings: Option<String>,
 ) -> ReplayedQueue {
-    let (fates, waits) = summary::summary(decided.clone());
+    let (outcomes, waits) = summary::summary(decided.clone());
     ReplayedQueue {
         direction,
         settings,
-        fates,
+        outcomes,
         waits,
         over_time: summary::over_time(decided),
     }
@@ -170,7 +170,7 @@ fn note(decided: &mut [Option<Decision>], events: Vec<Event>, origin: Time) {
         if let Some(decision) = decided.get_mut(place) {
             *decision = Some(Decision {
                 at: Time::ZERO + event.at.since(origin).unwrap_or_default(),
-                fate: event.fate,
+                outcome: event.outcome,
                 reason: event.reason,
                 marked: event.marked,
             });

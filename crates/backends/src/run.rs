@@ -42,7 +42,7 @@ use order::{Places, Slot, further, order};
 pub use order::{sort, trial_ids};
 
 /// The number of consecutive failures that ends a run. So many failures point
-/// to the test bed, not to the trials.
+/// to the test network, not to the trials.
 const MOST_FAILURES_IN_A_ROW: u32 = 5;
 
 /// Receives the progress of a run.
@@ -181,7 +181,7 @@ impl Bench {
     /// and on request those that failed.
     ///
     /// # Errors
-    /// The journal cannot be written, the test bed cannot be built, or the user
+    /// The journal cannot be written, the test network cannot be built, or the user
     /// asked to stop. Earlier trials are kept.
     pub fn run(
         &mut self,
@@ -241,7 +241,7 @@ impl Bench {
     /// it wants no more. Files of single packets go to `results`.
     ///
     /// # Errors
-    /// Where `keep` fails, the test bed is lost, or someone asked to stop.
+    /// Where `keep` fails, the test network is lost, or someone asked to stop.
     pub(crate) fn each(
         &mut self,
         plan: &Plan,
@@ -279,7 +279,7 @@ impl TrialSink<'_> {
 
     fn keep(&mut self, trial: Trial) -> Result<()> {
         // A trial that failed because the machine was busy says nothing of the
-        // test bed.
+        // test network.
         self.failures = match trial.failure {
             Some(_) if trial.is_disturbed() => self.failures,
             Some(_) => self.failures + 1,

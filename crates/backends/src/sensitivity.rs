@@ -13,7 +13,9 @@ mod record;
 use std::collections::BTreeSet;
 
 use analysis::sensitivity::findings::{Asked, Findings};
-use analysis::sensitivity::questions::{self, Question, Readings, cells, metrics, readings};
+use analysis::sensitivity::questions::{
+    self, Interpretations, Question, cells, interpretations, metrics,
+};
 use analysis::sensitivity::search::{Search, Task};
 use analysis::sensitivity::{Point, Space};
 use anyhow::{Result, bail};
@@ -47,7 +49,7 @@ pub struct Study {
     experiment: Experiment,
     plan: Plan,
     questions: Vec<Question>,
-    readings: Readings,
+    interpretations: Interpretations,
     /// The cells that are run at each point.
     cells: Vec<usize>,
     /// The metrics that are kept.
@@ -94,7 +96,7 @@ impl Study {
         }
         let study = Self {
             questions: questions::questions(&plan),
-            readings: readings(&plan),
+            interpretations: interpretations(&plan),
             cells: cells(&plan),
             metrics: metrics(&plan),
             experiment,
@@ -152,7 +154,7 @@ impl Study {
 /// budget is used up. Trials that the folder holds are in the budget of runs.
 ///
 /// # Errors
-/// When the journal cannot be written, the test bed is lost, or someone asked to
+/// When the journal cannot be written, the test network is lost, or someone asked to
 /// stop; what was measured before is kept.
 pub fn run(
     study: &Study,
@@ -294,9 +296,9 @@ impl Study {
         let asked = Asked {
             plan: &self.plan,
             questions: &self.questions,
-            readings: self.readings.readings(),
+            interpretations: self.interpretations.interpretations(),
             runs: trials.len(),
-            refused: records.refused(),
+            rejected: records.rejected(),
             is_complete,
         };
         let points = records.ran(self, |point| search.is_sampled(point));

@@ -1,4 +1,4 @@
-//! Runs a program of the user in a node of a test bed, optionally with
+//! Runs a program of the user in a node of a test network, optionally with
 //! companion programs in other nodes.
 
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ use plan::{Backend, Cell, Plan, Setting};
 use crate::backend::netns::{Netns, TestbedHandle};
 use crate::measure::{ended, until_ready};
 
-/// The backend whose test beds shells can use.
+/// The backend whose test networks shells can use.
 pub const BACKEND: Backend = Backend::Netns;
 
 /// The exit codes of shells for a program that cannot be run and for one that
@@ -27,7 +27,7 @@ const NOT_FOUND: u8 = 127;
 /// The number that shells add to the signal that ended a program.
 const BY_SIGNAL: i32 = 128;
 
-/// The programs to run, and their test bed.
+/// The programs to run, and their test network.
 #[derive(Debug)]
 pub struct ShellRequest {
     setting: Setting,
@@ -53,7 +53,7 @@ pub fn choose(plan: &Plan) -> Result<(Setting, Option<String>)> {
             .iter()
             .find_map(|cell| cell.setting.as_ref().err());
         bail!(
-            "no cell of {} has a test bed here: {}",
+            "no cell of {} has a test network here: {}",
             plan.name,
             reasons.map_or("the plan has no cells", String::as_str)
         );
@@ -61,7 +61,7 @@ pub fn choose(plan: &Plan) -> Result<(Setting, Option<String>)> {
     let others: Vec<&Cell> = cells.collect();
     let note = others.last().map(|last| {
         format!(
-            "the test bed of {}, the first of {} cells{}",
+            "the test network of {}, the first of {} cells{}",
             first.factors,
             others.len() + 1,
             difference(first, last)
@@ -86,7 +86,7 @@ fn difference(first: &Cell, other: &Cell) -> String {
 }
 
 impl ShellRequest {
-    /// `command` in `node` of the test bed of `setting`, with companions
+    /// `command` in `node` of the test network of `setting`, with companions
     /// written as `NODE=COMMAND`.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl ShellRequest {
     }
 }
 
-/// The error for `{router}` in a test bed without a router.
+/// The error for `{router}` in a test network without a router.
 const NO_ROUTER: &str = "{router} stands for an address, and only shape = \"routed\" has a router; write another node: --set network.shape=routed";
 
 fn companion(network: &Network, text: &str) -> Result<(String, CommandLine), String> {
@@ -136,14 +136,14 @@ fn known_node(network: &Network, node: &str) -> Result<(), String> {
     match names.iter().any(|name| name == node) {
         true => Ok(()),
         false => Err(format!(
-            "the test bed has no node `{}`; name one of {}",
+            "the test network has no node `{}`; name one of {}",
             node.escape_debug(),
             names.join(", ")
         )),
     }
 }
 
-/// A test bed and the request to run in it.
+/// A test network and the request to run in it.
 pub struct Shell {
     // Dropped first: they must end before the sandbox's init process.
     companions: Vec<Tool>,
@@ -162,7 +162,7 @@ pub struct Exit {
 }
 
 impl Shell {
-    /// Enters the sandbox and builds the test bed.
+    /// Enters the sandbox and builds the test network.
     ///
     /// # Errors
     /// One line of text with the remedy if this machine forbids it.

@@ -23,7 +23,7 @@ impl StallMeter {
     /// Starts the worker.
     ///
     /// # Errors
-    /// The kernel refuses to start it.
+    /// The kernel rejects to start it.
     pub(crate) fn start() -> Result<Self> {
         let worker = Worker::spawn(Command::local(None, ROLE))?;
         Ok(Self { worker })

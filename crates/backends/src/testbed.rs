@@ -1,4 +1,4 @@
-//! Test beds: network namespaces on this machine, in a row or as a graph.
+//! Test networks: network namespaces on this machine, in a row or as a graph.
 
 mod addressing;
 mod advertise;
@@ -54,7 +54,7 @@ impl Testbed {
     pub fn build(path: &Path) -> Result<Self> {
         Self::build_with(path, |_, _| {
             Err(Error::new(
-                "building the test bed",
+                "building the test network",
                 "nothing emulates its links",
             ))
         })
@@ -65,7 +65,7 @@ impl Testbed {
     /// separate namespace, and returns when it carries frames.
     ///
     /// # Errors
-    /// If the kernel refuses a step, or does not do a step that it acknowledged; the
+    /// If the kernel rejects a step, or does not do a step that it acknowledged; the
     /// errors of `emulate`.
     pub fn build_with<E: From<Error>>(
         path: &Path,
@@ -73,7 +73,7 @@ impl Testbed {
     ) -> std::result::Result<Self, E> {
         if path.ip == IpVersion::V6 && !FilePath::new("/proc/sys/net/ipv6").exists() {
             return Err(Error::new(
-                "building the test bed",
+                "building the test network",
                 "IPv6 is switched off in this kernel; measure over IPv4 with network.ip = 4",
             )
             .into());

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_verdict_is_refused() {
+    fn an_unknown_verdict_is_rejected() {
         let line = r#"{"jump":"a","verdict":"perhaps","holds":0,"settings":1,"seen":""}"#;
         assert!(serde_json::from_str::<OfJump>(line).is_err());
         let line = line.replace("perhaps", "reproduced");

@@ -173,6 +173,21 @@ pub enum Cell {
         words: String,
         tone: Tone,
     },
+    /// A value and its interval on an axis that the column shares, drawn on a page.
+    Range(Option<Range>),
+    /// The ticks of that axis, on a page: their places from 0 to 1, and their labels.
+    Axis(Vec<(f64, String)>),
+}
+
+/// A value and its interval as places on an axis, from 0 to 1.
+#[derive(Clone, Debug)]
+pub struct Range {
+    pub low: f64,
+    pub value: f64,
+    pub high: f64,
+    /// The place of no change.
+    pub zero: f64,
+    pub tone: Tone,
 }
 
 /// One remark on a row.

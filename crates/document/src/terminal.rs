@@ -307,6 +307,7 @@ fn written(cell: &Cell) -> String {
             let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
             words.join("; ")
         }
+        Cell::Range(_) | Cell::Axis(_) => String::new(),
         Cell::Change {
             percent,
             interval,

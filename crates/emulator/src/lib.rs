@@ -3,8 +3,8 @@
 //!
 //! Frames are received and sent through packet sockets, which need no privilege beyond
 //! CAP_NET_RAW. An arrival is timed by the kernel's timestamp, not by the wake-up of
-//! this process. The instant of a departure follows from arrivals, sizes and the rate
-//! alone; its actual timing error is measured. One thread serves all links of a test bed:
+//! this process. The time of a departure follows from arrivals, sizes and the rate
+//! alone; its actual timing error is measured. One thread serves all links of a test network:
 //! it sleeps until shortly before the next departure and polls for the rest.
 
 mod end;
@@ -21,7 +21,7 @@ use std::os::fd::BorrowedFd;
 
 use link::Direction;
 use link::middlebox::{Outcome, Rule};
-use link::{BadSettings, Counters, Delivery, Fate, Settings};
+use link::{BadSettings, Counters, Delivery, PacketOutcome, Settings};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 
@@ -39,7 +39,7 @@ use os::kernel_clock::Mapping;
 use os::netlink::Route;
 pub use os::pacing::Scheduling;
 use os::pacing::{Poller, Round, Stop};
-pub use os::port::Refused;
+pub use os::port::Rejected;
 use os::port::{Port, Purpose};
 use os::sys::packet::BATCH;
 use timing_error::TimingError;
@@ -70,10 +70,10 @@ pub struct EmulatedLink {
 /// The counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DirectionReport {
-    /// Packets by fate.
+    /// Packets by outcome.
     pub counters: Counters,
     /// Packets that the interface in front of it could not pass on.
-    pub refused: Refused,
+    pub rejected: Rejected,
     /// Packets in its queue at the moment.
     pub backlog: Backlog,
     /// The cross traffic among its packets.
@@ -87,7 +87,7 @@ impl Report {
         let directions = self.links.iter_mut().flatten();
         for (direction, before) in directions.zip(earlier.links.iter().flatten()) {
             direction.counters = direction.counters.since(&before.counters);
-            direction.refused = direction.refused.since(before.refused);
+            direction.rejected = direction.rejected.since(before.rejected);
             direction.crossed = direction.crossed.since(&before.crossed);
         }
         self.cpu = self.cpu - earlier.cpu;
@@ -112,11 +112,13 @@ impl Report {
         }
     }
 
-    /// The number of packets with `fate` on all links, without cross traffic.
-    pub fn of(&self, fate: Fate) -> u64 {
+    /// The number of packets with `outcome` on all links, without cross traffic.
+    pub fn of(&self, outcome: PacketOutcome) -> u64 {
         let directions = self.links.iter().flatten();
         directions
-            .map(|direction| direction.counters.of(fate) - direction.crossed.counters.of(fate))
+            .map(|direction| {
+                direction.counters.of(outcome) - direction.crossed.counters.of(outcome)
+            })
             .sum()
     }
 }
@@ -147,7 +149,7 @@ pub struct Emulator {
     pool: Pool,
     /// Departures sent with one system call; kept for its allocation.
     batch: Vec<Frame>,
-    /// The due instant of each of them.
+    /// The due time of each of them.
     due: Vec<Time>,
     /// Notifications about oversized frames, sent back to their sources; kept for its
     /// allocation.
@@ -277,7 +279,7 @@ impl Emulator {
                     // Before the counters, because this updates them.
                     crossed: driver.crossed(now),
                     counters: driver.counters(),
-                    refused: link.ports[direction].refused(),
+                    rejected: link.ports[direction].rejected(),
                     backlog: driver.backlog(),
                 }
             };

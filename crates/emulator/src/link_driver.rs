@@ -1,15 +1,17 @@
 //! The driver of one direction of an emulated link, with the cross traffic that shares
 //! it.
 //!
-//! Packets of cross traffic are generated here, at the instants of their schedule, and
+//! Packets of cross traffic are generated here, at the times of their schedule, and
 //! end at the far end: they take room in the queue and time on the wire, but cost the
 //! kernel nothing. Even if the emulator wakes up late, they enter the queue in the
 //! right order among the frames that the kernel timestamped.
 
 use std::iter::Peekable;
 
-use link::{Arrival, BadSettings, Counters, Delivery, Event, Fate, Link, Reseed, Settings};
-use meter::departures::{Law, Schedule};
+use link::{
+    Arrival, BadSettings, Counters, Delivery, Event, Link, PacketOutcome, Reseed, Settings,
+};
+use meter::departures::{Distribution, Schedule};
 use queue::{Backlog, Packet};
 use units::{Bytes, Framing, Seed, Span, Time};
 use wire::too_big::TooBig;
@@ -25,15 +27,15 @@ pub struct Cross {
     /// 0: from the link's first interface to the second; 1: back.
     pub direction: usize,
     /// Gaps between arrivals, in picoseconds.
-    pub gaps: Law,
+    pub gaps: Distribution,
     /// Bytes of frames, from the destination address to the FCS.
-    pub sizes: Law,
+    pub sizes: Distribution,
 }
 
 /// The counters of cross traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Crossed {
-    /// Its packets by fate. The counters of the direction include them.
+    /// Its packets by outcome. The counters of the direction include them.
     pub counters: Counters,
     /// Bytes of wire offered, preamble and gap included.
     pub offered: Bytes,
@@ -60,7 +62,7 @@ pub(super) struct LinkDriver {
     link: Link<Frame, Observer>,
     /// Whether frames take the time of their framing.
     framed: bool,
-    /// The instant up to which all arrivals have been read.
+    /// The time up to which all arrivals have been read.
     known: Time,
     /// Number of packets delivered.
     out: u64,
@@ -79,7 +81,7 @@ pub(super) struct LinkDriver {
 /// Cross traffic that has not been stopped.
 struct Running {
     schedule: Peekable<Schedule>,
-    /// The instant up to which [`Crossed::lasted`] counts its time.
+    /// The time up to which [`Crossed::lasted`] counts its time.
     counted: Time,
 }
 
@@ -146,7 +148,13 @@ impl LinkDriver {
     }
 
     /// Starts cross traffic.
-    pub(super) fn begin_cross(&mut self, now: Time, gaps: Law, sizes: Law, seed: Seed) {
+    pub(super) fn begin_cross(
+        &mut self,
+        now: Time,
+        gaps: Distribution,
+        sizes: Distribution,
+        seed: Seed,
+    ) {
         self.watch();
         self.cross = Some(Running {
             schedule: Schedule::new(now, gaps, sizes, seed).peekable(),
@@ -200,7 +208,7 @@ impl LinkDriver {
         self.known = self.known.max(instant);
     }
 
-    /// The instant up to which all arrivals have been read.
+    /// The time up to which all arrivals have been read.
     pub(super) const fn known(&self) -> Time {
         self.known
     }
@@ -217,7 +225,7 @@ impl LinkDriver {
         }
     }
 
-    /// The instant of the next delivery of a frame; cross traffic does not count.
+    /// The time of the next delivery of a frame; cross traffic does not count.
     pub(super) fn next_timeout(&mut self) -> Option<Time> {
         // Unclaimed events must not accumulate.
         self.settle();
@@ -260,15 +268,18 @@ impl LinkDriver {
         for event in self.link.take_events() {
             if event.flow == Frame::FILLER {
                 let counters = &mut self.crossed.counters;
-                counters.fates[event.fate as usize] += 1;
+                counters.outcomes[event.outcome as usize] += 1;
                 counters.marked += u64::from(event.marked);
                 if let Some(reason) = event.reason {
                     counters.dropped[reason as usize] += 1;
                 }
-                let copies = match event.fate {
-                    Fate::Delivered => 1,
-                    Fate::Duplicated => 2,
-                    Fate::Dropped | Fate::Lost | Fate::Damaged | Fate::TooBig => 0,
+                let copies = match event.outcome {
+                    PacketOutcome::Delivered => 1,
+                    PacketOutcome::Duplicated => 2,
+                    PacketOutcome::Dropped
+                    | PacketOutcome::Lost
+                    | PacketOutcome::Damaged
+                    | PacketOutcome::TooBig => 0,
                 };
                 counters.bytes += event.size * copies;
                 if copies > 0 {
@@ -298,8 +309,13 @@ fn answer(link: &mut Link<Frame, Observer>, at: Time, frame: &Frame, pool: &Pool
 
 /// Packets in the queue or in flight.
 fn inside(counters: &Counters, out: u64) -> u64 {
-    let gone = [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig];
-    let gone: u64 = gone.iter().map(|&fate| counters.of(fate)).sum();
+    let gone = [
+        PacketOutcome::Dropped,
+        PacketOutcome::Lost,
+        PacketOutcome::Damaged,
+        PacketOutcome::TooBig,
+    ];
+    let gone: u64 = gone.iter().map(|&outcome| counters.of(outcome)).sum();
     counters.arrived - gone - out
 }
 

@@ -1,6 +1,6 @@
 //! Observations of the packets in front of an emulated link, by direction.
 
-use link::{Entered, Fate, LinkObserver, QueueState};
+use link::{Entered, LinkObserver, PacketOutcome, QueueState};
 use queue::{AverageQueue, Packet, Reason};
 use units::Time;
 use wire::frame::Ports;
@@ -22,14 +22,14 @@ impl From<Ports> for Head {
     }
 }
 
-/// An event in front of a link. Instants are on the monotonic clock.
+/// An event in front of a link. Times are on the monotonic clock.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Observation {
     /// A frame with this many packets of senders arrived, and found this average; `None`
     /// for disciplines without one. The headers of its packets if they are kept, `None` for
     /// a packet of another protocol.
     Arrived(Time, u32, Option<AverageQueue>, Vec<Option<Head>>),
-    /// A frame with this many packets of senders, which arrived at the first instant, is
+    /// A frame with this many packets of senders, which arrived at the first time, is
     /// transmitted from the second to the third.
     Sent([Time; 3], u32),
     /// The queue dropped a frame with this many packets of senders; their headers likewise.
@@ -80,7 +80,14 @@ impl LinkObserver<Frame> for Observer {
         self.keep(|| Observation::Arrived(arrival.at, frame.live(), state().average, heads));
     }
 
-    fn sent(&mut self, frame: &Frame, arrival: Entered, begins: Time, ends: Time, _: Fate) {
+    fn sent(
+        &mut self,
+        frame: &Frame,
+        arrival: Entered,
+        begins: Time,
+        ends: Time,
+        _: PacketOutcome,
+    ) {
         self.keep(|| Observation::Sent([arrival.at, begins, ends], frame.live()));
     }
 

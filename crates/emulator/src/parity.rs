@@ -1,4 +1,4 @@
-//! Parity: real frames have the same fates as simulated packets with the same headers,
+//! Parity: real frames have the same outcomes as simulated packets with the same headers,
 //! because every queue decides by [`Packet`] alone.
 
 mod bundles;
@@ -116,7 +116,7 @@ fn disciplines() -> Vec<Spec> {
     usual.chain(set).collect()
 }
 
-/// The counters, and the deliveries with their instants and marks.
+/// The counters, and the deliveries with their times and marks.
 fn run<P: Packet + 'static>(
     spec: &Spec,
     arrivals: &[Arrival],

@@ -40,7 +40,7 @@ impl Emulator {
         drivers.for_each(LinkDriver::end_record);
     }
 
-    /// The events since the last call: link, direction, event. Instants are on the
+    /// The events since the last call: link, direction, event. Times are on the
     /// monotonic clock.
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
@@ -78,13 +78,13 @@ impl Emulator {
     }
 
     /// The observations of link `number` since then; no more are kept. They are in the
-    /// order in which the link reported them: of each kind, instants never decrease.
+    /// order in which the link reported them: of each kind, times never decrease.
     pub fn take_observations(&mut self, number: usize) -> Vec<Observation> {
         let link = self.links.get_mut(number);
         link.map_or_else(Vec::new, |link| link.drivers[0].observations())
     }
 
-    /// The instant at which the emulator was opened, on the monotonic clock.
+    /// The time at which the emulator was opened, on the monotonic clock.
     pub const fn opened(&self) -> Time {
         self.opened
     }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use keyfile::quantity::name;
-use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, fault, refusal};
+use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, fault, rejection};
 use plan::setting::Shape;
 
-use super::cell::MOST_STAGES;
+use super::cell::MOST_DEVICES;
 use super::choices::{self, Choices};
 use super::reader::Reader;
 use super::{keys, on};
@@ -60,15 +60,15 @@ impl Aliases {
         let table = reader.table("aliases")?;
         for (alias, node) in table.into_iter().flat_map(|(table, _)| table.iter()) {
             let Node { value, origin } = node;
-            let refuse = |why: &str| {
+            let reject = |why: &str| {
                 let path = KeyPath(vec!["aliases".into(), alias.into()]);
-                refusal(origin, &path.to_string(), value, why)
+                rejection(origin, &path.to_string(), value, why)
             };
-            name(32)(&Value::from(alias)).map_err(|why| refuse(&format!("the alias: {why}")))?;
+            name(32)(&Value::from(alias)).map_err(|why| reject(&format!("the alias: {why}")))?;
             if is_taken(alias) || aliases.choices.path(alias).is_some() {
-                return Err(refuse(TAKEN));
+                return Err(reject(TAKEN));
             }
-            let (path, unit) = target(value).map_err(refuse)?;
+            let (path, unit) = target(value).map_err(reject)?;
             aliases
                 .units
                 .extend(unit.map(|unit| (alias.to_owned(), unit)));
@@ -183,7 +183,7 @@ impl Aliases {
             if !keys::known(path) || !is_of_experiment(path, asked) {
                 let hint = keys::hint(path, false);
                 let name = KeyPath(vec!["aliases".into(), alias.clone()]);
-                return Err(refusal(
+                return Err(rejection(
                     origin,
                     &name.to_string(),
                     value,
@@ -271,10 +271,10 @@ fn is_of_experiment(path: &KeyPath, asked: &BTreeSet<String>) -> bool {
     if !["links", "nodes", "flows"].contains(&root.as_str()) {
         return true;
     }
-    let stages = 1..=MOST_STAGES;
+    let devices = 1..=MOST_DEVICES;
     let mut paths = (Shape::PATHS.iter()).flat_map(|shape| {
-        let stages = stages.clone();
-        stages.flat_map(|stages| shape.link_names(stages))
+        let devices = devices.clone();
+        devices.flat_map(|devices| shape.link_names(devices))
     });
     let table = format!("{root}.{name}.");
     asked.iter().any(|key| key.starts_with(&table))

@@ -20,10 +20,10 @@ use anyhow::Result;
 use keyfile::{Origin, Table, Value};
 use plan::{Backend, Setting, SideEffect};
 
-use super::check::{Check, place as refused};
-use super::law_files::LawFiles;
+use super::check::{Check, place as rejected};
+use super::distribution_files::DistributionFiles;
 use super::reader::Reader;
-pub(super) use network::{AUTO, MOST_STAGES};
+pub(super) use network::{AUTO, MOST_DEVICES};
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub(super) use traffic::NO_LIMIT;
 pub use traffic::{LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
@@ -50,7 +50,7 @@ pub(super) fn read(
     place: &Origin,
     backend: Backend,
     check: Check,
-    files: &LawFiles,
+    files: &DistributionFiles,
 ) -> Result<Resolved> {
     let mut reader = Reader::new(tree, "", place.clone()).in_backend(backend);
     reader.files = files.clone();
@@ -73,7 +73,7 @@ pub(super) fn read(
     let setting = match unmeasured.map(|(_, why)| *why) {
         Some(reason) => Err(reason.to_owned()),
         None => {
-            check(&setting).map_err(|refusal| refused(tree, place, refusal))?;
+            check(&setting).map_err(|rejection| rejected(tree, place, rejection))?;
             Ok(setting)
         }
     };

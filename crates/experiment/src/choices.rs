@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use keyfile::quantity::{choices, line, name};
-use keyfile::{KeyPath, Node, Origin, Table, Value, refusal};
+use keyfile::{KeyPath, Node, Origin, Table, Value, rejection};
 use link::written::queues;
 
 use super::keys;
@@ -61,10 +61,10 @@ impl Choices {
         };
         let read = |(called, node): (&str, &Node)| -> Result<(String, Choice)> {
             let path = [ROOT, called];
-            name(LONGEST)(&Value::from(called)).map_err(|why| refuse(&path, node, &why))?;
+            name(LONGEST)(&Value::from(called)).map_err(|why| reject(&path, node, &why))?;
             let words = tables(&path, node)?.iter().map(|(word, node)| {
                 let path = [ROOT, called, word];
-                name(LONGEST)(&Value::from(word)).map_err(|why| refuse(&path, node, &why))?;
+                name(LONGEST)(&Value::from(word)).map_err(|why| reject(&path, node, &why))?;
                 Ok(Word {
                     name: word.to_owned(),
                     keys: keys(&path, node)?,
@@ -158,7 +158,7 @@ impl Choice {
 fn tables<'a>(path: &[&str], node: &'a Node) -> Result<&'a Table> {
     match &node.value {
         Value::Table(table) if table.iter().next().is_some() => Ok(table),
-        _ => Err(refuse(
+        _ => Err(reject(
             path,
             node,
             "write a table for each word: [choices.queue.gentle] \"network.red.gentle\" = \"on\"",
@@ -182,11 +182,11 @@ fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
                 Value::Table(inner) => open.push((at, inner)),
                 Value::List(_) => {
                     let why = "write one value; each word has one";
-                    return Err(refuse(&within(path, &at), node, why));
+                    return Err(reject(&within(path, &at), node, why));
                 }
                 _ if !keys::cell_roots().contains(&at.root()) => {
                     let why = "no key of a cell, as \"network.queue\" is one";
-                    return Err(refuse(&within(path, &at), node, why));
+                    return Err(reject(&within(path, &at), node, why));
                 }
                 _ => found.push((at, node.clone())),
             }
@@ -203,7 +203,7 @@ fn left_out(path: &[&str], node: &Node) -> Result<Option<String>> {
     };
     let read = |node: &Node| {
         let place = [path, &[LEFT_OUT]].concat();
-        let (why, _) = line(&node.value).map_err(|why| refuse(&place, node, &why))?;
+        let (why, _) = line(&node.value).map_err(|why| reject(&place, node, &why))?;
         Ok(why)
     };
     written.map(read).transpose()
@@ -214,7 +214,7 @@ fn within<'a>(path: &[&'a str], at: &'a KeyPath) -> Vec<&'a str> {
     path.iter().copied().chain(below).collect()
 }
 
-fn refuse(path: &[&str], Node { value, origin }: &Node, why: &str) -> anyhow::Error {
+fn reject(path: &[&str], Node { value, origin }: &Node, why: &str) -> anyhow::Error {
     let path = KeyPath(path.iter().map(|&key| key.to_owned()).collect());
-    refusal(origin, &path.to_string(), value, why)
+    rejection(origin, &path.to_string(), value, why)
 }

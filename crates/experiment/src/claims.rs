@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{float, line, positive, word};
-use keyfile::{KeyPath, Node, Parsed, Value, did_you_mean, refusal};
+use keyfile::{KeyPath, Node, Parsed, Value, did_you_mean, rejection};
 use plan::metric::{METRICS, Metric};
 use plan::{Alternatives, Assertion, Expected, Factors, Level, Over, Tolerance};
 
@@ -31,7 +31,7 @@ pub(super) fn claims(
     };
     let not_tables = |node: &Node| {
         let why = "write [[claim]] above each of them";
-        refusal(&node.origin, ROOT, &node.value, why)
+        rejection(&node.origin, ROOT, &node.value, why)
     };
     let Value::List(claims) = &node.value else {
         return Err(not_tables(node));
@@ -52,14 +52,14 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
     let Some(known) = Metric::named(&metric.value) else {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
-        return Err(metric.refuse(format!(
+        return Err(metric.reject(format!(
             "unknown metric{hint}; docs/reference/metrics.md lists them"
         )));
     };
     if let Some(unit) = reader.optional("unit", line)?
         && unit.value != known.unit
     {
-        return Err(unit.refuse(format!(
+        return Err(unit.reject(format!(
             "{} is measured in {}; use this unit",
             known.name, known.unit
         )));
@@ -91,16 +91,16 @@ pub(super) fn alternatives(
         };
     };
     let one = |name: &String| {
-        let refuse = |why: String| found.refuse(format!("{name}: {why}"));
-        let path = aliases.resolve_factor(name).map_err(refuse)?;
+        let reject = |why: String| found.reject(format!("{name}: {why}"));
+        let path = aliases.resolve_factor(name).map_err(reject)?;
         let swept = factors.iter().find(|factor| factor.path == path);
-        let not_swept = || refuse("it is not swept; [sweep] lists the factors".into());
+        let not_swept = || reject("it is not swept; [sweep] lists the factors".into());
         Ok(swept.ok_or_else(not_swept)?.name.clone())
     };
     let named: Vec<String> = found.value.iter().map(one).collect::<Result<_>>()?;
     if let Some((other, _)) = stated.iter().find(|(name, _)| !named.contains(name)) {
         let why = format!("`stated` has levels of {other}, which is none of them");
-        return Err(found.refuse(why));
+        return Err(found.reject(why));
     }
     Ok(Alternatives {
         factors: named,
@@ -111,15 +111,15 @@ pub(super) fn alternatives(
 /// How far figures without spread may be apart and still count as equal, and why.
 fn tolerance(reader: &mut Reader<'_>) -> Result<Option<Tolerance>> {
     let within = reader.optional("tolerance", positive)?;
-    let because = reader.optional("because", line)?;
-    match (within, because) {
+    let reason = reader.optional("reason", line)?;
+    match (within, reason) {
         (None, None) => Ok(None),
-        (Some(within), Some(because)) => Ok(Some(Tolerance {
+        (Some(within), Some(reason)) => Ok(Some(Tolerance {
             within: within.value,
-            because: because.value,
+            reason: reason.value,
         })),
-        (Some(within), None) => Err(within.refuse("give the reason in `because`")),
-        (None, Some(because)) => Err(because.refuse("it gives the reason of a `tolerance`")),
+        (Some(within), None) => Err(within.reject("give the reason in `reason`")),
+        (None, Some(reason)) => Err(reason.reject("it gives the reason of a `tolerance`")),
     }
 }
 
@@ -134,7 +134,7 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
     let least = reader.optional("at_least", figure)?;
     match (is, most, least) {
         (Some(is), None, None) if than.0.is_empty() => {
-            Err(is.refuse("than is missing: write than = { queue = \"droptail\" }"))
+            Err(is.reject("than is missing: write than = { queue = \"droptail\" }"))
         }
         (Some(is), None, None) => {
             let higher = is.value;
@@ -151,10 +151,10 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
                     over: over.map_or(Over::Each, |over| over.value),
                 }),
                 (Some(_), Some(percent), _) => {
-                    Err(percent.refuse("`by` gives the size as well; keep one of them"))
+                    Err(percent.reject("`by` gives the size as well; keep one of them"))
                 }
                 (_, None, Some(over)) => {
-                    Err(over.refuse("only changes in per cent have it; write by_percent = 20 too"))
+                    Err(over.reject("only changes in per cent have it; write by_percent = 20 too"))
                 }
             }
         }
@@ -171,7 +171,7 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
             "is = \"lower\" and than = { queue = \"droptail\" }; or at_most = 15, or at_least = 15",
         )),
         (_, Some(bound), _) | (_, _, Some(bound)) => {
-            Err(bound.refuse("a claim states one bound; write another [[claim]] for the other"))
+            Err(bound.reject("a claim states one bound; write another [[claim]] for the other"))
         }
     }
 }
@@ -191,7 +191,7 @@ fn levels(
             let path = format!("{ROOT}.{key}.{name}");
             let levels: Vec<String> = levels.iter().map(Level::to_string).collect();
             let value = Value::Text(levels.join(", "));
-            Err(refusal(origin, &path, &value, "write one level"))
+            Err(rejection(origin, &path, &value, "write one level"))
         }
         (Err(_), None) => Err(reader.missing(key, "than = { queue = \"droptail\" }")),
     };
@@ -210,14 +210,14 @@ pub(super) fn lists(
     };
     let one = |(name, node): (&str, &Node)| {
         let place = format!("{ROOT}.{key}.{}", KeyPath(vec![name.into()]));
-        let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
-        let path = aliases.resolve_factor(name).map_err(refuse)?;
+        let reject = |why: String| rejection(&node.origin, &place, &node.value, why);
+        let path = aliases.resolve_factor(name).map_err(reject)?;
         let swept = factors.iter().find(|factor| factor.path == path);
         let Some(factor) = swept else {
-            return Err(refuse("it is not swept; [sweep] lists the factors".into()));
+            return Err(reject("it is not swept; [sweep] lists the factors".into()));
         };
         let levels = sweep::levels(node).iter().map(|node| level(&node.value));
-        let levels = levels.collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+        let levels = levels.collect::<Result<Vec<_>, _>>().map_err(reject)?;
         Ok((factor.name.clone(), levels))
     };
     let mut lists = table.iter().map(one).collect::<Result<Vec<_>>>()?;

@@ -1,7 +1,7 @@
 //! The table of keys: type, default, meaning, and support by each backend of
 //! every key of the format.
 //!
-//! The reader takes defaults and refusals from this table, and keys without a
+//! The reader takes defaults and rejections from this table, and keys without a
 //! row are unknown. docs/reference/keys.md and docs/reference/support.md are printed from it.
 
 mod analyses;

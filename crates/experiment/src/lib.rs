@@ -12,8 +12,8 @@ mod cell;
 mod check;
 mod choices;
 mod claims;
+mod distribution_files;
 mod keys;
-mod law_files;
 mod listed;
 mod named_hosts;
 mod on;
@@ -36,15 +36,15 @@ use std::iter;
 
 use anyhow::Result;
 use keyfile::quantity::{self, number};
-use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, fault, refusal};
+use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, fault, rejection};
 use plan::{Backend, NamedHosts, Patience, Plan, Until};
 
 use aliases::Aliases;
 pub use auto_rate::AUTO_RATES;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
-pub use check::{Check, Refusal};
+pub use check::{Check, Rejection};
+use distribution_files::DistributionFiles;
 pub use keys::{PAGES, schema};
-use law_files::LawFiles;
 use reader::{Reader, Spanned};
 pub use shipped::{Shipped, TEMPLATE, shipped, text_of};
 pub use short_names::{Sets, ShortName};
@@ -178,7 +178,7 @@ impl Experiment {
                 }
                 Some(choice) => {
                     let word = choice.word(&value.value);
-                    let word = word.map_err(|why| refusal(&origin, key, &value.value, why))?;
+                    let word = word.map_err(|why| rejection(&origin, key, &value.value, why))?;
                     self.forget_fit(word.keys.iter().map(|(path, _)| path));
                     for (path, node) in &word.keys {
                         let node = Node {
@@ -194,7 +194,7 @@ impl Experiment {
             (None, _) => {
                 let path = aliases
                     .resolve_factor(key)
-                    .map_err(|why| refusal(&origin, &path.to_string(), &list.value, why))?;
+                    .map_err(|why| rejection(&origin, &path.to_string(), &list.value, why))?;
                 let name = aliases.factor_name(key, &path);
                 (KeyPath(vec!["sweep".into(), name]), list)
             }
@@ -261,7 +261,7 @@ impl Experiment {
         if let Some((path, node)) = keys::unknown(&tree) {
             return Err(reader::unknown(&path, node));
         }
-        on::refuse_unknown(&self.tree, backend)?;
+        on::reject_unknown(&self.tree, backend)?;
         let head = tree.only(|key| !of_cells(key) && key != "run");
         let mut body = tree.only(of_cells);
         let aliases = Aliases::read(&tree, &self.place)?;
@@ -277,12 +277,12 @@ impl Experiment {
             Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
             _ => Err("write until = \"ci <= 2%\"".into()),
         })?;
-        let patience = reader.optional("trials.patience", |value| match value {
+        let patience = reader.optional("trials.retry_limit", |value| match value {
             Value::Text(text) => {
                 let patience: Patience = text.parse()?;
                 Ok((patience, Value::Text(patience.to_string())))
             }
-            _ => Err("write patience = \"50%, 10min\" or \"none\"".into()),
+            _ => Err("write retry_limit = \"50%, 10min\" or \"none\"".into()),
         })?;
         let seed = reader.read("trials.seed", number(0, i64::MAX))?;
         reader.read("trials.order", |value| match value {
@@ -303,7 +303,7 @@ impl Experiment {
         reader.table(named_hosts::ROOT)?;
         reader.table(choices::ROOT)?;
 
-        let files = LawFiles::new(self.is_of_results);
+        let files = DistributionFiles::new(self.is_of_results);
         let resolve = |body: &Table| {
             sweep::cells(
                 body,
@@ -326,10 +326,10 @@ impl Experiment {
             scopes.push(on::Scope::Published);
         }
         let unstated = unstated::described(&entries, &factors, (&self.tree, &aliases, &scopes))?;
-        refuse_many_trials(cells.len(), &repeat)?;
+        reject_many_trials(cells.len(), &repeat)?;
         let head = reader.finish()?;
         aliases.check(&sample.asked)?;
-        on::refuse_swept(&self.tree, &factors)?;
+        on::reject_swept(&self.tree, &factors)?;
 
         let resolved = resolved::Resolved {
             backend,
@@ -431,15 +431,15 @@ impl Experiment {
     }
 }
 
-/// Refuses a run of more than [`MOST_TRIALS`].
-fn refuse_many_trials(cells: usize, repeat: &Spanned<i64>) -> Result<()> {
+/// Rejects a run of more than [`MOST_TRIALS`].
+fn reject_many_trials(cells: usize, repeat: &Spanned<i64>) -> Result<()> {
     let cells = cells as u64;
     let trials = cells.saturating_mul(repeat.value.unsigned_abs());
     if trials <= MOST_TRIALS {
         return Ok(());
     }
     let most = MOST_TRIALS / cells;
-    Err(repeat.refuse(format!(
+    Err(repeat.reject(format!(
         "{cells} cells have {trials} trials, more than {MOST_TRIALS}; write at most {most}, or list fewer levels"
     )))
 }

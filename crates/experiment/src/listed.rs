@@ -5,13 +5,13 @@
 
 use anyhow::Result;
 use keyfile::quantity::line;
-use keyfile::{KeyPath, Node, Value, refusal};
+use keyfile::{KeyPath, Node, Value, rejection};
 
 use super::keys;
 use super::reader::Reader;
 
 /// The two tables, each with the key that gives the reason.
-const TABLES: [(&str, &str); 2] = [("stated", "source"), ("irrelevant", "because")];
+const TABLES: [(&str, &str); 2] = [("stated", "source"), ("irrelevant", "reason")];
 
 /// Stands for any part of a key.
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Vec<Listed>> {
         };
         let not_tables = |node: &Node| {
             let why = format!("write [[{root}]] above each list");
-            refusal(&node.origin, root, &node.value, why)
+            rejection(&node.origin, root, &node.value, why)
         };
         let Value::List(entries) = &node.value else {
             return Err(not_tables(node));
@@ -45,20 +45,20 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Vec<Listed>> {
                 return Err(reader.missing("keys", "keys = [\"links.bottleneck.rate\"]"));
             };
             for name in &names.value {
-                let refuse = |why: &str| {
+                let reject = |why: &str| {
                     let name = Value::Text(name.clone());
-                    refusal(&names.origin, &format!("{root}.keys"), &name, why)
+                    rejection(&names.origin, &format!("{root}.keys"), &name, why)
                 };
                 let path = KeyPath(name.split('.').map(str::to_owned).collect());
                 let is_of_cell = keys::cell_roots().contains(&path.root());
                 let Some(listed) = (is_of_cell && keys::known(&path)).then_some(Listed(path))
                 else {
-                    return Err(refuse(
+                    return Err(reject(
                         "no such key of a cell; `*` stands for one part, as in \"links.*.loss\"",
                     ));
                 };
                 if all.contains(&listed) {
-                    return Err(refuse("it stands in a list already"));
+                    return Err(reject("it stands in a list already"));
                 }
                 all.push(listed);
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, bail};
-use keyfile::{Node, Origin, Table, Value, did_you_mean, fault, one_line, refusal};
+use keyfile::{Node, Origin, Table, Value, did_you_mean, fault, one_line, rejection};
 use plan::{HostRole, NamedHost, NamedHosts, SideEffect};
 
 use super::keys::find;
@@ -31,7 +31,7 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
         match (name, value) {
             (ALLOW, Value::Boolean(truth)) => allowed = *truth,
             (ALLOW, value) => {
-                return Err(refusal(origin, &path, value, "write true or false"));
+                return Err(rejection(origin, &path, value, "write true or false"));
             }
             (name, Value::Table(keys)) => {
                 let role = role(name).map_err(|why| fault(origin, format!("{path}: {why}")))?;
@@ -40,7 +40,7 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
                     .map(|(key, node)| (key.to_owned(), node.clone()));
                 machines.insert(role.name(), keys.collect());
             }
-            (_, value) => return Err(refusal(origin, &path, value, "write a table")),
+            (_, value) => return Err(rejection(origin, &path, value, "write a table")),
         }
     }
     let mut given = Vec::new();
@@ -148,7 +148,7 @@ fn named(role: &str, keys: &Written) -> Result<NamedHost> {
         };
         match value {
             Value::Text(text) if !text.trim().is_empty() => Ok(Some(text)),
-            value => Err(refusal(origin, &path(key), value, "write a text")),
+            value => Err(rejection(origin, &path(key), value, "write a text")),
         }
     };
     let Some(ssh) = text(DESTINATION)? else {
@@ -160,7 +160,7 @@ fn named(role: &str, keys: &Written) -> Result<NamedHost> {
         (Some(text), Some(Node { value, origin })) => {
             Some(text.parse::<IpAddr>().map_err(|_| {
                 let why = "write an IP address, for instance \"192.0.2.1\"";
-                refusal(origin, &path("address"), value, why)
+                rejection(origin, &path("address"), value, why)
             })?)
         }
         _ => None,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_missing_or_misspelt_is_refused_with_what_to_write() {
+    fn a_machine_that_is_missing_or_misspelt_is_rejected_with_what_to_write() {
         let bare = "format = 1\nname = \"x\"\n";
         for (arguments, told) in [
             (&[][..], "write --host sender=user@machine"),

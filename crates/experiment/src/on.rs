@@ -5,7 +5,7 @@
 use std::fmt;
 
 use anyhow::Result;
-use keyfile::{KeyPath, Node, Parsed, Table, Value, did_you_mean, fault, refusal};
+use keyfile::{KeyPath, Node, Parsed, Table, Value, did_you_mean, fault, rejection};
 use plan::Backend;
 
 use super::choices;
@@ -115,7 +115,7 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
         applied
             .put(&over.path.0, over.node.clone())
             .map_err(|key| {
-                over.refuse(&format!(
+                over.reject(&format!(
                     "`{key}` is no table; write the keys of a table below one"
                 ))
             })?;
@@ -124,12 +124,12 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
 }
 
 /// Rejects overrides of swept keys, whose levels would take precedence.
-pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
+pub(super) fn reject_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
     for over in all(tree)? {
         let swept = factors.iter().find(|factor| factor.path == over.path);
         if let Some(factor) = swept.filter(|factor| !factor.origin.is_option("set")) {
             let why = format!("this key is swept as {}, in every backend", factor.name);
-            return Err(over.refuse(&why));
+            return Err(over.reject(&why));
         }
     }
     Ok(())
@@ -137,7 +137,7 @@ pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
 
 /// Rejects overrides for other backends of keys that are not in the table of
 /// keys.
-pub(super) fn refuse_unknown(tree: &Table, backend: Backend) -> Result<()> {
+pub(super) fn reject_unknown(tree: &Table, backend: Backend) -> Result<()> {
     let mut others = all(tree)?;
     others.retain(|over| over.scope != Scope::Backend(backend));
     let is_known = |over: &Over<'_>| match over.path.0.as_slice() {
@@ -148,15 +148,15 @@ pub(super) fn refuse_unknown(tree: &Table, backend: Backend) -> Result<()> {
         None => Ok(()),
         Some(over) => {
             let hint = keys::hint(&over.path, false);
-            Err(over.refuse(&format!("unknown key `{}`{hint}", over.path)))
+            Err(over.reject(&format!("unknown key `{}`{hint}", over.path)))
         }
     }
 }
 
 impl Over<'_> {
-    fn refuse(&self, why: &str) -> anyhow::Error {
+    fn reject(&self, why: &str) -> anyhow::Error {
         let place = format!("{ROOT}.{}.{}", self.scope, self.path);
-        refusal(&self.node.origin, &place, &self.node.value, why)
+        rejection(&self.node.origin, &place, &self.node.value, why)
     }
 }
 
@@ -204,7 +204,7 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
 fn table<'a>(place: &str, node: &'a Node) -> Result<&'a Table> {
     match &node.value {
         Value::Table(table) => Ok(table),
-        value => Err(refusal(&node.origin, place, value, "write a table")),
+        value => Err(rejection(&node.origin, place, value, "write a table")),
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use anyhow::Result;
 use keyfile::quantity::{float, line, number, positive};
-use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, refusal};
+use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, rejection};
 use plan::metric::{METRICS, Metric};
 use plan::{Compare, Factors, Level, Published, Sampling};
 use serde::Serialize;
@@ -114,7 +114,7 @@ pub(super) fn rows(
     };
     let not_tables = |node: &Node| {
         let why = "write [[published]] above each row of figures";
-        refusal(&node.origin, "published", &node.value, why)
+        rejection(&node.origin, "published", &node.value, why)
     };
     let Value::List(rows) = &node.value else {
         return Err(not_tables(node));
@@ -146,13 +146,13 @@ fn row(
     let Some(known) = known else {
         let names = METRICS.iter().map(|metric| metric.name);
         let hint = did_you_mean(&metric.value, names);
-        return Err(metric.refuse(format!(
+        return Err(metric.reject(format!(
             "unknown metric{hint}; docs/reference/metrics.md lists them"
         )));
     };
     let unit = reader.optional("unit", line)?;
     if let Some(unit) = unit.as_ref().filter(|unit| unit.value != known.unit) {
-        return Err(unit.refuse(format!(
+        return Err(unit.reject(format!(
             "{} is measured in {}; use this unit",
             known.name, known.unit
         )));
@@ -170,7 +170,7 @@ fn row(
         None => compare.factor.clone(),
         Some(found) => {
             let path = aliases.resolve_factor(&found.value);
-            name_of(&path.map_err(|why| found.refuse(why))?)
+            name_of(&path.map_err(|why| found.reject(why))?)
         }
     };
     let along = factors.iter().find(|other| other.name == factor);
@@ -244,9 +244,9 @@ fn belongs_to(
         .iter()
         .map(|(name, Node { value, origin })| {
             let place = format!("published.factors.{}", KeyPath(vec![name.into()]));
-            let refuse = |why: String| refusal(origin, &place, value, why);
-            let path = aliases.resolve_factor(name).map_err(refuse)?;
-            Ok((name_of(&path), level(value).map_err(refuse)?))
+            let reject = |why: String| rejection(origin, &place, value, why);
+            let path = aliases.resolve_factor(name).map_err(reject)?;
+            Ok((name_of(&path), level(value).map_err(reject)?))
         })
         .collect::<Result<Vec<_>>>()?;
     factors.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -267,7 +267,7 @@ fn figures(
         .map(|(text, Node { value, origin })| {
             let place = format!("published.{key}.{}", KeyPath(vec![text.into()]));
             let figure = float(value)
-                .ok_or_else(|| refusal(origin, &place, value, "write the printed number"))?;
+                .ok_or_else(|| rejection(origin, &place, value, "write the printed number"))?;
             Ok((level_called(text), figure))
         })
         .collect::<Result<Vec<_>>>()?;

@@ -1,5 +1,5 @@
 //! Typed reading of a tree. Each key is requested once with its type. Defaults
-//! and refusals of backends come from the table of keys. Keys that were not
+//! and rejections of backends come from the table of keys. Keys that were not
 //! requested are rejected at the end.
 
 mod side_effects;
@@ -10,12 +10,12 @@ use std::fmt;
 
 use anyhow::{Error, Result};
 use keyfile::{
-    KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, fault_at, refusal,
+    KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, fault_at, rejection,
 };
 use plan::{Backend, SideEffect};
 
+use super::distribution_files::DistributionFiles;
 use super::keys::{self, Key, KeyNode, Support, Takes};
-use super::law_files::LawFiles;
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {
@@ -30,7 +30,7 @@ pub(super) struct Reader<'a> {
     /// The kind of traffic, once known: some keys depend on it.
     pub(super) kind: Option<&'static str>,
     /// Files of values that keys name.
-    pub(super) files: LawFiles,
+    pub(super) files: DistributionFiles,
     /// Keys with values that the backend cannot measure, with the reason.
     pub(super) unmeasured: Vec<(String, &'static str)>,
     /// All requested keys, whether written or not.
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
             place,
             backend: None,
             kind: None,
-            files: LawFiles::default(),
+            files: DistributionFiles::default(),
             unmeasured: Vec::new(),
             asked: BTreeSet::new(),
             resolved: Vec::new(),
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         let Node { value, origin } = node;
         let Some(words) = words else {
             let why = "write a list of names, for instance [\"a\", \"b\"]";
-            return Err(refusal(origin, &self.full(path), value, why));
+            return Err(rejection(origin, &self.full(path), value, why));
         };
         self.resolved.push((path.to_owned(), value.clone()));
         Ok(Some(Spanned {
@@ -189,9 +189,9 @@ impl<'a> Reader<'a> {
         self.asked.insert(path.to_owned());
         let found = self.node(path)?;
         if let Some(node) = found
-            && let Some(why) = self.support(path).and_then(Support::refusal)
+            && let Some(why) = self.support(path).and_then(Support::rejection)
         {
-            return Err(refusal(&node.origin, &self.full(path), &node.value, why));
+            return Err(rejection(&node.origin, &self.full(path), &node.value, why));
         }
         Ok(found)
     }
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
                 Some(node) => {
                     let Node { value, origin } = node;
                     let path = self.full(key);
-                    return Err(refusal(origin, &path, value, "write a table"));
+                    return Err(rejection(origin, &path, value, "write a table"));
                 }
             }
         }
@@ -239,19 +239,19 @@ impl<'a> Reader<'a> {
                 origin,
             }) => Ok(Some((table, origin))),
             Some(Node { value, origin }) => {
-                Err(refusal(origin, &self.full(path), value, "write a table"))
+                Err(rejection(origin, &self.full(path), value, "write a table"))
             }
         }
     }
 
     /// Rejects the first key in `table` that the backend does not support, even
     /// if nothing requests it.
-    pub(super) fn refuse_unsupported(&self, table: &str) -> Result<()> {
+    pub(super) fn reject_unsupported(&self, table: &str) -> Result<()> {
         let keys = self.root.table(table);
         for (name, node) in keys.into_iter().flat_map(Table::iter) {
             let path = format!("{table}.{name}");
-            if let Some(why) = self.support(&path).and_then(Support::refusal) {
-                return Err(refusal(&node.origin, &self.full(&path), &node.value, why));
+            if let Some(why) = self.support(&path).and_then(Support::rejection) {
+                return Err(rejection(&node.origin, &self.full(&path), &node.value, why));
             }
         }
         Ok(())
@@ -279,12 +279,12 @@ impl<'a> Reader<'a> {
             let asked = self.asked.iter().map(String::as_str);
             let hint = did_you_mean(&path.to_string(), asked);
             let why = format!("unknown key{hint}");
-            return Err(refusal(&node.origin, &path.to_string(), &node.value, why));
+            return Err(rejection(&node.origin, &path.to_string(), &node.value, why));
         }
         let (path, node) = first_key(&path.0.join("."), node);
         let support = self.support(&path);
-        let why = support.and_then(Support::refusal).unwrap_or(UNUSED);
-        Err(refusal(&node.origin, &path, &node.value, why))
+        let why = support.and_then(Support::rejection).unwrap_or(UNUSED);
+        Err(rejection(&node.origin, &path, &node.value, why))
     }
 
     fn parse<T>(
@@ -294,16 +294,16 @@ impl<'a> Reader<'a> {
         parse: impl FnOnce(&Value) -> Parsed<T>,
     ) -> Result<Spanned<T>> {
         let full = self.full(path);
-        let refuse = |why: &str| refusal(&node.origin, &full, &node.value, why);
+        let reject = |why: &str| rejection(&node.origin, &full, &node.value, why);
         let (value, canonical) = match &node.value {
             Value::List(_) => {
-                return Err(refuse("write one value; levels go under [sweep]"));
+                return Err(reject("write one value; levels go under [sweep]"));
             }
-            Value::Table(_) => return Err(refuse("write one value, not a table")),
-            value => parse(value).map_err(|why| refuse(&why))?,
+            Value::Table(_) => return Err(reject("write one value, not a table")),
+            value => parse(value).map_err(|why| reject(&why))?,
         };
         if let Some(why) = self.unfit(path, node, &canonical) {
-            return Err(refuse(why));
+            return Err(reject(why));
         }
         self.side_effects.extend(self.side_effect(path, node));
         self.resolved.push((path.to_owned(), canonical));
@@ -328,9 +328,9 @@ impl<'a> Reader<'a> {
         match self.support(path)?.takes {
             Takes::Any | Takes::NoEffect(_) | Takes::Nothing(_) => None,
             Takes::Only(values, why) => (!values.contains(&&*text)).then_some(why),
-            Takes::AllBut(refused) => {
-                let refused = refused.iter().find(|(value, _)| *value == text);
-                refused.map(|(_, why)| *why)
+            Takes::AllBut(rejected) => {
+                let rejected = rejected.iter().find(|(value, _)| *value == text);
+                rejected.map(|(_, why)| *why)
             }
             Takes::Measured(values, why) => {
                 if !values.contains(&&*text) {
@@ -367,17 +367,17 @@ impl<T> Spanned<T> {
     }
 
     /// The error that this value is invalid, with the reason.
-    pub(super) fn refuse(&self, why: impl fmt::Display) -> Error {
-        refusal(&self.origin, &self.path, &self.written, why)
+    pub(super) fn reject(&self, why: impl fmt::Display) -> Error {
+        rejection(&self.origin, &self.path, &self.written, why)
     }
 
     /// The error that a default is invalid because of the value at `cause`.
-    pub(super) fn refuse_with(&self, cause: &Origin, why: impl fmt::Display) -> Error {
+    pub(super) fn reject_with(&self, cause: &Origin, why: impl fmt::Display) -> Error {
         let origin = match self.origin {
             Origin::Default => cause,
             _ => &self.origin,
         };
-        refusal(origin, &self.path, &self.written, why)
+        rejection(origin, &self.path, &self.written, why)
     }
 }
 

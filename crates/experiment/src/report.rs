@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use keyfile::quantity::line;
-use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, refusal};
+use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, rejection};
 use plan::{Compare, Level, Report};
 
 use super::aliases::Aliases;
@@ -89,7 +89,7 @@ fn next(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     let is_line = |text: &String| line(&Value::Text(text.clone())).is_ok();
     match found.value.iter().all(is_line) {
         true => Ok(found.value),
-        false => Err(found.refuse("write each command as one line of text")),
+        false => Err(found.reject("write each command as one line of text")),
     }
 }
 
@@ -97,7 +97,7 @@ fn next(reader: &mut Reader<'_>) -> Result<Vec<String>> {
 fn tables<'a>(node: &'a Node, path: &str) -> Result<Vec<(&'a Table, &'a Node)>> {
     let not_tables = |node: &Node| {
         let why = format!("write [[{path}]] above each of them");
-        refusal(&node.origin, path, &node.value, why)
+        rejection(&node.origin, path, &node.value, why)
     };
     let Value::List(list) = &node.value else {
         return Err(not_tables(node));
@@ -132,7 +132,7 @@ fn compared(
         None if overruled && matches!(found.origin, Origin::File { .. }) => Ok(None),
         None => {
             let others: Vec<String> = others.iter().map(|level| level.to_string()).collect();
-            Err(found.refuse(format!(
+            Err(found.reject(format!(
                 "write a level of {} other than the baseline {}: {}",
                 factor.name,
                 compare.baseline,
@@ -152,15 +152,15 @@ fn cells(
     let mut cells = Vec::new();
     for (name, node) in table.iter() {
         let place = format!("{path}.{}", KeyPath(vec![name.to_owned()]));
-        let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
-        let path = aliases.resolve_factor(name).map_err(refuse)?;
+        let reject = |why: String| rejection(&node.origin, &place, &node.value, why);
+        let path = aliases.resolve_factor(name).map_err(reject)?;
         let Some(factor) = factors.iter().find(|factor| factor.path == path) else {
-            return Err(refuse("it is not swept; [sweep] lists the factors".into()));
+            return Err(reject("it is not swept; [sweep] lists the factors".into()));
         };
         let mut listed = Vec::new();
         for node in levels(node) {
-            let level = level(&node.value).map_err(refuse)?;
-            if factor.has(&level.to_string()).map_err(refuse)? {
+            let level = level(&node.value).map_err(reject)?;
+            if factor.has(&level.to_string()).map_err(reject)? {
                 listed.push(level);
             }
         }
@@ -184,26 +184,26 @@ fn labels(
     let mut all = BTreeMap::new();
     for (name, node) in table.iter() {
         let place = KeyPath(["report", "labels", name].map(str::to_owned).to_vec());
-        let refuse = |why: String| refusal(&node.origin, &place.to_string(), &node.value, why);
-        let path = aliases.resolve_factor(name).map_err(refuse)?;
+        let reject = |why: String| rejection(&node.origin, &place.to_string(), &node.value, why);
+        let path = aliases.resolve_factor(name).map_err(reject)?;
         let factor = factors.iter().find(|factor| factor.path == path);
         let choice = aliases.choices().at(&path);
         let Value::Table(written) = &node.value else {
-            return Err(refuse("write a table".into()));
+            return Err(reject("write a table".into()));
         };
         let mut labels = BTreeMap::new();
         for (level, node) in written.iter() {
             let place = place.then(level).to_string();
-            let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
-            let (label, _) = line(&node.value).map_err(refuse)?;
+            let reject = |why: String| rejection(&node.origin, &place, &node.value, why);
+            let (label, _) = line(&node.value).map_err(reject)?;
             let is_there = match (choice, factor) {
                 (Some(choice), _) => {
                     choice
                         .word(&Value::Text(level.to_owned()))
-                        .map_err(refuse)?;
+                        .map_err(reject)?;
                     true
                 }
-                (None, Some(factor)) => factor.has(level).map_err(refuse)?,
+                (None, Some(factor)) => factor.has(level).map_err(reject)?,
                 (None, None) => true,
             };
             if is_there {

@@ -64,7 +64,7 @@ impl Resolved<'_> {
             writer.pair(&KeyPath(vec![factor.name.clone()]).to_string(), &list);
         }
         writer.table("trials");
-        for key in ["repeat", "until", "patience", "seed", "order"] {
+        for key in ["repeat", "until", "retry_limit", "seed", "order"] {
             self.head_key(&mut writer, &format!("trials.{key}"), key);
         }
         writer.table("compare");

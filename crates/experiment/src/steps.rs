@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{line, number, word};
-use keyfile::{Node, Value, refusal};
+use keyfile::{Node, Value, rejection};
 use plan::{OfStep, Sign, StepClaim};
 
 use super::aliases::Aliases;
@@ -28,7 +28,7 @@ pub(super) fn steps(
     };
     let not_tables = |node: &Node| {
         let why = "write [[jump]] above each of them";
-        refusal(&node.origin, ROOT, &node.value, why)
+        rejection(&node.origin, ROOT, &node.value, why)
     };
     let Value::List(steps) = &node.value else {
         return Err(not_tables(node));

@@ -5,7 +5,7 @@ mod cells;
 use anyhow::Result;
 use keyfile::quantity::on_off;
 use keyfile::{
-    KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, one_line, refusal,
+    KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, one_line, rejection,
 };
 use meter::departures::is_file;
 use plan::metric::{METRICS, Metric};
@@ -79,13 +79,13 @@ pub(super) fn factors(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<
     let mut factors: Vec<Factor> = Vec::new();
     for Entry { place, name, node } in entries(sweep) {
         let place = format!("sweep.{place}");
-        let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
-        let path = aliases.resolve_factor(&name).map_err(refuse)?;
+        let reject = |why: String| rejection(&node.origin, &place, &node.value, why);
+        let path = aliases.resolve_factor(&name).map_err(reject)?;
         if factors.iter().any(|factor| factor.path == path) {
-            return Err(refuse(format!("`{path}` is swept twice")));
+            return Err(reject(format!("`{path}` is swept twice")));
         }
         if levels(node).is_empty() {
-            return Err(refuse(
+            return Err(reject(
                 "a sweep over nothing; write at least one level".into(),
             ));
         }
@@ -100,9 +100,9 @@ pub(super) fn factors(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<
             levels: levels(node)
                 .iter()
                 .map(|node| {
-                    let level = level(&node.value).map_err(refuse)?;
+                    let level = level(&node.value).map_err(reject)?;
                     if let Some(choice) = choice {
-                        choice.word(&node.value).map_err(refuse)?;
+                        choice.word(&node.value).map_err(reject)?;
                     }
                     Ok((level, with_unit(node, unit.as_deref())))
                 })
@@ -141,7 +141,7 @@ impl Factor {
         for Node { value, origin } in nodes {
             if matches!(value, Value::Text(text) if path.starts_with("flows.") && is_file(text)) {
                 let why = "a file cannot be swept; make a run of each and compare them: jumbolab report A B";
-                return Err(refusal(origin, &path, value, why));
+                return Err(rejection(origin, &path, value, why));
             }
         }
         Ok(())
@@ -196,7 +196,7 @@ pub(super) fn compare(
         let why = format!("compare a factor of [sweep]: {}", names.join(", "));
         return Err(chosen.map_or_else(
             || reader.missing("compare.factor", "factor = \"mtu\""),
-            |name| name.refuse(why),
+            |name| name.reject(why),
         ));
     };
     let overruled =
@@ -215,7 +215,7 @@ pub(super) fn compare(
                         .iter()
                         .map(|(level, _)| level.to_string())
                         .collect();
-                    return Err(found.refuse(format!(
+                    return Err(found.reject(format!(
                         "write a level of {}: {}",
                         factor.name,
                         levels.join(", ")
@@ -250,7 +250,7 @@ pub(super) fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Span
     if let Some(name) = (names.value.iter()).find(|name| Metric::named(name).is_none()) {
         let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
         let name = one_line(name);
-        return Err(names.refuse(format!(
+        return Err(names.reject(format!(
             "unknown metric {name}{hint}; docs/reference/metrics.md lists them"
         )));
     }

@@ -8,17 +8,17 @@ mod choices;
 mod claims;
 mod command;
 mod connections;
+mod distributions;
 mod domain;
 mod faults;
 mod fuzz;
 mod impairments;
 mod kernels;
-mod laws;
 mod listed;
 mod load;
 mod on;
 mod queues;
-mod refused;
+mod rejected;
 mod report;
 mod shared;
 mod simulated;
@@ -54,7 +54,7 @@ fn planned(text: &str, sets: &[&str]) -> Result<Plan> {
 }
 
 /// A check that accepts everything; backends test their own checks.
-fn unchecked(_: &Setting) -> Result<(), Refusal> {
+fn unchecked(_: &Setting) -> Result<(), Rejection> {
     Ok(())
 }
 
@@ -65,7 +65,7 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
 
 /// Asserts the complete error line of `text` with `sets`.
 #[track_caller]
-fn check_refused(text: &str, sets: &[&str], line: &str) {
+fn check_rejected(text: &str, sets: &[&str], line: &str) {
     let error = planned(text, sets).expect_err(line);
     assert_eq!(format!("{error:#}"), line);
 }
@@ -191,8 +191,8 @@ fn the_study_can_be_asked_other_questions() {
         &["message=1428", "buffer=100kB,2MB", "congestion=cubic,reno"],
         &[
             "burst=1MB",
-            "preroll=0",
-            "cpu_size=0",
+            "warmup=0",
+            "cpu_bytes=0",
             "send_buffer=1MB",
             "nagle=on",
         ],
@@ -294,7 +294,7 @@ machine = \"other\"
         assert_ne!(plan(SMALL, &[other]).hash, hash, "{other}");
     }
     // Results folders are named by the hash: it must not drift.
-    assert_eq!(hash, "854d5cfb");
+    assert_eq!(hash, "3b33808c");
 }
 
 #[test]
@@ -448,7 +448,7 @@ fn rows_match_cells_by_the_names_of_the_factors() {
     );
     assert_eq!(factors(&plan)[0], "mtu=1500");
     check_round_trip(&plan);
-    check_refused(
+    check_rejected(
         &text.replace("host.offloads", "offload"),
         &[],
         "experiments/x.toml:16: published.factors.offload = false: unknown alias or key `offload`; did you mean `offloads`?",

@@ -8,7 +8,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{float, line, number, word};
-use keyfile::{KeyPath, Node, Origin, Table, Value, refusal};
+use keyfile::{KeyPath, Node, Origin, Table, Value, rejection};
 use plan::{Level, Unstated};
 
 use super::Experiment;
@@ -34,7 +34,7 @@ pub(super) struct Entry {
     unit: Option<String>,
     /// The only runs that have the setting; none: all of them.
     on: Option<Scope>,
-    because: String,
+    reason: String,
     origin: Origin,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn entries(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<
     };
     let not_tables = |node: &Node| {
         let why = "write [[unstated]] above each of them";
-        refusal(&node.origin, ROOT, &node.value, why)
+        rejection(&node.origin, ROOT, &node.value, why)
     };
     let Value::List(nodes) = &node.value else {
         return Err(not_tables(node));
@@ -58,7 +58,7 @@ pub(super) fn entries(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<
         let entry = entry(Reader::new(table, ROOT, node.origin.clone()), aliases, node)?;
         if entries.iter().any(|other| other.path == entry.path) {
             let name = Value::Text(entry.name);
-            return Err(refusal(
+            return Err(rejection(
                 &node.origin,
                 "unstated.name",
                 &name,
@@ -74,34 +74,34 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
     let name = reader.required("name", "name = \"buffer\"", line)?;
     let path = aliases
         .resolve_factor(&name.value)
-        .map_err(|why| name.refuse(why))?;
+        .map_err(|why| name.reject(why))?;
     let mut values = match reader.find("values")? {
         Some(values) => levels(values).to_vec(),
         None => Vec::new(),
     };
     values.extend(range(&mut reader)?);
     let on = reader.optional("on", on::scope)?.map(|found| found.value);
-    let because = reader.required("because", "because = \"the paper names no TCP\"", line)?;
+    let reason = reader.required("reason", "reason = \"the paper names no TCP\"", line)?;
     reader.finish()?;
-    let refuse =
-        |node: &Node, why: &str| refusal(&node.origin, "unstated.values", &node.value, why);
+    let reject =
+        |node: &Node, why: &str| rejection(&node.origin, "unstated.values", &node.value, why);
     let mut seen: Vec<Level> = Vec::new();
     let choice = aliases.choices().at(&path);
     for value in &values {
-        let own = level(&value.value).map_err(|why| refuse(value, &why))?;
+        let own = level(&value.value).map_err(|why| reject(value, &why))?;
         if let Some(choice) = choice {
             choice
                 .word(&value.value)
-                .map_err(|why| refuse(value, &why))?;
+                .map_err(|why| reject(value, &why))?;
         }
         if seen.iter().any(|other| other.is_same(&own)) {
-            return Err(refuse(value, "it stands here twice; remove one"));
+            return Err(reject(value, "it stands here twice; remove one"));
         }
         seen.push(own);
     }
     if values.len() < 2 {
         let value = values.first().unwrap_or(node);
-        return Err(refuse(
+        return Err(reject(
             value,
             "write two values at least, that of a run first; a setting with one value is stated",
         ));
@@ -112,7 +112,7 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
         path,
         values,
         on,
-        because: because.value,
+        reason: reason.value,
         origin: node.origin.clone(),
     })
 }
@@ -130,13 +130,13 @@ fn range(reader: &mut Reader<'_>) -> Result<Vec<Node>> {
         .value;
     let is_log = reader.read("range.scale", word(&SCALES))?.value;
     let (Some((low, unit)), Some((high, other))) = (parts(&from.value), parts(&to.value)) else {
-        return Err(from.refuse("write numbers, or quantities such as \"1ms\""));
+        return Err(from.reject("write numbers, or quantities such as \"1ms\""));
     };
     if unit != other {
-        return Err(to.refuse("write both ends in the same unit"));
+        return Err(to.reject("write both ends in the same unit"));
     }
     if is_log && (low <= 0.0 || high <= 0.0) {
-        return Err(from.refuse("equal factors need ends above 0; write others"));
+        return Err(from.reject("equal factors need ends above 0; write others"));
     }
     let value = |step: i64| {
         let part = step as f64 / (steps - 1) as f64;
@@ -237,7 +237,7 @@ impl Entry {
         Unstated {
             name: self.name.clone(),
             values: levels.collect(),
-            because: self.because.clone(),
+            reason: self.reason.clone(),
         }
     }
 }
@@ -265,12 +265,12 @@ pub(super) fn described(
             let why = format!(
                 "[on.{scope}] has it as well, which counts more; write on = \"{scope}\", or remove it there"
             );
-            return Err(refusal(&entry.origin, "unstated.name", &name, &why));
+            return Err(rejection(&entry.origin, "unstated.name", &name, &why));
         }
         if factors.iter().any(|factor| factor.path == entry.path) {
             let name = Value::Text(entry.name.clone());
             let why = "it is swept as well; a factor of the study is not unstated";
-            return Err(refusal(&entry.origin, "unstated.name", &name, why));
+            return Err(rejection(&entry.origin, "unstated.name", &name, why));
         }
     }
     Ok(entries.into_iter().map(Entry::described).collect())

@@ -266,7 +266,7 @@ const NOT_IN_NAMES: [char; 4] = ['/', '\\', ':', '\0'];
 #[cfg(not(windows))]
 const NOT_IN_NAMES: [char; 2] = ['/', '\0'];
 
-/// Refuses names that lead out of a folder.
+/// Rejects names that lead out of a folder.
 fn single(name: &str) -> io::Result<()> {
     if name.is_empty() || name.contains(NOT_IN_NAMES) || name == "." || name == ".." {
         let why = format!("{} is not the name of a file", name.escape_debug());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use crate::system::{self, is_private, refuse_shared};
+use crate::system::{self, is_private, reject_shared};
 
 /// The bytes that are read at once of a line at an offset.
 const BLOCK: usize = 1 << 14;
@@ -37,7 +37,7 @@ pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
 /// corrects this.
 pub fn read_secret(path: &Path, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let file = open_regular(path)?;
-    refuse_shared(path, &file.metadata()?)?;
+    reject_shared(path, &file.metadata()?)?;
     // One allocation: a growing one leaves copies behind.
     let mut bytes = Zeroizing::new(vec![0; most + 1]);
     let mut length = 0;
@@ -231,13 +231,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_larger_than_its_limit_is_refused() {
+    fn what_is_larger_than_its_limit_is_rejected() {
         let bytes = |most| at_most(&b"abc"[..], most).unwrap();
         assert_eq!(bytes(3).as_deref(), Some(&b"abc"[..]));
         assert_eq!(bytes(2), None);
     }
 
-    /// The lines of `text`, or the refusal.
+    /// The lines of `text`, or the rejection.
     fn lines(text: &[u8], longest: u64, most: u64) -> Result<Vec<Vec<u8>>, String> {
         let mut lines = Lines::of(text, longest, most);
         let mut all = Vec::new();

@@ -7,7 +7,7 @@
 //! delete anything outside of it [open(2)]. New files are created exclusively, and
 //! existing files are replaced by rename.
 //!
-//! Every input has a size limit; a file above it is refused ([`read`],
+//! Every input has a size limit; a file above it is rejected ([`read`],
 //! [`Lines`]).
 
 mod folder;

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
-use jumbolab_gateway::machine::{Carriage, Gateway, Peer, Sealing, Settings, Table, Transmit};
+use jumbolab_gateway::machine::{Encapsulation, Gateway, Peer, Sealing, Settings, Table, Transmit};
 use link::edge::Prefix;
 use secret::Secret;
 use units::{IpMtu, IpVersion, Span, Time};
@@ -48,7 +48,7 @@ fn gateways(sealed: bool) -> [Gateway; 2] {
     let ends: [Ipv4Addr; 2] = [[198, 51, 100, 1].into(), [198, 51, 100, 2].into()];
     [(ends, 1), ([ends[1], ends[0]], 2)].map(|(ends, entropy)| {
         let peer = Peer {
-            carriage: Carriage::Udp {
+            encapsulation: Encapsulation::Udp {
                 addresses: Addresses::V4(ends),
                 port: 49_152,
             },
@@ -116,7 +116,7 @@ fn into_bundles_to_many_peers(bencher: Bencher<'_, '_>, peers: usize) {
         let [high, low] = u16::try_from(number).unwrap().to_be_bytes();
         let ends = [[198, 51, 100, 1].into(), [198, 18, high, low].into()];
         Peer {
-            carriage: Carriage::Udp {
+            encapsulation: Encapsulation::Udp {
                 addresses: Addresses::V4(ends),
                 port: 49_152,
             },

@@ -15,8 +15,8 @@ use units::{Bytes, Span};
 use crate::driver::{
     Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
-use crate::machine::{Alone, Carriage, Output, Peer, Settings};
-use crate::written::{gathering, mtu_of, uplink};
+use crate::machine::{Alone, Encapsulation, Output, Peer, Settings};
+use crate::written::{aggregation, mtu_of, uplink};
 pub use keys::template;
 use peers::Peers;
 use sections::Sections;
@@ -80,7 +80,7 @@ pub fn read_options(options: &Simple) -> Result<Gateway> {
     }
     if peer.text("local")?.is_none() {
         let why = "add the address of this gateway that the peer knows: --local ADDRESS";
-        return Err(peer.refuse("address", why));
+        return Err(peer.reject("address", why));
     }
     sections.peers.push(("peer".to_owned(), peer));
     built(&sections)
@@ -100,17 +100,17 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let follow = follow.map(|follow| follow_of(&follow, installs_routes));
     let can_loop = installs_routes && interface.is_none();
     if can_loop {
-        read.refuse_loops(sections)?;
+        read.reject_loops(sections)?;
     }
-    let gather = sections.table("gather");
+    let aggregate = sections.table("aggregation");
     let mut settings = Settings::new(read.peers);
-    settings.gather = Some(gathering(&gather)?);
-    settings.alone = gather.word(
+    settings.aggregate = Some(aggregation(&aggregate)?);
+    settings.alone = aggregate.word(
         "alone",
         "bundled",
         &[("bundled", Alone::Bundled), ("plain", Alone::Plain)],
     )?;
-    settings.shaping = gather.truth("shaping", true)?;
+    settings.shaping = aggregate.truth("shaping", true)?;
     // The kernel lowers the hop limit of what it routes to a TUN interface.
     settings.counts_hops = !is_tun;
     settings.output = Output::Payloads;
@@ -132,9 +132,9 @@ fn built(sections: &Sections) -> Result<Gateway> {
             .collect();
         anyhow!("{bad} (peers: {})", names.join(", "))
     })?;
-    let labelled = |peer: &Peer| matches!(peer.carriage, Carriage::Label { .. });
+    let labelled = |peer: &Peer| matches!(peer.encapsulation, Encapsulation::Label { .. });
     if interface.is_none() && settings.peers.iter().any(labelled) {
-        return Err(core.refuse(
+        return Err(core.reject(
             "encapsulation",
             "mpls needs the interface toward the core; write `interface`",
         ));
@@ -145,7 +145,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let like = "an address of loopback with a port, for instance 127.0.0.1:9778";
     let metrics: Option<SocketAddr> = operation.parsed("metrics_listen", like)?;
     if metrics.is_some_and(|address| !address.ip().is_loopback()) {
-        return Err(operation.refuse("metrics_listen", format!("write {like}")));
+        return Err(operation.reject("metrics_listen", format!("write {like}")));
     }
     Ok(Gateway {
         configuration: Configuration {
@@ -174,7 +174,7 @@ fn probe(core: &Section, is_sealed: bool) -> Result<Option<Span>> {
         None if is_sealed => return Ok(Some(SEALED_PROBE)),
         Some("off") if is_sealed => {
             let why = "with a secret nothing but probes shows the path MTU, as anybody can forge reports of routers; leave it out, or write a time, for instance 10s";
-            return Err(core.refuse("probe", why));
+            return Err(core.reject("probe", why));
         }
         None | Some("off") => return Ok(None),
         Some(_) => {}
@@ -183,7 +183,7 @@ fn probe(core: &Section, is_sealed: bool) -> Result<Option<Span>> {
     let range = Span::from_millis(100)..=Span::from_secs(3_600);
     match period.filter(|period| range.contains(period)) {
         Some(period) => Ok(Some(period)),
-        None => Err(core.refuse(
+        None => Err(core.reject(
             "probe",
             "write off, or a time from 100ms to 3600s, for instance 10s",
         )),
@@ -197,7 +197,7 @@ fn processor(operation: &Section) -> Result<Processor> {
         Some(_) => operation.quantity("spin")?.unwrap_or(Span::ZERO),
     };
     if spin > Span::from_secs(1) {
-        return Err(operation.refuse("spin", "write off, or a time up to 1s, for instance 50us"));
+        return Err(operation.reject("spin", "write off, or a time up to 1s, for instance 50us"));
     }
     let priorities = [("ordinary", false), ("real-time", true)];
     Ok(Processor {
@@ -216,14 +216,14 @@ fn follow_of(follow: &Section, installs: bool) -> Result<Follow> {
         (Some((_, number)), _) => *number,
         (None, Ok(number)) => Some(number),
         (None, Err(_)) => {
-            return Err(follow.refuse(
+            return Err(follow.reject(
                 "protocol",
                 "write bird, static, kernel, any, or a number from 0 to 255",
             ));
         }
     };
     if installs && table == MAIN && protocol.is_none_or(|protocol| protocol == STATIC) {
-        return Err(follow.refuse(
+        return Err(follow.reject(
             "protocol",
             "the gateway's own routes to its TUN interface are static ones of table 254; name who enters the routes to follow, or another table, or write inside.routes = \"leave\"",
         ));

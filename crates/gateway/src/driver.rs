@@ -79,7 +79,7 @@ pub struct Gateway {
     prefixes: usize,
     holds: Holds,
     problems: Vec<String>,
-    /// The instant of the next look at what is not done for each packet.
+    /// The time of the next look at what is not done for each packet.
     look: Time,
     past: Past,
     recorder: Option<Box<dyn Recorder>>,
@@ -106,7 +106,7 @@ impl Gateway {
     /// decisions toward the core go to `recorder`, if there is one.
     ///
     /// # Errors
-    /// If the kernel refuses, or the settings cannot be.
+    /// If the kernel rejects, or the settings cannot be.
     pub fn open(configuration: Configuration, recorder: Option<Box<dyn Recorder>>) -> Result<Self> {
         let bad = |error: crate::machine::BadSettings| {
             Error::new("setting up the gateway", error.to_string())
@@ -145,7 +145,7 @@ impl Gateway {
     }
 
     /// Forwards packets until [`clock::monotonic`] shows `until`, the egress table changes,
-    /// another configuration is adopted or refused, or a signal interrupts a sleep.
+    /// another configuration is adopted or rejected, or a signal interrupts a sleep.
     ///
     /// # Errors
     /// If an interface has disappeared.
@@ -244,7 +244,7 @@ impl Gateway {
             mut core,
         } = next;
         let old = &self.configuration;
-        let same_sockets = configuration.carriages() == old.carriages()
+        let same_sockets = configuration.encapsulations() == old.encapsulations()
             && configuration.label_next_hops == old.label_next_hops
             && configuration.settings.probe.is_some() == old.settings.probe.is_some();
         let left = self.drain(false)?;
@@ -474,7 +474,7 @@ impl Gateway {
 
 fn open_sockets(configuration: &Configuration) -> Result<CoreSockets> {
     CoreSockets::open(
-        &configuration.carriages(),
+        &configuration.encapsulations(),
         &configuration.label_next_hops,
         configuration.core.as_deref(),
         configuration.settings.probe.is_some(),

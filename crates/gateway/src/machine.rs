@@ -6,11 +6,11 @@
 //!
 //! 1. hands it what comes: [`Gateway::receive_inside`], [`Gateway::receive_core`] and
 //!    its variants for labels and sockets;
-//! 2. calls [`Gateway::handle_timeout`] at the instant of [`Gateway::next_timeout`];
+//! 2. calls [`Gateway::handle_timeout`] at the time of [`Gateway::next_timeout`];
 //! 3. sends what [`Gateway::poll_transmit`] returns after each of these calls, or after
 //!    a batch of them, until it returns nothing.
 //!
-//! The instants that the driver passes never decrease. Packets are copied into buffers
+//! The times that the driver passes never decrease. Packets are copied into buffers
 //! that are used again; what is sent is lent to the driver until its next call. In the
 //! steady state there is an allocation for a bundle, and none for a packet in it.
 
@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 
 use units::{Framing, Span, Time};
 
-pub use counts::{Cause, Counts, Drops, Inward, Outward, Refusal, Refusals, Traffic, Waiting};
+pub use counts::{Cause, Counts, Drops, Inward, Outward, Rejection, Rejections, Traffic, Waiting};
 use link::edge::{Addressing, Edge, Transmit as EdgeTransmit};
 use link::{Answers, Link};
 use lost::Lost;
@@ -48,7 +48,9 @@ use record::Record;
 pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
 pub use seal::Sealing;
 use settings::Origin;
-pub use settings::{Alone, BadSettings, Carriage, Gathering, Output, Peer, Settings, Uplink};
+pub use settings::{
+    Aggregation, Alone, BadSettings, Encapsulation, Output, Peer, Settings, Uplink,
+};
 pub use table::Table;
 
 /// An output of a gateway; it keeps the bytes until the next call.
@@ -65,8 +67,8 @@ pub enum Transmit<'a> {
         peer: usize,
         /// All its bytes: an IP packet, or a label stack and what is behind it.
         bytes: &'a [u8],
-        /// Where the payload of the carriage begins: all that a socket sends, see
-        /// [`Output::Payloads`]. 0 for a packet without a carriage, which is sent as it
+        /// Where the payload of the encapsulation begins: all that a socket sends, see
+        /// [`Output::Payloads`]. 0 for a packet without an encapsulation, which is sent as it
         /// is.
         payload: usize,
         /// The service byte (DSCP and ECN) of the outer header.
@@ -106,7 +108,7 @@ pub struct Gateway {
     out: Vec<u8>,
     /// The packet to the inside that is lent to the driver, out of the pool.
     lent: Vec<u8>,
-    /// The number of packets that were to be gathered.
+    /// The number of packets that were to be aggregated.
     forwarded: u64,
     /// The record of events, if one is kept.
     record: Option<Box<Record>>,
@@ -127,11 +129,11 @@ impl Gateway {
     pub fn new(settings: Settings) -> Result<Self, BadSettings> {
         settings.check()?;
         let entropy = settings.entropy()?;
-        let bad = |source| BadSettings::Gather { peer: 0, source };
+        let bad = |source| BadSettings::Aggregator { peer: 0, source };
         let first = settings.peers.first();
         let edge = Edge::new(link::edge::Settings {
             number: HERE,
-            gather: first.and_then(|peer| settings.gathering(peer, peer.mtu.bytes())),
+            aggregate: first.and_then(|peer| settings.aggregation(peer, peer.mtu.bytes())),
             addressing: Addressing::Egress,
             shaping: settings.shaping,
         });
@@ -152,7 +154,7 @@ impl Gateway {
         let peers = peers.collect();
         let origins = settings.peers.iter().enumerate();
         let mut origins: Vec<_> = origins
-            .map(|(number, peer)| (peer.carriage.origin(), number))
+            .map(|(number, peer)| (peer.encapsulation.origin(), number))
             .collect();
         origins.sort_unstable();
         Ok(Self {
@@ -182,7 +184,7 @@ impl Gateway {
         })
     }
 
-    /// Replaces the table. Packets that were gathered before go where they were to go.
+    /// Replaces the table. Packets that were aggregated before go where they were to go.
     pub fn set_table(&mut self, table: Table) {
         self.table = table;
     }
@@ -199,7 +201,7 @@ impl Gateway {
     }
 
     /// Sends what waits for company, whatever its timers say; what waits to be let out
-    /// keeps its instants. A gateway that ends calls it, and goes on until nothing
+    /// keeps its times. A gateway that ends calls it, and goes on until nothing
     /// waits.
     pub fn flush(&mut self, now: Time) {
         if let Some(record) = &mut self.record {
@@ -287,7 +289,7 @@ impl Gateway {
         }
     }
 
-    /// The instant of the next call of [`Gateway::handle_timeout`], valid once
+    /// The time of the next call of [`Gateway::handle_timeout`], valid once
     /// [`Gateway::poll_transmit`] has returned `None`.
     pub fn next_timeout(&mut self, now: Time) -> Option<Time> {
         let uplink = &mut self.uplink;
@@ -305,7 +307,7 @@ impl Gateway {
     /// The packets that wait.
     pub const fn waiting(&self) -> Waiting {
         Waiting {
-            outward: self.edge.gathering() + self.queued,
+            outward: self.edge.aggregation() + self.queued,
             inward: self.edge.leaving(),
             bundles: self.held,
         }

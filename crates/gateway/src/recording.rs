@@ -1,4 +1,4 @@
-//! Recordings of a gateway: what came to be gathered, and each decision toward the core,
+//! Recordings of a gateway: what came to be aggregated, and each decision toward the core,
 //! as lines of a file for replay (docs/reference/formats.md).
 
 mod described;
@@ -37,7 +37,7 @@ const REASONS: [(&str, Reason); 4] = [
 #[derive(serde::Serialize, serde::Deserialize)]
 struct FirstLine {
     format: u32,
-    /// The instant from which all others count, on a clock that is never set.
+    /// The time from which all others count, on a clock that is never set.
     origin_ps: u64,
 }
 

@@ -14,7 +14,7 @@ pub use settings::{Variant, variants};
 pub struct Agreement {
     /// Recorded decisions.
     pub compared: u64,
-    /// Decisions that the replay made again, each at its instant.
+    /// Decisions that the replay made again, each at its time.
     pub agreed: u64,
     /// The first decision that differs, by its number from 0.
     pub first: Option<u64>,

@@ -1,4 +1,4 @@
-//! How packets are gathered, as a configuration and the variants of a replay write it.
+//! How packets are aggregated, as a configuration and the variants of a replay write it.
 
 use anyhow::Result;
 use keyfile::Section;
@@ -6,30 +6,32 @@ use link::written::{buffer, queue_of};
 use queue::{Limit, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
-use crate::machine::{Gathering, Uplink};
+use crate::machine::{Aggregation, Uplink};
 
 pub(crate) fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
     let bytes = section.parsed(key, "a number of bytes, for instance 9000")?;
     IpMtu::new(bytes.unwrap_or(usual), IpVersion::V6)
-        .map_err(|_| section.refuse(key, "write an MTU from 1280 to 65535"))
+        .map_err(|_| section.reject(key, "write an MTU from 1280 to 65535"))
 }
 
-pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
-    let wait = gather.quantity("max_wait")?.unwrap_or(Span::from_millis(1));
+pub(crate) fn aggregation(aggregate: &Section) -> Result<Aggregation> {
+    let wait = aggregate
+        .quantity("max_wait")?
+        .unwrap_or(Span::from_millis(1));
     if wait == Span::ZERO || wait > Span::from_millis(500) {
-        return Err(gather.refuse(
+        return Err(aggregate.reject(
             "max_wait",
             "write a time above 0 and at most 500ms, for instance 1ms",
         ));
     }
-    let share = gather
+    let share = aggregate
         .parsed("share", "a number above 0 and at most 1")?
         .unwrap_or(1.0);
     if !(share > 0.0 && share <= 1.0) {
-        return Err(gather.refuse("share", "write a number above 0 and at most 1"));
+        return Err(aggregate.reject("share", "write a number above 0 and at most 1"));
     }
-    Ok(Gathering {
-        trigger: gather.word(
+    Ok(Aggregation {
+        trigger: aggregate.word(
             "trigger",
             "timer",
             &[
@@ -38,7 +40,7 @@ pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
                 ("full", Trigger::Full),
             ],
         )?,
-        tick: gather.word(
+        tick: aggregate.word(
             "unit",
             "1us",
             &[("1us", Tick::Micro), ("10us", Tick::TenMicros)],
@@ -50,7 +52,7 @@ pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
 pub(crate) fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
     let rate: Option<Rate> = uplink.quantity("rate")?;
     let rate = rate.ok_or_else(|| {
-        uplink.refuse(
+        uplink.reject(
             "rate",
             "write the rate toward the core, for instance \"1gbit\"",
         )
@@ -61,7 +63,7 @@ pub(crate) fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
     if let Limit::Bytes(size) = limit
         && size < frame
     {
-        return Err(uplink.refuse(
+        return Err(uplink.reject(
             "buffer",
             format!(
                 "a bundle of {} bytes does not fit; write a larger buffer",
@@ -73,7 +75,7 @@ pub(crate) fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
     Ok(Uplink {
         rate,
         queue: queue_of(queue, limit, Some(rate), frame)
-            .map_err(|why| uplink.refuse("queue", why))?,
+            .map_err(|why| uplink.reject("queue", why))?,
         framing: Framing::Ethernet,
         seed: Seed::new(uplink.parsed("seed", "a whole number")?.unwrap_or(1)),
     })

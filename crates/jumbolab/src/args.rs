@@ -109,8 +109,8 @@ pub(crate) fn parse() -> Args {
         let words = words.iter().map(|word| word.to_string_lossy());
         let typed: Vec<String> = words.map(std::borrow::Cow::into_owned).collect();
         match wrong_words::answer(&error, &typed) {
-            Some(answer) => refuse(&answer),
-            None if error.use_stderr() => refuse(&usage_error(&error, &typed)),
+            Some(answer) => reject(&answer),
+            None if error.use_stderr() => reject(&usage_error(&error, &typed)),
             None => error.exit(),
         }
     });
@@ -168,7 +168,7 @@ fn first_steps() -> String {
 }
 
 /// Ends the program with one line about what was typed.
-fn refuse(answer: &str) -> ! {
+fn reject(answer: &str) -> ! {
     output::complain(&anyhow::anyhow!("{answer}"));
     std::process::exit(exit::COULD_NOT.into())
 }

@@ -28,7 +28,7 @@ const LAYOUT: [char; 2] = ['\n', '\t'];
 /// of any length.
 const LONGEST_MESSAGE: usize = 4_000;
 
-/// Refuses an output at the path `output` of `option` that is one of the inputs.
+/// Rejects an output at the path `output` of `option` that is one of the inputs.
 ///
 /// # Errors
 /// It is: the input would be lost.

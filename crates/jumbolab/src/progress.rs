@@ -1,4 +1,4 @@
-//! Progress of a run on stderr: on a terminal a view with the test bed, the
+//! Progress of a run on stderr: on a terminal a view with the test network, the
 //! remaining time and the means so far, elsewhere plain lines.
 
 mod screen;

@@ -14,7 +14,7 @@ use program::{Outcome, program};
 
 /// The smallest run that has error bars: two trials of two MTUs.
 const RUN: &str = "run os-comparison --repeat 2 -o r --set mtu=1500,9000 --set scenario=LU-LU \
-                   --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min";
+                   --set size=500kB --set warmup=300kB --set cpu_bytes=1MB --set rate=200mbit --set network.timing_error=1min";
 
 /// A folder with a run in `r`.
 fn folder() -> TempDir {
@@ -268,7 +268,7 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "backends",
         &[
-            "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set preroll=300kB",
+            "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set warmup=300kB",
             RUN_BESIDE,
             "report r live",
         ],
@@ -277,7 +277,7 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "time series",
         &[
-            "run red-increase -o r --repeat 2 --set duration=4s --set h1=0s..2s --set h2=2s..4s --set small_start=2s --set stagger=20ms",
+            "run red-increase -o r --repeat 2 --set duration=4s --set h1=0s..2s --set h2=2s..4s --set small_start=2s --set start_interval=20ms",
         ],
         &["Over time"],
     ),
@@ -298,8 +298,8 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "changes",
         &[
-            "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set preroll=300kB",
-            "run os-comparison --on sim --repeat 2 -o later --set mtu=1500,9000 --set size=400kB --set preroll=300kB",
+            "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set warmup=300kB",
+            "run os-comparison --on sim --repeat 2 -o later --set mtu=1500,9000 --set size=400kB --set warmup=300kB",
             "report r later",
         ],
         &["What changed between two runs", "Quality check of A"],
@@ -307,7 +307,7 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "replay",
         &[
-            "run os-comparison --repeat 1 -o r --set mtu=1500 --set scenario=LU-LU --set offloads=off --set link=emulated --set links.router-receiver.record=on --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min",
+            "run os-comparison --repeat 1 -o r --set mtu=1500 --set scenario=LU-LU --set offloads=off --set link=emulated --set links.router-receiver.record=on --set size=500kB --set warmup=300kB --set cpu_bytes=1MB --set rate=200mbit --set network.timing_error=1min",
             "run replay --recording r/recordings/c00-r01-router-receiver.csv --set queue=codel -o replayed",
         ],
         &["id=\"replayed-queue-forward\"", "queue=codel"],
@@ -324,7 +324,7 @@ const WITHOUT_PLOTS: [&str; 1] = ["search"];
 
 /// The run of [`RUN`] in the folder `live`.
 const RUN_BESIDE: &str = "run os-comparison --repeat 2 -o live --set mtu=1500,9000 --set scenario=LU-LU \
-                          --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.timing_error=1min";
+                          --set size=500kB --set warmup=300kB --set cpu_bytes=1MB --set rate=200mbit --set network.timing_error=1min";
 
 /// A study with a claim that one of its unstated settings decides.
 const SEARCHED: &str = "\
@@ -335,9 +335,9 @@ backend = \"sim\"
 shape = \"routed\"
 [traffic]
 size = \"100kB\"
-preroll = \"0B\"
+warmup = \"0B\"
 echo = \"off\"
-cpu_size = \"0B\"
+cpu_bytes = \"0B\"
 [sweep]
 \"network.mtu\" = [1500, 9000]
 [trials]
@@ -350,11 +350,11 @@ at_least = 20
 [[unstated]]
 name = \"network.rate\"
 values = [\"1gbit\", \"10mbit\"]
-because = \"it is not said\"
+reason = \"it is not said\"
 [[unstated]]
 name = \"tcp.agent\"
 values = [\"standard\", \"linux\"]
-because = \"none is named\"
+reason = \"none is named\"
 ";
 
 #[test]

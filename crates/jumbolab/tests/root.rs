@@ -57,9 +57,9 @@ fn run(folder: &TempDir, user: u32) -> Output {
             "--set",
             "network.timing_error=1min",
             "--set",
-            "preroll=300kB",
+            "warmup=300kB",
             "--set",
-            "cpu_size=1MB",
+            "cpu_bytes=1MB",
             "--set",
             "rate=200mbit",
         ])
@@ -145,7 +145,7 @@ fn an_ordinary_user_has_jumbograms_over_loopback_and_hears_why_not_elsewhere() {
 }
 
 #[test]
-fn a_gateway_of_an_ordinary_user_is_refused_in_one_line() {
+fn a_gateway_of_an_ordinary_user_is_rejected_in_one_line() {
     let folder = folder(ORDINARY);
     for (path, operation) in [
         (&[][..], "making the TUN interface jumbo0"),
@@ -213,7 +213,7 @@ fn a_frame_goes_out_of_a_port_and_comes_back_with_the_instant_at_which_it_came()
     // The wall clock, of which stamps are, is compared to within some microseconds.
     let slack = Span::from_millis(1);
     assert!(sent < came + slack && came < clock::monotonic() + slack);
-    assert_eq!(port.refused().unsent, 0);
+    assert_eq!(port.rejected().unsent, 0);
 }
 
 fn jumbogram(folder: &TempDir, user: u32, over: &str, size: u32, more: &[&str]) -> Output {
@@ -244,7 +244,7 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 #[test]
-fn a_secret_of_another_user_is_refused_and_the_owner_of_one_is_not_dumped() {
+fn a_secret_of_another_user_is_rejected_and_the_owner_of_one_is_not_dumped() {
     let folder = folder(ORDINARY);
     let key = folder.path().join("key");
     fs::write(&key, "correct horse battery\n").unwrap();

@@ -84,6 +84,6 @@ fn located(place: &Origin, what: impl fmt::Display) -> Fault {
 }
 
 /// The error that `value` is invalid at `path`, with the reason.
-pub fn refusal(origin: &Origin, path: &str, value: &Value, why: impl fmt::Display) -> Error {
+pub fn rejection(origin: &Origin, path: &str, value: &Value, why: impl fmt::Display) -> Error {
     fault_at(origin, path, Some(&value.to_string()), why)
 }

@@ -12,7 +12,7 @@ mod similar;
 mod tree;
 
 pub use argument::values;
-pub use fault::{Fault, fault, fault_at, refusal};
+pub use fault::{Fault, fault, fault_at, rejection};
 pub use section::Section;
 pub use shown::{acts_on_terminals, escaped, one_line, quoted, shortened};
 pub use similar::{did_you_mean, meant, near, slips};

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use anyhow::{Error, Result, anyhow};
 use units::BadText;
 
-use super::fault::{fault, fault_at, refusal};
+use super::fault::{fault, fault_at, rejection};
 use super::similar::meant;
 use super::tree::{Node, Origin, Value};
 
@@ -36,7 +36,7 @@ impl Section {
     pub fn read(name: &str, node: &Node, known: &[&str]) -> Result<Self> {
         let Value::Table(table) = &node.value else {
             let why = format!("write a table [{name}]");
-            return Err(refusal(&node.origin, name, &node.value, why));
+            return Err(rejection(&node.origin, name, &node.value, why));
         };
         let mut section = Self {
             table: Some((node.origin.clone(), name.to_owned())),
@@ -44,10 +44,10 @@ impl Section {
         };
         for (key, node) in table.iter() {
             let (path, origin) = (format!("{name}.{key}"), node.origin.clone());
-            let refuse = |why: String| refusal(&origin, &path, &node.value, why);
+            let reject = |why: String| rejection(&origin, &path, &node.value, why);
             if !known.contains(&key) {
                 let hint = meant(key, known.iter().copied());
-                return Err(refuse(format!("unknown key{hint}")));
+                return Err(reject(format!("unknown key{hint}")));
             }
             let (values, is_list) = match &node.value {
                 Value::List(nodes) => (nodes.iter().map(text_of).collect(), true),
@@ -55,7 +55,7 @@ impl Section {
             };
             let Some(values) = values else {
                 let why = "write text, a number, true or false, or a list of these";
-                return Err(refuse(why.into()));
+                return Err(reject(why.into()));
             };
             let written = Written {
                 values,
@@ -111,7 +111,7 @@ impl Section {
             None => Ok(None),
             Some(written) => match written.values.as_slice() {
                 [one] if !written.is_list => Ok(Some(one)),
-                _ => Err(self.refuse(key, "write one value, not a list")),
+                _ => Err(self.reject(key, "write one value, not a list")),
             },
         }
     }
@@ -122,7 +122,7 @@ impl Section {
     }
 
     /// The error that a key is invalid or missing, with the reason.
-    pub fn refuse(&self, key: &str, why: impl fmt::Display) -> Error {
+    pub fn reject(&self, key: &str, why: impl fmt::Display) -> Error {
         match (self.keys.get(key), &self.table) {
             (Some(written), _) => match &written.origin {
                 origin @ Origin::Option { .. } => fault(origin, why),
@@ -145,7 +145,7 @@ impl Section {
         key: &str,
         read: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<Option<T>> {
-        let read = |text: &str| read(text).map_err(|why| self.refuse(key, why));
+        let read = |text: &str| read(text).map_err(|why| self.reject(key, why));
         self.text(key)?.map(read).transpose()
     }
 
@@ -166,7 +166,7 @@ impl Section {
     pub fn all_parsed<T: FromStr>(&self, key: &str, like: &str) -> Result<Vec<T>> {
         let read = |text: &String| {
             let parsed = text.parse();
-            parsed.map_err(|_| self.refuse(key, format!("`{text}` is not right; write {like}")))
+            parsed.map_err(|_| self.reject(key, format!("`{text}` is not right; write {like}")))
         };
         self.texts(key).iter().map(read).collect()
     }
@@ -203,7 +203,7 @@ impl Section {
         let found = words.iter().find(|(word, _)| *word == text);
         found.map(|(_, meaning)| *meaning).ok_or_else(|| {
             let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-            self.refuse(key, format!("write one of {}", words.join(", ")))
+            self.reject(key, format!("write one of {}", words.join(", ")))
         })
     }
 
@@ -275,13 +275,13 @@ mod tests {
                 keys.text("names").unwrap_err(),
                 "f.toml:4: a.names = x, y: write one value, not a list",
             ),
-            (keys.refuse("on", "write it"), "f.toml:1: [a]: on: write it"),
+            (keys.reject("on", "write it"), "f.toml:1: [a]: on: write it"),
             (
-                options.refuse("send_buffer", "why"),
+                options.reject("send_buffer", "why"),
                 "--send-buffer much: why",
             ),
             (
-                options.refuse("receive_buffer", "why"),
+                options.reject("receive_buffer", "why"),
                 "--receive-buffer: why",
             ),
             (

@@ -13,7 +13,7 @@ const EVERY: Span = Span::from_millis(10);
 /// causing a flood of answers.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// The instant at which the bucket is full again.
+    /// The time at which the bucket is full again.
     full_at: Time,
 }
 

@@ -11,18 +11,18 @@ pub enum Direction {
     /// From the sender to the receiver; of a probed path, to the far end.
     Forward,
     /// From the receiver to the sender; of a probed path, from the far end.
-    Backward,
+    Reverse,
 }
 
 impl Direction {
     /// Both directions, in the order of a link's directions.
-    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Reverse];
 
     /// The name in experiments and results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
-            Self::Backward => "backward",
+            Self::Reverse => "reverse",
         }
     }
 }

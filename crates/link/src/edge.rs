@@ -1,4 +1,4 @@
-//! A domain edge: it gathers packets that enter the domain into bundles, and unpacks
+//! A domain edge: it aggregates packets that enter the domain into bundles, and unpacks
 //! bundles whose packets leave the domain [Salyers2007].
 //!
 //! An [`Edge`] does no I/O and has no clock. Its driver is the simulator or a gateway
@@ -7,23 +7,23 @@
 //! 1. looks up the exit at which a packet leaves the domain ([`longest_match`]), and
 //!    hands the packet to [`Edge::receive`];
 //! 2. hands a bundle to [`Edge::receive_bundle`] if this edge is its exit;
-//! 3. calls [`Edge::handle_timeout`] at the instant of [`Edge::next_timeout`];
+//! 3. calls [`Edge::handle_timeout`] at the time of [`Edge::next_timeout`];
 //! 4. sends the output of [`Edge::poll_transmit`] after each of these calls, until
 //!    there is none.
 //!
-//! The instants that the driver passes never decrease.
+//! The times that the driver passes never decrease.
 
-mod gatherings;
+mod aggregations;
 mod labels;
 mod outlets;
 mod prefix;
 
 use std::collections::BTreeMap;
 
-use queue::{BadGather, Bundle, GatherSettings, Packet};
+use queue::{AggregatorSettings, BadAggregator, Bundle, Packet};
 use units::{Span, Time};
 
-use gatherings::Gatherings;
+use aggregations::Aggregations;
 pub use labels::{Hop, Labels};
 use outlets::Outlets;
 pub use prefix::{Exit, Prefix, longest_match};
@@ -33,9 +33,9 @@ pub use prefix::{Exit, Prefix, longest_match};
 pub struct Settings {
     /// Number of this edge, as in [`Exit::egress`].
     pub number: usize,
-    /// Settings for gathering packets that enter the domain here; `None`: packets are
-    /// not gathered.
-    pub gather: Option<GatherSettings>,
+    /// Settings for aggregation packets that enter the domain here; `None`: packets are
+    /// not aggregated.
+    pub aggregate: Option<AggregatorSettings>,
     /// The addressing of bundles.
     pub addressing: Addressing,
     /// Whether packets leave the egress with the gaps that they had at the ingress
@@ -52,7 +52,7 @@ pub enum Addressing {
     /// [Mulahuwaish s2.A].
     FirstPacket,
     /// A label for each exit [RFC3031]. Packets to an exit without a label are not
-    /// gathered.
+    /// aggregated.
     Label(BTreeMap<Exit, u32>),
 }
 
@@ -94,9 +94,9 @@ pub enum Transmit<P> {
 /// Counters of the packets and bundles of an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that were received for gathering.
-    pub gathered: u64,
-    /// Gathered packets that were sent without a bundle.
+    /// Packets that were received for aggregation.
+    pub aggregated: u64,
+    /// Aggregated packets that were sent without a bundle.
     pub bare: u64,
     /// Bundles sent.
     pub bundles: u64,
@@ -112,7 +112,7 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Edge<P> {
     settings: Settings,
-    gatherings: Gatherings<P>,
+    aggregations: Aggregations<P>,
     outlets: Outlets<P>,
     counts: Counts,
 }
@@ -121,13 +121,13 @@ impl<P: Packet> Edge<P> {
     /// An edge without any packets.
     ///
     /// # Errors
-    /// If the settings do not allow gathering.
-    pub fn new(settings: Settings) -> Result<Self, BadGather> {
-        if let Some(gather) = &settings.gather {
-            gather.check()?;
+    /// If the settings do not allow aggregation.
+    pub fn new(settings: Settings) -> Result<Self, BadAggregator> {
+        if let Some(aggregate) = &settings.aggregate {
+            aggregate.check()?;
         }
         Ok(Self {
-            gatherings: Gatherings::new(),
+            aggregations: Aggregations::new(),
             outlets: Outlets::new(settings.shaping),
             settings,
             counts: Counts::default(),
@@ -135,35 +135,35 @@ impl<P: Packet> Edge<P> {
     }
 
     /// Takes a packet that leaves the domain at `exit`. Returns the packet if it is not
-    /// gathered: its exit is unknown, is this edge or has no label, or this edge does
-    /// not gather.
+    /// aggregated: its exit is unknown, is this edge or has no label, or this edge does
+    /// not aggregate.
     pub fn receive(&mut self, now: Time, packet: P, exit: Option<Exit>) -> Option<P> {
         let exit = exit.filter(|exit| exit.egress != self.settings.number);
         let address = exit.and_then(|exit| self.address(exit));
-        let (Some(settings), Some(exit), Some(address)) = (self.settings.gather, exit, address)
+        let (Some(settings), Some(exit), Some(address)) = (self.settings.aggregate, exit, address)
         else {
             return Some(packet);
         };
         let place = (exit, address);
-        self.gatherings
+        self.aggregations
             .receive(now, packet, place, settings, &mut self.counts);
         None
     }
 
-    /// Changes the settings for gathering packets to `exit`, whose path MTU or headers
-    /// differ from those of others. Waiting packets are gathered anew, as if they had
+    /// Changes the settings for aggregation packets to `exit`, whose path MTU or headers
+    /// differ from those of others. Waiting packets are aggregated anew, as if they had
     /// come under these settings; one that is larger than a bundle is sent alone.
     ///
     /// # Errors
-    /// If the settings do not allow gathering; then nothing changes.
-    pub fn set_gather(
+    /// If the settings do not allow aggregation; then nothing changes.
+    pub fn set_aggregate(
         &mut self,
         now: Time,
         exit: Exit,
-        settings: GatherSettings,
-    ) -> Result<(), BadGather> {
-        self.gatherings
-            .set_gather(now, exit, settings, &mut self.counts)
+        settings: AggregatorSettings,
+    ) -> Result<(), BadAggregator> {
+        self.aggregations
+            .set_aggregate(now, exit, settings, &mut self.counts)
     }
 
     /// Takes a bundle to be unpacked here. `origin` identifies its sender: packets of
@@ -184,15 +184,15 @@ impl<P: Packet> Edge<P> {
         self.counts.survivors += self.outlets.receive(now, packets, origin);
     }
 
-    /// Sends what is gathered with the next calls of [`Edge::poll_transmit`], whatever
+    /// Sends what is aggregated with the next calls of [`Edge::poll_transmit`], whatever
     /// the trigger says.
     pub fn flush(&mut self, now: Time) {
-        self.gatherings.flush(now, &mut self.counts);
+        self.aggregations.flush(now, &mut self.counts);
     }
 
-    /// How many packets wait to be gathered, or to be sent after that.
-    pub const fn gathering(&self) -> u64 {
-        self.gatherings.waiting()
+    /// How many packets wait to be aggregated, or to be sent after that.
+    pub const fn aggregation(&self) -> u64 {
+        self.aggregations.waiting()
     }
 
     /// How many packets wait to leave the domain.
@@ -202,19 +202,19 @@ impl<P: Packet> Edge<P> {
 
     /// Makes [`Edge::poll_transmit`] check all waiting packets.
     pub const fn handle_timeout(&mut self) {
-        self.gatherings.check_all();
+        self.aggregations.check_all();
         self.outlets.check();
     }
 
-    /// The next packet or bundle to send at `now`. `free_at` returns the instant from
+    /// The next packet or bundle to send at `now`. `free_at` returns the time from
     /// which the link toward an exit is idle; it is called again after each bundle.
     pub fn poll_transmit(
         &mut self,
         now: Time,
         free_at: impl FnMut(Exit) -> Time,
     ) -> Option<Transmit<P>> {
-        let gathered = self.gatherings.poll(now, free_at, &mut self.counts);
-        gathered.or_else(|| self.outlets.release(now).map(Transmit::Released))
+        let aggregated = self.aggregations.poll(now, free_at, &mut self.counts);
+        aggregated.or_else(|| self.outlets.release(now).map(Transmit::Released))
     }
 
     /// The counters so far.
@@ -222,11 +222,11 @@ impl<P: Packet> Edge<P> {
         self.counts
     }
 
-    /// The instant of the next call of [`Edge::handle_timeout`], valid once
+    /// The time of the next call of [`Edge::handle_timeout`], valid once
     /// [`Edge::poll_transmit`] has returned `None`; `free_at` as there.
     pub fn next_timeout(&self, free_at: impl FnMut(Exit) -> Time) -> Option<Time> {
-        let gathered = self.gatherings.next_timeout(free_at);
-        gathered
+        let aggregated = self.aggregations.next_timeout(free_at);
+        aggregated
             .into_iter()
             .chain(self.outlets.next_timeout())
             .min()

@@ -1,7 +1,7 @@
-//! A link that determines the fate of each packet on arrival.
+//! A link that determines the outcome of each packet on arrival.
 //!
 //! If a queue drops only arriving packets and sends in order, and the link is not
-//! random, a packet's fate, transmission and delivery are known when it arrives. Such a
+//! random, a packet's outcome, transmission and delivery are known when it arrives. Such a
 //! link needs no events in between. It gives the same results as [`Link`](super::Link),
 //! computed earlier.
 
@@ -12,7 +12,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::rng::LinkRng;
 use super::serializer::Serializer;
-use super::{Counters, Entered, Fate, LinkObserver, Settings};
+use super::{Counters, Entered, LinkObserver, PacketOutcome, Settings};
 
 /// One direction of a link, with an observer. The caller may keep the packets itself,
 /// because it learns when each will be delivered.
@@ -59,10 +59,10 @@ struct Counts {
     marked: u64,
 }
 
-/// The fate of a packet, known on arrival.
+/// The outcome of a packet, known on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// The packet will be delivered at this instant.
+    /// The packet will be delivered at this time.
     Passes(Time),
     /// The queue dropped it.
     Dropped,
@@ -84,7 +84,7 @@ struct Waiting {
 
 impl<P, W> FastLink<P, W> {
     /// An idle link. `observer` sees the transmissions of packets, on arrival, and
-    /// nothing else. `None` if the settings require a [`Link`](super::Link): fates that
+    /// nothing else. `None` if the settings require a [`Link`](super::Link): outcomes that
     /// are decided later, or invalid settings.
     pub fn new(settings: &Settings, seed: Seed, observer: W) -> Option<Self> {
         settings.check().ok()?;
@@ -113,7 +113,7 @@ impl<P, W> FastLink<P, W> {
         })
     }
 
-    /// Decides the fate of a packet that arrives at `now`, no earlier than the previous
+    /// Decides the outcome of a packet that arrives at `now`, no earlier than the previous
     /// one. The packet stays with the caller; anything with its size and its mark stands
     /// for it.
     #[inline(always)]
@@ -179,7 +179,7 @@ impl<P, W> FastLink<P, W> {
             number: self.arrived,
         };
         self.observer
-            .sent(packet, entered, begins, ends, Fate::Delivered);
+            .sent(packet, entered, begins, ends, PacketOutcome::Delivered);
         Entry::Passes(ends + self.delay)
     }
 
@@ -215,7 +215,7 @@ impl<P, W> FastLink<P, W> {
         Some(packet)
     }
 
-    /// The instant of the next delivery of a held packet.
+    /// The time of the next delivery of a held packet.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         self.rest.held.front().map(|next| next.arrives)
@@ -251,13 +251,13 @@ impl<P, W> FastLink<P, W> {
             dropped,
             marked,
         } = self.rest.counts;
-        let mut fates = [0; Fate::ALL.len()];
-        fates[Fate::TooBig as usize] = too_big;
-        fates[Fate::Dropped as usize] = dropped.iter().sum();
-        fates[Fate::Delivered as usize] = self.passed();
+        let mut outcomes = [0; PacketOutcome::ALL.len()];
+        outcomes[PacketOutcome::TooBig as usize] = too_big;
+        outcomes[PacketOutcome::Dropped as usize] = dropped.iter().sum();
+        outcomes[PacketOutcome::Delivered as usize] = self.passed();
         Counters {
             arrived: self.arrived,
-            fates,
+            outcomes,
             bytes: self.bytes,
             answered: 0,
             dropped,

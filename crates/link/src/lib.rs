@@ -3,17 +3,17 @@
 //! [`middlebox`]es and the [`edge`] of a domain that aggregates packets; [`pmtu`] finds
 //! the size that all of them deliver.
 //!
-//! The state machine does no I/O. A driver hands it packets with the instants of their
-//! arrival, and collects them at the far end. Late calls change no instant of delivery,
-//! because every instant follows from arrivals, sizes and the rate.
+//! The state machine does no I/O. A driver hands it packets with the times of their
+//! arrival, and collects them at the far end. Late calls change no time of delivery,
+//! because every time follows from arrivals, sizes and the rate.
 
 mod answers;
 mod direction;
 pub mod edge;
 mod fast_link;
-mod fate;
 pub mod middlebox;
 mod observer;
+mod packet_outcome;
 pub mod pmtu;
 mod protocol;
 mod record;
@@ -31,14 +31,14 @@ use units::{Bytes, Framing, Seed, Span, Time};
 pub use answers::Answers;
 pub use direction::Direction;
 pub use fast_link::{Entry, FastLink};
-pub use fate::{Counters, Fate};
 pub use observer::{Entered, LinkObserver, QueueState};
+pub use packet_outcome::{Counters, PacketOutcome};
 pub use protocol::Protocol;
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 use rng::{Chance, LinkRng};
 use serializer::Serializer;
-pub use settings::{BadSettings, JitterLaw, Settings, TooBig};
+pub use settings::{BadSettings, JitterDistribution, Settings, TooBig};
 use travelling::{Traveller, Travelling};
 use waiting::Waiting;
 
@@ -65,7 +65,7 @@ pub struct Link<P, W = ()> {
     /// them.
     open: Option<Limit>,
     queue: Box<dyn Discipline<Waiting<P>>>,
-    /// The instant from which the queue has a packet; the queue is asked only after a
+    /// The time from which the queue has a packet; the queue is asked only after a
     /// possible change.
     ready: Option<Time>,
     /// Whether the queue knows that the link is idle.
@@ -77,7 +77,7 @@ pub struct Link<P, W = ()> {
     answers: Answers,
     /// Packets that have left the wire and are in flight.
     travelling: Travelling<P>,
-    /// The latest arrival so far; instants never decrease.
+    /// The latest arrival so far; times never decrease.
     now: Time,
     /// The latest delivery of a packet that was not held back.
     last_out: Time,
@@ -162,12 +162,12 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         &mut self.observer
     }
 
-    /// Takes a packet that arrived at the queue at `now`; an instant before the
+    /// Takes a packet that arrived at the queue at `now`; a time before the
     /// previous one counts as the previous one. Returns the packet if it is too big for
     /// the link.
     pub fn receive(&mut self, now: Time, packet: P) -> Option<P> {
         self.counters.arrived += 1;
-        // Waiting packets are sent first, at their own instants.
+        // Waiting packets are sent first, at their own times.
         self.serve(now);
         self.now = self.now.max(now);
         let entered = Entered {
@@ -190,7 +190,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         }
         // Tags have to be looked for in the frame.
         if view.size > self.largest_frame && view.size > self.largest_frame + waiting.tags() {
-            self.seal(&waiting, self.now, Fate::TooBig, None);
+            self.seal(&waiting, self.now, PacketOutcome::TooBig, None);
             self.observer
                 .dropped(&waiting.packet, entered, self.now, None);
             return Some(waiting.packet);
@@ -239,7 +239,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         Some(Delivery { at, packet, copies })
     }
 
-    /// The instant of the next delivery if no packet arrives before.
+    /// The time of the next delivery if no packet arrives before.
     pub fn next_timeout(&self) -> Option<Time> {
         let out = self.travelling.next_at();
         // A waiting packet is delivered no earlier than after its propagation delay.
@@ -322,15 +322,15 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
             held,
             twice,
         } = rng.map_or_else(Chance::default, |rng| rng.draw(size));
-        let fate = match (lost, damaged, twice) {
-            (true, _, _) => Fate::Lost,
-            (_, true, _) => Fate::Damaged,
-            (_, _, true) => Fate::Duplicated,
-            _ => Fate::Delivered,
+        let outcome = match (lost, damaged, twice) {
+            (true, _, _) => PacketOutcome::Lost,
+            (_, true, _) => PacketOutcome::Damaged,
+            (_, _, true) => PacketOutcome::Duplicated,
+            _ => PacketOutcome::Delivered,
         };
-        self.seal(&waiting, start, fate, None);
+        self.seal(&waiting, start, outcome, None);
         self.observer
-            .sent(&waiting.packet, waiting.entered(), start, left, fate);
+            .sent(&waiting.packet, waiting.entered(), start, left, outcome);
         if lost || damaged {
             return;
         }
@@ -368,26 +368,35 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
                 .inner_dropped(&waiting.packet, entered, now, reason);
         }
         for (waiting, reason) in drops.drain() {
-            self.seal(&waiting, now, Fate::Dropped, Some(reason));
+            self.seal(&waiting, now, PacketOutcome::Dropped, Some(reason));
             self.observer
                 .dropped(&waiting.packet, waiting.entered(), now, Some(reason));
         }
         self.drops = drops;
     }
 
-    fn seal(&mut self, waiting: &Waiting<P>, at: Time, fate: Fate, reason: Option<Reason>) {
-        self.counters.fates[fate as usize] += 1;
+    fn seal(
+        &mut self,
+        waiting: &Waiting<P>,
+        at: Time,
+        outcome: PacketOutcome,
+        reason: Option<Reason>,
+    ) {
+        self.counters.outcomes[outcome as usize] += 1;
         match reason {
             Some(reason) => self.counters.dropped[reason as usize] += 1,
             None => self.counters.marked += u64::from(waiting.marked),
         }
-        self.counters.bytes += match fate {
-            Fate::Delivered => waiting.view().size.get(),
-            Fate::Duplicated => 2 * waiting.view().size.get(),
-            Fate::Dropped | Fate::Lost | Fate::Damaged | Fate::TooBig => 0,
+        self.counters.bytes += match outcome {
+            PacketOutcome::Delivered => waiting.view().size.get(),
+            PacketOutcome::Duplicated => 2 * waiting.view().size.get(),
+            PacketOutcome::Dropped
+            | PacketOutcome::Lost
+            | PacketOutcome::Damaged
+            | PacketOutcome::TooBig => 0,
         };
         if let Some(record) = &mut self.record {
-            record.seal(waiting.arrival(), at, fate, reason, waiting.marked);
+            record.seal(waiting.arrival(), at, outcome, reason, waiting.marked);
         }
     }
 }

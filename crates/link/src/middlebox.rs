@@ -72,7 +72,7 @@ impl Rule {
     }
 }
 
-/// The fate of a packet.
+/// The outcome of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It goes on, possibly changed.

@@ -84,7 +84,7 @@ pub struct TooBig {
 pub enum TooBigUse {
     /// The probed size is too big; the announced one is probed next, unless it is
     /// already confirmed.
-    Refused,
+    Rejected,
     /// The announced size is below the base: [`State::Error`].
     BelowBase,
     /// The announced size is below the confirmed one: the search begins again.
@@ -110,7 +110,7 @@ pub enum Ignored {
     Refuted,
 }
 
-/// Counts of the probes of one size by their fate.
+/// Counts of the probes of one size by their outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// Acknowledged probes.
@@ -118,7 +118,7 @@ pub struct Tried {
     /// Probes without any answer in time.
     pub lost: u32,
     /// Probes answered by a message that they are too big.
-    pub refused: u32,
+    pub rejected: u32,
 }
 
 /// Why a search ended where it did.
@@ -129,5 +129,5 @@ pub enum Limit {
     /// The path does not carry packets from this size on: probes of it vanish.
     Vanish(IpMtu),
     /// The path does not carry packets from this size on, and a router said so.
-    Refused(IpMtu),
+    Rejected(IpMtu),
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use queue::{Packet, Reason};
 use units::{Seed, Time};
 
-use super::{Fate, Link, LinkObserver};
+use super::{Link, LinkObserver, PacketOutcome};
 
 /// A packet that arrived at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Arrival {
 pub struct Header {
     /// Number of packets that had arrived at the link, this one included.
     pub number: u64,
-    /// The latest instant for which the link was served between the previous arrival
+    /// The latest time for which the link was served between the previous arrival
     /// and this one, if it was. A driver that reads a packet late may have served the
     /// link beyond the packet's arrival.
     pub served: Time,
@@ -50,14 +50,14 @@ pub struct Header {
 pub struct Event {
     /// Instant of arrival at the queue.
     pub arrival: Time,
-    /// Instant of the decision: the packet left the queue, or was refused.
+    /// Instant of the decision: the packet left the queue, or was rejected.
     pub at: Time,
     /// Bytes of its frame.
     pub size: u64,
     /// Hash of the packet's flow.
     pub flow: u64,
     /// The outcome of the packet.
-    pub fate: Fate,
+    pub outcome: PacketOutcome,
     /// The reason of a drop by the queue.
     pub reason: Option<Reason>,
     /// Whether the queue set its congestion mark.
@@ -78,7 +78,7 @@ pub struct Reseed {
 }
 
 impl Event {
-    /// The same event with instants relative to `begun`; `None` if the packet arrived
+    /// The same event with times relative to `begun`; `None` if the packet arrived
     /// before that.
     pub fn since(self, begun: Time) -> Option<Self> {
         let count = |at: Time| Some(Time::ZERO + at.since(begun)?);
@@ -143,7 +143,7 @@ pub(super) struct Record {
     /// Undecided packets, by number.
     pub(super) waiting: BTreeMap<u64, Arrival>,
     pub(super) reseeds: Vec<Reseed>,
-    /// The latest instant for which the link was served since the last arrival.
+    /// The latest time for which the link was served since the last arrival.
     pub(super) served: Time,
 }
 
@@ -166,7 +166,7 @@ impl Record {
         &mut self,
         arrival: Arrival,
         at: Time,
-        fate: Fate,
+        outcome: PacketOutcome,
         reason: Option<Reason>,
         marked: bool,
     ) {
@@ -178,7 +178,7 @@ impl Record {
             at,
             size: arrival.size,
             flow: arrival.flow,
-            fate,
+            outcome,
             reason,
             marked,
             header: arrival.header,

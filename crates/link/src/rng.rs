@@ -6,7 +6,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use units::{Bytes, Seed, Span};
 
-use super::{JitterLaw, Settings};
+use super::{JitterDistribution, Settings};
 
 /// Independent random streams, one per impairment, with one deviate per frame for each
 /// active impairment: activating one never changes the others.
@@ -19,7 +19,7 @@ pub(super) struct LinkRng {
     duplicate: Stream,
     /// The logarithm of the probability that a bit is right.
     bit_right: f64,
-    jitter_law: JitterLaw,
+    jitter_distribution: JitterDistribution,
     jitter_scale: Span,
 }
 
@@ -68,14 +68,17 @@ impl LinkRng {
     /// such links small.
     pub(super) fn new(settings: &Settings, seed: Seed) -> Option<Box<Self>> {
         let jitter = f64::from(u8::from(settings.jitter > Span::default()));
-        let laws = [
+        let distributions = [
             settings.loss,
             settings.bit_error_rate,
             jitter,
             settings.reorder,
             settings.duplicate,
         ];
-        if laws.iter().all(|law| *law <= 0.0) {
+        if distributions
+            .iter()
+            .all(|distribution| *distribution <= 0.0)
+        {
             return None;
         }
         Some(Box::new(Self {
@@ -85,7 +88,7 @@ impl LinkRng {
             reorder: Stream::new(seed, "reorder", settings.reorder),
             duplicate: Stream::new(seed, "duplicate", settings.duplicate),
             bit_right: (-settings.bit_error_rate).ln_1p(),
-            jitter_law: settings.jitter_law,
+            jitter_distribution: settings.jitter_distribution,
             jitter_scale: settings.jitter,
         }))
     }
@@ -122,15 +125,15 @@ impl LinkRng {
         if self.jitter.probability <= 0.0 {
             return Span::default();
         }
-        let share: f64 = match self.jitter_law {
-            JitterLaw::Uniform => self.jitter.draw(),
+        let share: f64 = match self.jitter_distribution {
+            JitterDistribution::Uniform => self.jitter.draw(),
             // A normal deviate with mean 0, cut off below 0, is distributed as the
             // magnitude of one.
-            JitterLaw::Normal => {
+            JitterDistribution::Normal => {
                 let deviate: f64 = StandardNormal.sample(&mut self.jitter.generator);
                 deviate.abs()
             }
-            JitterLaw::Exponential => Exp1.sample(&mut self.jitter.generator),
+            JitterDistribution::Exponential => Exp1.sample(&mut self.jitter.generator),
         };
         #[expect(
             clippy::cast_possible_truncation,

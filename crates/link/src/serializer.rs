@@ -5,7 +5,7 @@ use units::{Bytes, Rate, Span, Time};
 /// Picoseconds in a second.
 const PICOS: u128 = 1_000_000_000_000;
 
-/// The instant at which the wire is free.
+/// The time at which the wire is free.
 #[derive(Debug)]
 pub(super) struct Serializer {
     free_at: Time,
@@ -21,7 +21,7 @@ pub(super) struct Serializer {
 #[derive(Debug)]
 struct Fractions {
     rate: Rate,
-    /// The fraction beyond the instant at which the wire is free, in picoseconds times the
+    /// The fraction beyond the time at which the wire is free, in picoseconds times the
     /// rate.
     remainder: u64,
     latest: Taken,
@@ -61,7 +61,7 @@ impl Serializer {
         }
     }
 
-    /// The instant at which the last frame has left.
+    /// The time at which the last frame has left.
     pub(super) const fn free_at(&self) -> Time {
         self.free_at
     }
@@ -72,7 +72,7 @@ impl Serializer {
         self.byte > 0 || self.fractions.as_deref().map_or(0, picos) > 0
     }
 
-    /// Transmits `size` bytes from `start`, when the wire is free. Returns the instant
+    /// Transmits `size` bytes from `start`, when the wire is free. Returns the time
     /// at which the last byte has left.
     #[inline(always)]
     pub(super) fn occupy(&mut self, start: Time, size: Bytes) -> Time {

@@ -19,10 +19,10 @@ pub struct Settings {
     /// Propagation delay.
     pub delay: Span,
     /// Scale of the extra delay, which never changes the order of packets.
-    /// [`Settings::jitter_law`] is its distribution.
+    /// [`Settings::jitter_distribution`] is its distribution.
     pub jitter: Span,
     /// Distribution of the extra delay.
-    pub jitter_law: JitterLaw,
+    pub jitter_distribution: JitterDistribution,
     /// Probability that a frame is lost.
     pub loss: f64,
     /// Probability that a bit of a frame is wrong. One wrong bit loses the frame.
@@ -43,7 +43,7 @@ pub struct Settings {
 /// Distributions of the extra delay; none is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum JitterLaw {
+pub enum JitterDistribution {
     /// Uniform from 0 to the scale.
     #[default]
     Uniform,
@@ -54,7 +54,7 @@ pub enum JitterLaw {
     Exponential,
 }
 
-impl JitterLaw {
+impl JitterDistribution {
     /// An extra delay that at most one in 10^8 exceeds, at this scale.
     pub fn reach(self, scale: Span) -> Span {
         // 2 (1 - Phi(6)) is 2.0e-9, exp(-20) is 2.1e-9.
@@ -99,7 +99,7 @@ impl Settings {
             queue,
             delay: Span::default(),
             jitter: Span::default(),
-            jitter_law: JitterLaw::Uniform,
+            jitter_distribution: JitterDistribution::Uniform,
             loss: 0.0,
             bit_error_rate: 0.0,
             reorder: 0.0,

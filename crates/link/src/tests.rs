@@ -109,19 +109,19 @@ fn what_is_too_big_comes_back_and_what_finds_no_room_is_dropped() {
     assert_eq!(out.iter().map(|out| out.1.0).collect::<Vec<_>>(), [1, 2, 3]);
     let counters = link.counters();
     assert_eq!(counters.arrived, 5);
-    assert_eq!(counters.of(Fate::TooBig), 1);
-    assert_eq!(counters.of(Fate::Dropped), 1);
-    assert_eq!(counters.of(Fate::Delivered), 3);
+    assert_eq!(counters.of(PacketOutcome::TooBig), 1);
+    assert_eq!(counters.of(PacketOutcome::Dropped), 1);
+    assert_eq!(counters.of(PacketOutcome::Delivered), 3);
     let events = link.take_events();
-    let fates: Vec<Fate> = events.iter().map(|event| event.fate).collect();
-    use Fate::{Delivered, Dropped};
-    assert_eq!(fates, [Delivered, Dropped, Delivered, Delivered]);
+    let outcomes: Vec<PacketOutcome> = events.iter().map(|event| event.outcome).collect();
+    use PacketOutcome::{Delivered, Dropped};
+    assert_eq!(outcomes, [Delivered, Dropped, Delivered, Delivered]);
     assert_eq!((events[1].flow, events[1].size), (7, 1518));
     assert!(link.take_events().is_empty());
 }
 
 #[test]
-fn settings_that_no_link_can_have_are_refused() {
+fn settings_that_no_link_can_have_are_rejected() {
     for bad in [
         Settings {
             loss: 1.1,
@@ -244,7 +244,7 @@ proptest! {
                 bytes += u64::from(delivery.copies) * delivery.packet.1;
             }
             let counters = link.counters();
-            let sealed: u64 = counters.fates.iter().sum();
+            let sealed: u64 = counters.outcomes.iter().sum();
             prop_assert_eq!(counters.arrived, sealed + u64::from(link.backlog().packets));
         }
         for (_, packet, copies) in drain(&mut link) {
@@ -253,11 +253,11 @@ proptest! {
         }
         let counters = link.counters();
         prop_assert_eq!(counters.arrived, arrivals.len() as u64);
-        prop_assert_eq!(counters.fates.iter().sum::<u64>(), counters.arrived);
-        let twice = counters.of(Fate::Duplicated);
-        prop_assert_eq!(out, counters.of(Fate::Delivered) + 2 * twice);
+        prop_assert_eq!(counters.outcomes.iter().sum::<u64>(), counters.arrived);
+        let twice = counters.of(PacketOutcome::Duplicated);
+        prop_assert_eq!(out, counters.of(PacketOutcome::Delivered) + 2 * twice);
         prop_assert_eq!(bytes, counters.bytes);
-        prop_assert_eq!(back, counters.of(Fate::TooBig));
+        prop_assert_eq!(back, counters.of(PacketOutcome::TooBig));
     }
 }
 
@@ -328,21 +328,21 @@ fn drops_name_their_reason_and_marks_are_counted_where_packets_go_on() {
     assert!(counters.dropped_for(Reason::Early) >= 2 && counters.marked == 0);
     assert_eq!(
         counters.dropped.iter().sum::<u64>(),
-        counters.of(Fate::Dropped)
+        counters.of(PacketOutcome::Dropped)
     );
     let since = counters.since(&counters);
     assert_eq!(since, Counters::default());
 }
 
 #[test]
-fn a_queue_that_reckons_with_the_rate_is_refused_without_one() {
+fn a_queue_that_reckons_with_the_rate_is_rejected_without_one() {
     let settings = Settings {
         rate: None,
         ..red(1.0, false)
     };
-    let refused = Link::<Frame>::new(settings, Seed::new(1)).err().unwrap();
+    let rejected = Link::<Frame>::new(settings, Seed::new(1)).err().unwrap();
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         "RED reckons with the rate of its link; give the link a rate"
     );
 }
@@ -351,7 +351,7 @@ fn a_queue_that_reckons_with_the_rate_is_refused_without_one() {
 fn a_queue_hears_that_the_link_rests_however_late_it_is_asked() {
     // Twelve frames take up to 148 ms: the link is idle at some arrivals and busy at
     // others.
-    let fates = [false, true].map(|polled| {
+    let outcomes = [false, true].map(|polled| {
         let mut link = Link::new(red(0.2, false), Seed::new(3)).unwrap();
         link.record();
         let mut now = Time::ZERO;
@@ -363,7 +363,7 @@ fn a_queue_hears_that_the_link_rests_however_late_it_is_asked() {
             while polled && link.poll_transmit(now).is_some() {}
         }
         drain(&mut link);
-        // A record includes the instants of service, which differ here.
+        // A record includes the times of service, which differ here.
         let asked = |event| Event {
             header: Header::default(),
             ..event
@@ -373,9 +373,9 @@ fn a_queue_hears_that_the_link_rests_however_late_it_is_asked() {
             .map(asked)
             .collect::<Vec<_>>()
     });
-    assert_eq!(fates[0], fates[1]);
+    assert_eq!(outcomes[0], outcomes[1]);
     let dropped = |event: &&Event| event.reason.is_some();
-    assert!(fates[0].iter().filter(dropped).count() > 100);
+    assert!(outcomes[0].iter().filter(dropped).count() > 100);
 
     // A long idle period decays an average that admitted hardly any packet.
     let mut link = Link::new(red(0.2, false), Seed::new(3)).unwrap();

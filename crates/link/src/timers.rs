@@ -1,11 +1,11 @@
-//! Instants at which something is due, in order: what is due next is found without a
+//! Times at which something is due, in order: what is due next is found without a
 //! look at all the rest.
 
 use std::collections::BTreeSet;
 
 use units::Time;
 
-/// Keys with the instants at which they are due; a key is there once at most.
+/// Keys with the times at which they are due; a key is there once at most.
 #[derive(Debug)]
 pub struct Timers<K>(BTreeSet<(Time, K)>);
 

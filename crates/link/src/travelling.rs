@@ -48,7 +48,7 @@ impl<P> Travelling<P> {
         }
     }
 
-    /// The instant of the next arrival.
+    /// The time of the next arrival.
     #[inline]
     pub(super) fn next_at(&self) -> Option<Time> {
         let ordinary = self.in_order.front().map(|next| next.at);

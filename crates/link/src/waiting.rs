@@ -5,7 +5,7 @@ use units::{Bytes, Time};
 
 use super::{Arrival, Entered, Header};
 
-/// A packet in the queue, with the instant of its arrival.
+/// A packet in the queue, with the time of its arrival.
 pub(super) struct Waiting<P> {
     pub(super) packet: P,
     pub(super) arrival: Time,

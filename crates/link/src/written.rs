@@ -120,7 +120,7 @@ pub fn discipline(value: &Value) -> Parsed<&'static Choice> {
 
 /// Parses a queue from `text`: the name of a discipline, then its parameters
 /// (`red,min=5,max=15`). Parameters of class queues have their discipline as
-/// prefix (`priority,each=red,red.min=5`). The capacity is `limit`, the largest
+/// prefix (`priority,class_queue=red,red.min=5`). The capacity is `limit`, the largest
 /// frame has `largest` bytes, and the link has `rate`.
 ///
 /// # Errors

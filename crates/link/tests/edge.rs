@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use jumbolab_link::edge::{Addressing, Edge, Outgoing, Prefix, Settings, Transmit, longest_match};
-use queue::{Bundle, Carriage, GatherSettings, Packet, Tick, Trigger, View};
+use queue::{AggregatorSettings, Bundle, Encapsulation, Packet, Tick, Trigger, View};
 use units::{Bytes, Span, Time};
 use wire::bundle::{Carried, Packing, Piece, SEQUENCES, Unit};
 use wire::datagram::Datagram;
@@ -40,10 +40,10 @@ impl Ip {
     }
 }
 
-const GATHER: GatherSettings = GatherSettings {
+const AGGREGATE: AggregatorSettings = AggregatorSettings {
     mtu: Bytes::new(60_000),
     trigger: Trigger::Timer(Span::from_millis(1)),
-    carriage: Carriage {
+    encapsulation: Encapsulation {
         header: Bytes::new(26),
         entry: Bytes::new(4),
         framing: Bytes::ZERO,
@@ -52,10 +52,10 @@ const GATHER: GatherSettings = GatherSettings {
     share: 1.0,
 };
 
-fn edge(number: usize, gather: Option<GatherSettings>) -> Edge<Ip> {
+fn edge(number: usize, aggregate: Option<AggregatorSettings>) -> Edge<Ip> {
     let settings = Settings {
         number,
-        gather,
+        aggregate,
         addressing: Addressing::Egress,
         shaping: true,
     };
@@ -65,7 +65,7 @@ fn edge(number: usize, gather: Option<GatherSettings>) -> Edge<Ip> {
 /// The bytes of a bundle, addressed from edge to edge.
 fn bytes_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
     let packing = Packing {
-        carriage: wire::bundle::Carriage::Ip {
+        encapsulation: wire::bundle::Encapsulation::Ip {
             addresses: Addresses::V4([[198, 51, 100, 1].into(), [198, 51, 100, 2].into()]),
             service: 0,
         },
@@ -90,7 +90,7 @@ fn bundle_of(bytes: &[u8]) -> Bundle<Ip> {
     let carried = Carried::parse(bytes).unwrap();
     let packets = carried.packets();
     let packets = packets.map(|inner| (Ip(inner.bytes.to_vec()), inner.waited));
-    Bundle::pack(packets, GATHER.carriage, GATHER.tick, None).unwrap()
+    Bundle::pack(packets, AGGREGATE.encapsulation, AGGREGATE.tick, None).unwrap()
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn packets_pass_a_domain_byte_for_byte_with_their_gaps() {
         next_as: 64_500,
         egress: 2,
     }];
-    let (mut ingress, mut egress) = (edge(1, Some(GATHER)), edge(2, None));
+    let (mut ingress, mut egress) = (edge(1, Some(AGGREGATE)), edge(2, None));
     let idle = |_| Time::ZERO;
     let at = |micros| Time::ZERO + Span::from_micros(micros);
     let sent: Vec<(Time, Ip)> = (0u8..60)
@@ -157,13 +157,13 @@ fn packets_pass_a_domain_byte_for_byte_with_their_gaps() {
         }
         while let Some(transmit) = egress.poll_transmit(now, idle) {
             let Transmit::Released(packet) = transmit else {
-                panic!("this edge gathers nothing");
+                panic!("this edge aggregates nothing");
             };
             left.push((now, packet));
         }
     }
     assert_eq!(
-        (ingress.counts().gathered, ingress.counts().bundles),
+        (ingress.counts().aggregated, ingress.counts().bundles),
         (60, bundles)
     );
     assert_eq!(

@@ -94,18 +94,18 @@ impl ClockOffset {
     }
 }
 
-/// The offset of two clocks at one instant.
+/// The offset of two clocks at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClockEstimate {
     /// The reading of the other clock, in nanoseconds.
     pub at: u64,
-    /// The offset at that instant.
+    /// The offset at that time.
     pub offset: ClockOffset,
 }
 
 impl ClockEstimate {
-    /// The best estimate, as [`ClockOffset::of`] makes it, and its instant.
+    /// The best estimate, as [`ClockOffset::of`] makes it, and its time.
     pub fn of(exchanges: &[ClockExchange]) -> Option<Self> {
         let possible = exchanges
             .iter()

@@ -1,10 +1,10 @@
-//! Departures and sizes of the packets of a flow: laws of gaps and sizes, drawn without
-//! I/O. A simulator, an emulator and a sender that use the same law and seed offer the
+//! Departures and sizes of the packets of a flow: distributions of gaps and sizes, drawn without
+//! I/O. A simulator, an emulator and a sender that use the same distribution and seed offer the
 //! same packets.
 
+mod distribution;
 mod draw;
 mod encoded;
-mod law;
 mod path_mtu;
 mod schedule;
 mod seen;
@@ -13,11 +13,11 @@ mod written;
 
 use units::{Bytes, Rate};
 
-pub use law::{BadLaw, Law};
+pub use distribution::{BadDistribution, Distribution};
 pub use path_mtu::PathMtu;
 pub use schedule::{Bursts, Schedule};
 pub use seen::Seen;
-pub use written::{FILE, Measure, WrittenLaw, is_file};
+pub use written::{FILE, Measure, WrittenDistribution, is_file};
 
 /// The mean gap in picoseconds, not rounded, between packets that each take `size`
 /// bytes of wire and together have `rate`.

@@ -53,7 +53,7 @@ impl FlowRecorder {
         self.bytes += size;
     }
 
-    /// Replaces the instants of all arrivals, once the offset of two clocks is known.
+    /// Replaces the times of all arrivals, once the offset of two clocks is known.
     pub fn correct(&mut self, corrected: impl Fn(Time) -> Time) {
         for arrival in &mut self.arrivals {
             arrival.received = corrected(arrival.received);

@@ -29,7 +29,7 @@ pub const TOLERANCE: f64 = 0.002;
 /// half.
 #[derive(Clone, Debug)]
 pub struct GoodputWindow {
-    preroll: Bytes,
+    warmup: Bytes,
     /// The largest totals at which the first and the second search end.
     latest: [Bytes; 2],
     pace: Option<Rate>,
@@ -42,7 +42,7 @@ pub struct GoodputWindow {
     last: Option<Point>,
 }
 
-/// The total number of bytes that had arrived by an instant.
+/// The total number of bytes that had arrived by a time.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     total: Bytes,
@@ -69,12 +69,12 @@ pub struct Goodput {
 }
 
 impl GoodputWindow {
-    /// A transfer of `preroll` bytes that do not count and `counted` bytes that do,
+    /// A transfer of `warmup` bytes that do not count and `counted` bytes that do,
     /// over a path with a goodput of at most `pace`.
-    pub fn new(preroll: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
+    pub fn new(warmup: Bytes, counted: Bytes, pace: Option<Rate>) -> Self {
         Self {
-            preroll,
-            latest: [SEARCH, LONGER_SEARCH].map(|part| preroll + Bytes::new(counted.get() / part)),
+            warmup,
+            latest: [SEARCH, LONGER_SEARCH].map(|part| warmup + Bytes::new(counted.get() / part)),
             pace,
             earliest: None,
             first: None,
@@ -89,8 +89,8 @@ impl GoodputWindow {
     /// starts without them would count them although they arrived before it.
     pub fn may_start(&self, total: Bytes, stamp: Time) -> bool {
         let point = Point { total, stamp };
-        let Some(first) = self.first.filter(|_| total >= self.preroll) else {
-            return total >= self.preroll;
+        let Some(first) = self.first.filter(|_| total >= self.warmup) else {
+            return total >= self.warmup;
         };
         let lead = self.lead(point, first);
         let leads = |start: &Option<(Point, i128)>| start.is_none_or(|(_, most)| lead > most);
@@ -105,7 +105,7 @@ impl GoodputWindow {
     pub fn record(&mut self, total: Bytes, stamp: Time, settled: bool) {
         let point = Point { total, stamp };
         self.last = Some(point);
-        if total < self.preroll {
+        if total < self.warmup {
             return;
         }
         self.earliest.get_or_insert(point);

@@ -7,7 +7,7 @@ use wire::message::HEADER_LEN;
 /// counted bytes. Both ends derive the plan from the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagePlan {
-    preroll: Part,
+    warmup: Part,
     counted: Part,
 }
 
@@ -22,12 +22,12 @@ struct Part {
 
 impl MessagePlan {
     /// A transfer of `size` counted bytes in messages of `message` bytes, after a
-    /// pre-roll of `preroll` bytes in messages of `preroll_message` bytes. The last
+    /// pre-roll of `warmup` bytes in messages of `warmup_message` bytes. The last
     /// message of a part may be shorter.
     ///
     /// Messages of less than two headers are raised to that, and a `size` of zero to
     /// one byte.
-    pub fn new(preroll: Bytes, preroll_message: Bytes, size: Bytes, message: Bytes) -> Self {
+    pub fn new(warmup: Bytes, warmup_message: Bytes, size: Bytes, message: Bytes) -> Self {
         let part = |bytes: u64, message: Bytes| {
             let message = message.get().max(2 * header());
             Part {
@@ -36,38 +36,38 @@ impl MessagePlan {
                 message,
             }
         };
-        let before = match preroll.get() {
+        let before = match warmup.get() {
             0 => 0,
             bytes => bytes.max(header()),
         };
         Self {
-            preroll: part(before, preroll_message),
+            warmup: part(before, warmup_message),
             counted: part(size.get().max(header()), message),
         }
     }
 
     /// The length of message number `sequence`, header included.
     pub fn length(&self, sequence: u64) -> Bytes {
-        let (part, position) = match sequence.checked_sub(self.preroll.messages) {
+        let (part, position) = match sequence.checked_sub(self.warmup.messages) {
             Some(position) => (self.counted, position),
-            None => (self.preroll, sequence),
+            None => (self.warmup, sequence),
         };
         Bytes::new(part.length(position))
     }
 
     /// Whether message number `sequence` belongs to the pre-roll.
-    pub const fn is_preroll(&self, sequence: u64) -> bool {
-        sequence < self.preroll.messages
+    pub const fn is_warmup(&self, sequence: u64) -> bool {
+        sequence < self.warmup.messages
     }
 
     /// The index of a message among the counted ones; `None` in the pre-roll.
     pub const fn counted_position(&self, sequence: u64) -> Option<u64> {
-        sequence.checked_sub(self.preroll.messages)
+        sequence.checked_sub(self.warmup.messages)
     }
 
     /// Total number of messages.
     pub const fn messages(&self) -> u64 {
-        self.preroll.messages + self.counted.messages
+        self.warmup.messages + self.counted.messages
     }
 
     /// Number of counted messages.
@@ -76,13 +76,13 @@ impl MessagePlan {
     }
 
     /// Bytes of the pre-roll.
-    pub const fn preroll(&self) -> Bytes {
-        Bytes::new(self.preroll.bytes)
+    pub const fn warmup(&self) -> Bytes {
+        Bytes::new(self.warmup.bytes)
     }
 
     /// Total number of bytes.
     pub const fn bytes(&self) -> Bytes {
-        Bytes::new(self.preroll.bytes + self.counted.bytes)
+        Bytes::new(self.warmup.bytes + self.counted.bytes)
     }
 }
 
@@ -126,23 +126,23 @@ mod tests {
     proptest! {
         #[test]
         fn the_lengths_add_up_and_each_holds_its_header(
-            preroll in 0u64..100_000, preroll_message in 0u64..70_000,
+            warmup in 0u64..100_000, warmup_message in 0u64..70_000,
             size in 28u64..200_000, message in 56u64..70_000,
         ) {
-            let [preroll, preroll_message, counted, longest] =
-                [preroll, preroll_message, size, message].map(Bytes::new);
-            let message_plan = MessagePlan::new(preroll, preroll_message, counted, longest);
+            let [warmup, warmup_message, counted, longest] =
+                [warmup, warmup_message, size, message].map(Bytes::new);
+            let message_plan = MessagePlan::new(warmup, warmup_message, counted, longest);
             let lengths: Vec<u64> = (0..message_plan.messages()).map(|n| message_plan.length(n).get()).collect();
             let fits = |(n, &length): (u64, &u64)| {
-                length >= header() && (length <= message || message_plan.is_preroll(n))
+                length >= header() && (length <= message || message_plan.is_warmup(n))
             };
             prop_assert!((0..).zip(&lengths).all(fits));
             prop_assert_eq!(lengths.iter().sum::<u64>(), message_plan.bytes().get());
             let before: u64 = (0..message_plan.messages())
-                .filter(|&n| message_plan.is_preroll(n))
+                .filter(|&n| message_plan.is_warmup(n))
                 .map(|n| message_plan.length(n).get())
                 .sum();
-            prop_assert_eq!(before, message_plan.preroll().get());
+            prop_assert_eq!(before, message_plan.warmup().get());
         }
     }
 }

@@ -104,7 +104,7 @@ mod tests {
         for (sequence, &length) in (0u64..).zip(lengths) {
             let message = Message {
                 echo: Echo::Unwanted,
-                preroll: false,
+                warmup: false,
                 tag: 0,
                 length,
                 sequence,
@@ -145,7 +145,7 @@ mod tests {
 
         proptest! {
             #[test]
-            fn hostile_streams_are_refused_or_read_without_panic(
+            fn hostile_streams_are_rejected_or_read_without_panic(
                 lengths in prop::collection::vec(28u32..200, 1..8),
                 damages in prop::collection::vec((any::<u16>(), any::<u8>()), 0..3),
                 extreme in prop::option::of(prop::sample::select(vec![0, 27, 28, u32::MAX])),

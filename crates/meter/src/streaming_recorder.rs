@@ -36,7 +36,7 @@ pub struct Arrival {
     pub sequence: u64,
     /// Instant of arrival, or of sending if only that is known, in nanoseconds.
     pub at: u64,
-    /// Delay in nanoseconds, negative if the clocks differ; `None` if an instant is
+    /// Delay in nanoseconds, negative if the clocks differ; `None` if a time is
     /// missing.
     pub delay: Option<i64>,
     /// Bytes of payload.

@@ -127,7 +127,7 @@ impl TimeSeries {
 
     fn at(&mut self, at: Time) -> &mut Interval {
         let since = at.as_picos();
-        // Ends: the interval grows to more than half of the largest instant.
+        // Ends: the interval grows to more than half of the largest time.
         while since / self.interval.as_picos() >= self.most as u64 {
             self.double();
         }

@@ -32,7 +32,7 @@ fn cost_with(entries: i64, ip_header: Bytes, packets: u32, framing: Bytes) -> i6
 }
 
 /// The mean number of packets in bundles that leave `timer` after their first packet
-/// (the paper's JFET), if packets arrive at random instants, `arrivals` a second:
+/// (the paper's MAX_WAIT), if packets arrive at random times, `arrivals` a second:
 /// the first one, and those that arrive meanwhile [Mulahuwaish s2.A].
 pub fn bundle_packets(timer: Span, arrivals: f64) -> f64 {
     1.0 + arrivals * timer.as_secs_f64()

@@ -1,4 +1,4 @@
-//! The throughput of a long TCP flow at a given loss: the law of the inverse
+//! The throughput of a long TCP flow at a given loss: the formula of the inverse
 //! square root and its kin.
 //!
 //! One window of segments crosses the path per round trip. At a given loss the

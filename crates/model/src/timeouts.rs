@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn without_time_outs_it_is_the_law_of_the_inverse_square_root() {
+    fn without_time_outs_it_is_the_formula_of_the_inverse_square_root() {
         for loss in [1e-5, 1e-3, 0.1] {
             let window = reno_window(loss, Growth::Segments).unwrap();
             let found = segments_per_second(loss, TRIP, Span::ZERO, 1.0).unwrap();

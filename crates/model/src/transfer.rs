@@ -56,27 +56,27 @@ impl Transfer {
         self.full.wire * (self.frames - 1) + self.last.wire
     }
 
-    /// The time from the first bit on the first of `stages` links of this rate
-    /// until the last bit has passed the last of them; each stage but the last
+    /// The time from the first bit on the first of `links` links of this rate
+    /// until the last bit has passed the last of them; each hop but the last
     /// stores a frame before it forwards it.
     ///
     /// Follows from the order of the frames: each link begins one frame after the
     /// one before, and the first frame is the largest.
-    pub fn time(&self, rate: Rate, stages: u64) -> Span {
+    pub fn time(&self, rate: Rate, links: u64) -> Span {
         let first = match self.frames {
             1 => self.last.wire,
             _ => self.full.wire,
         };
-        store_and_forward(self.wire(), first, rate, stages)
+        store_and_forward(self.wire(), first, rate, links)
     }
 }
 
 /// The time of frames that take `wire` bytes together, the largest of them
-/// `largest`, over `stages` links of one rate in a row. All links but the first
+/// `largest`, over `links` links of one rate in a row. All links but the first
 /// wait for the largest frame: the sum, and the largest once more for each further
 /// link.
-pub fn store_and_forward(wire: Bytes, largest: Bytes, rate: Rate, stages: u64) -> Span {
-    rate.serialise(wire + largest * stages.saturating_sub(1))
+pub fn store_and_forward(wire: Bytes, largest: Bytes, rate: Rate, links: u64) -> Span {
+    rate.serialise(wire + largest * links.saturating_sub(1))
 }
 
 /// Frames of `wire` bytes per second that fill a link.
@@ -130,27 +130,27 @@ mod tests {
     /// several links at once [Egan].
     #[test]
     fn small_frames_pass_stages_while_large_ones_are_stored() {
-        let time = |mtu, stages| {
+        let time = |mtu, links| {
             let mtu = IpMtu::new(mtu, IpVersion::V4).unwrap();
             let sizes = packets(Bytes::new(11_000), mtu, IpVersion::V4, Transport::Udp);
             let wire = |size: &Bytes| Framing::Ethernet.wire_size(*size);
             let (all, largest) = (sizes.iter().map(wire).sum(), sizes.iter().map(wire).max());
-            store_and_forward(all, largest.unwrap(), rate(1_000_000_000), stages)
+            store_and_forward(all, largest.unwrap(), rate(1_000_000_000), links)
         };
-        for (stages, at_1500, at_9000) in [
+        for (links, at_1500, at_9000) in [
             (1, 91_776, 88_992),
             (2, 104_080, 161_264),
             (3, 116_384, 233_536),
         ] {
-            assert_eq!(time(1500, stages), Span::from_nanos(at_1500));
-            assert_eq!(time(9000, stages), Span::from_nanos(at_9000));
+            assert_eq!(time(1500, links), Span::from_nanos(at_1500));
+            assert_eq!(time(9000, links), Span::from_nanos(at_9000));
         }
     }
 
     /// When the last bit has passed the last link, link by link and frame by frame.
-    fn passed(frames: &[u64], stages: u64) -> u64 {
+    fn passed(frames: &[u64], links: u64) -> u64 {
         let mut arrivals = vec![0; frames.len()];
-        for _ in 0..stages {
+        for _ in 0..links {
             let mut free = 0;
             for (arrival, bytes) in arrivals.iter_mut().zip(frames) {
                 free = free.max(*arrival) + bytes;
@@ -163,15 +163,15 @@ mod tests {
     proptest! {
         #[test]
         fn the_time_over_stages_is_that_of_each_frame_on_each_link(
-            full in 84u64..9_100, count in 0usize..20, last in 84u64..9_100, stages in 1u64..6,
+            full in 84u64..9_100, count in 0usize..20, last in 84u64..9_100, links in 1u64..6,
         ) {
             let last = last.min(full);
             let mut frames = vec![full; count];
             frames.push(last);
             let largest = frames[0];
             let all: u64 = frames.iter().sum();
-            let time = store_and_forward(Bytes::new(all), Bytes::new(largest), rate(8), stages);
-            prop_assert_eq!(time, Span::from_secs(passed(&frames, stages)));
+            let time = store_and_forward(Bytes::new(all), Bytes::new(largest), rate(8), links);
+            prop_assert_eq!(time, Span::from_secs(passed(&frames, links)));
         }
 
         #[test]

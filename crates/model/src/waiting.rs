@@ -4,7 +4,7 @@
 /// link busy in seconds, and its weight among packets.
 pub type Service = (f64, f64);
 
-/// The mean wait in seconds of a packet that arrives at a random instant (Poisson
+/// The mean wait in seconds of a packet that arrives at a random time (Poisson
 /// arrivals) at a link with one queue and unlimited room: r E(S^2)/(2 E(S) (1 - r))
 /// with r the load from 0 to below 1 [Kleinrock1975 s5.6]. `None` for another load,
 /// and without packets.

@@ -34,7 +34,7 @@ pub use linux::listening::listeners;
 #[cfg(target_os = "linux")]
 pub use linux::namespace::Namespace;
 #[cfg(target_os = "linux")]
-pub use linux::sandbox::{Refusal, Sandbox, privileged};
+pub use linux::sandbox::{Rejection, Sandbox, privileged};
 #[cfg(target_os = "linux")]
 pub use linux::sys::allocator::Allocator;
 #[cfg(target_os = "linux")]

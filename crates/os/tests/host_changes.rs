@@ -120,7 +120,7 @@ fn tests() {
             stuck_watchdog,
         ),
         (
-            "a_second_run_is_refused_with_the_name_of_the_first",
+            "a_second_run_is_rejected_with_the_name_of_the_first",
             second_run,
         ),
         (
@@ -128,11 +128,11 @@ fn tests() {
             another_program,
         ),
         (
-            "the_management_interface_and_those_below_it_are_refused",
+            "the_management_interface_and_those_below_it_are_rejected",
             management,
         ),
         (
-            "an_mtu_that_removes_ipv6_is_refused_with_the_reason",
+            "an_mtu_that_removes_ipv6_is_rejected_with_the_reason",
             ipv6_removed,
         ),
     ];

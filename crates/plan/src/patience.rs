@@ -44,7 +44,7 @@ impl Patience {
 impl FromStr for Patience {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let right = || "write patience = \"50%, 10min\" or \"none\"".to_owned();
+        let right = || "write retry_limit = \"50%, 10min\" or \"none\"".to_owned();
         if text.trim() == "none" {
             return Ok(Self::NONE);
         }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_refused_with_an_example() {
+    fn other_text_is_rejected_with_an_example() {
         for text in [
             "",
             "50%",

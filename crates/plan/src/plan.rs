@@ -8,7 +8,7 @@ use units::Seed;
 
 use crate::metric::Metric;
 use crate::{
-    Backend, Factors, LawFile, Level, Patience, Report, Setting, SideEffect, Trial, Until,
+    Backend, DistributionFile, Factors, Level, Patience, Report, Setting, SideEffect, Trial, Until,
 };
 
 /// A resolved experiment: the trials to run and the values to compare them
@@ -56,7 +56,7 @@ pub struct Plan {
     /// format.
     pub hash: String,
     /// Files of values that the text names; a run keeps copies of them.
-    pub files: Vec<LawFile>,
+    pub files: Vec<DistributionFile>,
     /// What its cells do outside of the run, each once.
     pub side_effects: BTreeSet<SideEffect>,
 }
@@ -201,7 +201,7 @@ pub struct Tolerance {
     #[serde(rename = "tolerance")]
     pub within: f64,
     /// The reason for it, one line.
-    pub because: String,
+    pub reason: String,
 }
 
 /// A claim of a study about one metric without a printed value: a direction or
@@ -303,7 +303,7 @@ pub struct Unstated {
     /// The plausible values; a run uses the first.
     pub values: Vec<Level>,
     /// The reason why each value is plausible.
-    pub because: String,
+    pub reason: String,
 }
 
 /// A claim of a study about a message size at which the time of a message

@@ -23,7 +23,7 @@ pub struct ReplayedGateway {
 pub struct ReplayedSettings {
     /// The settings that differ from the recorded ones; `None`: as recorded.
     pub settings: Option<String>,
-    /// Packets that were to be gathered.
+    /// Packets that were to be aggregated.
     pub arrived: u64,
     /// Packets sent to the core, most of them bundles.
     pub bundles: u64,

@@ -1,7 +1,7 @@
 //! The decisions of a recorded link about the packets that came to it, and those that it would
 //! have done under other settings.
 
-use link::Fate;
+use link::PacketOutcome;
 use queue::Reason;
 use units::{Span, Time};
 
@@ -28,17 +28,17 @@ pub struct ReplayedQueue {
     /// The settings that differ from the recorded ones; `None`: as recorded.
     pub settings: Option<String>,
     /// The numbers of packets by outcome.
-    pub fates: Fates,
+    pub outcomes: OutcomeCounts,
     /// How long the packets that were transmitted had waited.
     pub waits: Waits,
     pub over_time: QueueOverTime,
 }
 
-/// The numbers of packets by fate.
+/// The numbers of packets by outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fates {
-    /// Packets by fate, in the order of [`Fate::ALL`].
-    pub of_fate: [u64; 6],
+pub struct OutcomeCounts {
+    /// Packets by outcome, in the order of [`PacketOutcome::ALL`].
+    pub of_outcome: [u64; 6],
     /// Packets dropped by the queue, by reason, in the order of
     /// [`Reason::ALL`].
     pub dropped: [u64; 4],
@@ -46,10 +46,10 @@ pub struct Fates {
     pub marked: u64,
 }
 
-impl Fates {
-    /// The number of packets with `fate`.
-    pub const fn of(&self, fate: Fate) -> u64 {
-        self.of_fate[fate as usize]
+impl OutcomeCounts {
+    /// The number of packets with `outcome`.
+    pub const fn of(&self, outcome: PacketOutcome) -> u64 {
+        self.of_outcome[outcome as usize]
     }
 
     /// The number of packets that the queue dropped for `reason`.
@@ -59,13 +59,13 @@ impl Fates {
 
     /// The packets that came out, twice counted once.
     pub const fn forwarded(&self) -> u64 {
-        self.of(Fate::Delivered) + self.of(Fate::Duplicated)
+        self.of(PacketOutcome::Delivered) + self.of(PacketOutcome::Duplicated)
     }
 
     /// The share of decided packets that the queue dropped, in per cent.
     pub fn dropped_percent(&self) -> f64 {
-        let all: u64 = self.of_fate.iter().sum();
-        100.0 * self.of(Fate::Dropped) as f64 / all.max(1) as f64
+        let all: u64 = self.of_outcome.iter().sum();
+        100.0 * self.of(PacketOutcome::Dropped) as f64 / all.max(1) as f64
     }
 }
 

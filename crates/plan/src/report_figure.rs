@@ -30,7 +30,7 @@ pub enum Shows {
     OverTime {
         /// The link's name.
         link: String,
-        /// An instant to mark, in seconds, and what happens then.
+        /// A time to mark, in seconds, and what happens then.
         event: Option<(f64, String)>,
     },
     /// Times of messages by size, between two sizes in bytes.

@@ -15,7 +15,7 @@ mod probe;
 mod request_response;
 mod watched;
 
-pub use link::JitterLaw;
+pub use link::JitterDistribution;
 pub use link::middlebox;
 pub use link::{Direction, Protocol};
 use queue::{Limit, Spec};
@@ -68,22 +68,22 @@ pub struct Network {
     pub links: Vec<Link>,
     /// The connections between nodes if they do not form a path.
     pub graph: Option<Graph>,
-    /// The part of the network at whose edges packets are gathered into
+    /// The part of the network at whose edges packets are aggregated into
     /// bundles.
     pub domain: Option<Domain>,
     /// The allowed 99th percentile of the emulator's timing error per frame;
     /// `None` derives it from the path.
     pub timing_error: Option<Span>,
-    /// Whether every trial gets a new test bed, whose hosts have no cached path
+    /// Whether every trial gets a new test network, whose hosts have no cached path
     /// MTU.
     pub fresh: bool,
     /// The limit that keeps packets to the MTU.
-    pub mtu_by: MtuBy,
+    pub mtu_method: MtuMethod,
 }
 
 /// The limit that keeps packets to the MTU of an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MtuBy {
+pub enum MtuMethod {
     /// The interfaces.
     #[default]
     Interface,
@@ -105,9 +105,9 @@ impl Network {
             IpVersion::V4 => 20 + 20,
             IpVersion::V6 => 40 + 20,
         };
-        match self.mtu_by {
-            MtuBy::Interface => None,
-            MtuBy::Segment => {
+        match self.mtu_method {
+            MtuMethod::Interface => None,
+            MtuMethod::Segment => {
                 let mtu = self.path_mtu()?.get();
                 u16::try_from(mtu.saturating_sub(headers)).ok()
             }
@@ -141,28 +141,28 @@ impl Shape {
     /// The shapes that form a path from the sender to the receiver.
     pub const PATHS: [Self; 4] = [Self::Pair, Self::Routed, Self::Switched, Self::Chain];
 
-    /// The names of a path's links in order, as keys of `[links]`, for `stages`
+    /// The names of a path's links in order, as keys of `[links]`, for `devices`
     /// nodes between sender and receiver.
-    pub fn link_names(self, stages: usize) -> Vec<String> {
-        let nodes = self.node_names(stages);
+    pub fn link_names(self, devices: usize) -> Vec<String> {
+        let nodes = self.node_names(devices);
         nodes.windows(2).map(|pair| pair.join("-")).collect()
     }
 
-    /// The names of a path's nodes in order, with `stages` nodes between sender
+    /// The names of a path's nodes in order, with `devices` nodes between sender
     /// and receiver.
-    pub fn node_names(self, stages: usize) -> Vec<String> {
-        let (word, stages) = match self {
+    pub fn node_names(self, devices: usize) -> Vec<String> {
+        let (word, devices) = match self {
             Self::Pair | Self::Dumbbell | Self::Explicit => ("", 0),
             Self::Routed => ("router", 1),
-            Self::Switched => ("switch", stages),
-            Self::Chain => ("router", stages),
+            Self::Switched => ("switch", devices),
+            Self::Chain => ("router", devices),
         };
-        let middle = |number: usize| match stages {
+        let middle = |number: usize| match devices {
             1 => word.to_owned(),
             _ => format!("{word}{number}"),
         };
         std::iter::once("sender".to_owned())
-            .chain((1..=stages).map(middle))
+            .chain((1..=devices).map(middle))
             .chain(["receiver".to_owned()])
             .collect()
     }
@@ -212,7 +212,7 @@ pub struct Link {
     pub framing: Framing,
     /// Cross traffic on an emulated link.
     pub cross: Option<Cross>,
-    /// Whether the fate of each packet on an emulated link is recorded.
+    /// Whether the outcome of each packet on an emulated link is recorded.
     pub recorded: bool,
     /// The recordings of a simulated link.
     pub watch: Watched,
@@ -237,7 +237,7 @@ impl Link {
         match &self.impairments.queue {
             Queue::DropTail => Spec::DropTail { limit },
             Queue::DropFront => Spec::DropFront { limit },
-            Queue::Law(spec) => (**spec).clone(),
+            Queue::Discipline(spec) => (**spec).clone(),
         }
     }
 }
@@ -258,7 +258,7 @@ pub struct Impairments {
     /// The scale of the random extra delay, which never reorders frames.
     pub jitter: Span,
     /// The distribution of the extra delay.
-    pub jitter_law: JitterLaw,
+    pub jitter_distribution: JitterDistribution,
     /// The probability that a frame is lost.
     pub loss: f64,
     /// The probability that a bit is damaged; the frame is then lost.
@@ -291,7 +291,7 @@ pub enum Queue {
     /// Drops the oldest frames instead [Lakshman1996].
     DropFront,
     /// Another discipline with its limit and parameters.
-    Law(Box<Spec>),
+    Discipline(Box<Spec>),
 }
 
 /// The configuration of the end hosts.
@@ -379,9 +379,9 @@ pub struct Transfer {
     /// Bytes of one message (one write); the last one may be shorter.
     pub message: Bytes,
     /// Bytes sent before counting starts, to empty token buckets.
-    pub preroll: Bytes,
+    pub warmup: Bytes,
     /// Bytes of the transfer over which CPU time is metered; 0: none.
-    pub cpu_size: Bytes,
+    pub cpu_bytes: Bytes,
     /// SO_SNDBUF; `None` leaves the kernel's autotuning.
     pub send_buffer: Option<Bytes>,
     /// SO_RCVBUF; `None` leaves the kernel's autotuning.

@@ -105,7 +105,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             graph: None,
             timing_error: None,
             fresh: false,
-            mtu_by: crate::setting::MtuBy::Interface,
+            mtu_method: crate::setting::MtuMethod::Interface,
         },
         host: Host {
             scenario: Scenario {
@@ -124,8 +124,8 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             protocol: Transport::Tcp,
             size: Bytes::new(5_000_000),
             message: Bytes::new(1428),
-            preroll: Bytes::new(1_000_000),
-            cpu_size: Bytes::new(1_000_000_000),
+            warmup: Bytes::new(1_000_000),
+            cpu_bytes: Bytes::new(1_000_000_000),
             send_buffer: None,
             receive_buffer: None,
             nagle: false,

@@ -11,7 +11,7 @@ use jumbolab_probe::virtual_path::{Cross, FarEnd, PathLink, ProbePath, Prober, a
 use link::Settings as LinkSettings;
 use link::middlebox::{Action, Rule};
 use link::{Direction, Protocol};
-use meter::departures::Law;
+use meter::departures::Distribution;
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
@@ -54,7 +54,7 @@ const FAULTS: &[Fault] = &[
         links: |links| links[2].mtu = Bytes::new(1500),
         reflects: false,
         is_right: |report| {
-            let named = |kind: &FindingKind| matches!(kind, FindingKind::Refused { hop: Some(2), mtu, .. } if mtu.get() == 1500);
+            let named = |kind: &FindingKind| matches!(kind, FindingKind::Rejected { hop: Some(2), mtu, .. } if mtu.get() == 1500);
             there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
@@ -124,18 +124,18 @@ const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "silent back",
-        links: |links| above(&mut links[1], Some(Direction::Backward), None, 1.0),
+        links: |links| above(&mut links[1], Some(Direction::Reverse), None, 1.0),
         reflects: false,
         is_right: |report| {
-            is(report, Verdict::Problem, 9000, 1500) && hole(report, Direction::Backward, 1)
+            is(report, Verdict::Problem, 9000, 1500) && hole(report, Direction::Reverse, 1)
         },
     },
     Fault {
         name: "silent back, reflector",
-        links: |links| above(&mut links[1], Some(Direction::Backward), None, 1.0),
+        links: |links| above(&mut links[1], Some(Direction::Reverse), None, 1.0),
         reflects: true,
         is_right: |report| {
-            is(report, Verdict::Problem, 9000, 1500) && hole(report, Direction::Backward, 1)
+            is(report, Verdict::Problem, 9000, 1500) && hole(report, Direction::Reverse, 1)
         },
     },
     Fault {
@@ -210,7 +210,7 @@ const FAULTS: &[Fault] = &[
                 *cross = Some(Cross {
                     packet: Bytes::new(1500),
                     // 10 Mbit/s in the mean.
-                    gaps: Law::Exponential(1.2e9),
+                    gaps: Distribution::Exponential(1.2e9),
                 });
             }
         },
@@ -269,7 +269,7 @@ fn there(report: &PathReport, verdict: Verdict, mtu: u64) -> bool {
 }
 
 fn is(report: &PathReport, verdict: Verdict, mtu: u64, back: u64) -> bool {
-    there(report, verdict, mtu) && report.backward.mtu == Some(Bytes::new(back))
+    there(report, verdict, mtu) && report.reverse.mtu == Some(Bytes::new(back))
 }
 
 /// Whether the weightiest problem is this one.

@@ -118,7 +118,7 @@ impl Prober {
         Ok(Self {
             longest: settings.most_time + GRACE,
             investigation: Investigation::new(settings, seed.derive("probes"))
-                .map_err(|error| refused(&error, task, &driver))?,
+                .map_err(|error| rejected(&error, task, &driver))?,
             driver,
         })
     }
@@ -183,7 +183,7 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
 }
 
 /// The error for an investigation that cannot begin.
-fn refused(error: &crate::machine::BadSettings, task: &Task, driver: &Driver) -> Error {
+fn rejected(error: &crate::machine::BadSettings, task: &Task, driver: &Driver) -> Error {
     let problem = match task.protocols.as_slice() {
         [Protocol::Icmp] if !driver.can_echo() => NO_ECHOES.to_owned(),
         _ => error.to_string(),

@@ -15,7 +15,7 @@ mod reassembly;
 use crate::machine::{Answer, Investigation, Probe};
 use link::middlebox::Rule;
 use link::{BadSettings, Settings};
-use meter::departures::Law;
+use meter::departures::Distribution;
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use network::Network;
@@ -55,8 +55,8 @@ pub struct PathLink {
 pub struct Cross {
     /// Bytes of each IP packet.
     pub packet: Bytes,
-    /// The law of the gaps between arrivals, in picoseconds.
-    pub gaps: Law,
+    /// The distribution of the gaps between arrivals, in picoseconds.
+    pub gaps: Distribution,
 }
 
 /// The far end.
@@ -102,7 +102,7 @@ impl Prober for Investigation {
 const MOST_TIME: Span = Span::from_secs(600);
 
 impl ProbePath {
-    /// Runs the prober until it is done, or has nothing left to do. Returns the instant of
+    /// Runs the prober until it is done, or has nothing left to do. Returns the time of
     /// the end.
     ///
     /// # Errors

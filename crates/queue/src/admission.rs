@@ -1,7 +1,7 @@
 //! The admission test of a queue that drops only arriving packets.
 //!
 //! In drop-tail, and in RED that drops or marks the arriving packet, a queued
-//! packet stays and leaves in the order of arrival. The fate of an arrival
+//! packet stays and leaves in the order of arrival. The outcome of an arrival
 //! depends on the length of the queue alone, so the packets need not be stored
 //! here.
 
@@ -125,10 +125,10 @@ mod tests {
             for (number, size) in (0_u64..).zip(sizes) {
                 let now = Time::from_nanos(20_000_000 * number);
                 let mut packet = Numbered(number, size);
-                let refused = admission.admit(now, queue.backlog(), &mut packet).err();
+                let rejected = admission.admit(now, queue.backlog(), &mut packet).err();
                 queue.enqueue(now, packet, &mut drops);
                 let dropped: Vec<Reason> = drops.drain().map(|(_, reason)| reason).collect();
-                prop_assert_eq!(refused.as_slice(), dropped);
+                prop_assert_eq!(rejected.as_slice(), dropped);
                 // The queue grows, and the link is idle at times.
                 if number % 20 == 19 {
                     while queue.dequeue(now, &mut drops).is_some() {}

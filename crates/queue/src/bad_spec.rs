@@ -32,7 +32,7 @@ pub enum BadSpec {
     #[error("the lower bound of a share is above the upper one; swap them")]
     Bounds,
     /// A law that decides packet by packet, and a pick that does not.
-    #[error("RED as in ns-2 decides packet by packet; use pick = each with it")]
+    #[error("RED as in ns-2 decides packet by packet; use rounding = each with it")]
     Pick,
     /// A value that must be above 0.
     #[error("{0} must be more than 0; write a larger value")]
@@ -51,11 +51,13 @@ pub enum BadSpec {
     Bytes,
     /// Bounds that are not kept.
     #[error(
-        "only reading = \"letter\" keeps a share within bounds; write it too, or leave them out"
+        "only interpretation = \"letter\" keeps a share within bounds; write it too, or leave them out"
     )]
     IdleBounds,
     /// A share that no frame loses.
-    #[error("only reading = \"letter\" takes a share of frames; write it too, or leave it out")]
+    #[error(
+        "only interpretation = \"letter\" takes a share of frames; write it too, or leave it out"
+    )]
     IdleShare,
     /// A reaction of sources that are not notified.
     #[error("only notified sources react; write notify = \"on\" too, or leave it out")]
@@ -71,9 +73,9 @@ impl BadSpec {
             Self::Weight => "weight",
             Self::Bounds | Self::IdleBounds => "bounds",
             Self::IdleShare => "share",
-            Self::Pick => "pick",
-            Self::Nested => "each",
-            Self::IdleReaction => "react",
+            Self::Pick => "rounding",
+            Self::Nested => "class_queue",
+            Self::IdleReaction => "reaction",
             Self::Probability(name)
             | Self::Zero(name)
             | Self::Short(name, _)
@@ -127,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_the_key_at_fault_unless_the_link_is() {
+    fn a_rejection_names_the_key_at_fault_unless_the_link_is() {
         for (bad, key) in [
             (BadSpec::Empty, None),
             (BadSpec::Small, None),
@@ -137,9 +139,9 @@ mod tests {
             (BadSpec::Weight, Some("weight")),
             (BadSpec::Bounds, Some("bounds")),
             (BadSpec::IdleBounds, Some("bounds")),
-            (BadSpec::Pick, Some("pick")),
-            (BadSpec::Nested, Some("each")),
-            (BadSpec::IdleReaction, Some("react")),
+            (BadSpec::Pick, Some("rounding")),
+            (BadSpec::Nested, Some("class_queue")),
+            (BadSpec::IdleReaction, Some("reaction")),
             (BadSpec::Probability("beta"), Some("beta")),
             (BadSpec::Zero("quantum"), Some("quantum")),
             (

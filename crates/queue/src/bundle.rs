@@ -1,4 +1,4 @@
-//! Packets that travel together: a jumbo frame of gathered packets.
+//! Packets that travel together: a jumbo frame of aggregated packets.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::{Advertised, InnerDrop, Packet, View};
 /// The overhead of carrying packets in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Carriage {
+pub struct Encapsulation {
     /// Bytes of IP of an empty bundle: the outer header and the 6 of the jumbo
     /// frame's header [Mulahuwaish s2.A].
     pub header: Bytes,
@@ -21,7 +21,7 @@ pub struct Carriage {
     pub framing: Bytes,
 }
 
-impl Carriage {
+impl Encapsulation {
     /// The bytes that a bundle of `packets` adds to their sum:
     /// HIP + 6 + 4 N - Hp (N - 1). The paper prints N - 4 in place of 4 N, which
     /// contradicts its own example
@@ -96,7 +96,7 @@ impl<P> Entry<P> {
         self.size
     }
 
-    /// How many ticks it waited in the gathering (pQTime).
+    /// How many ticks it waited in the aggregation (pQTime).
     pub const fn waited(&self) -> u16 {
         self.waited
     }
@@ -111,7 +111,7 @@ impl<P> Entry<P> {
 pub struct Bundle<P> {
     entries: Vec<Entry<P>>,
     /// `None` where its only packet travels bare.
-    carriage: Option<Carriage>,
+    encapsulation: Option<Encapsulation>,
     tick: Tick,
     view: View,
     tags: Bytes,
@@ -124,7 +124,7 @@ impl<P: Packet> Bundle<P> {
     /// A packet that travels without any other, as it came.
     pub fn bare(packet: P) -> Self {
         Self {
-            carriage: None,
+            encapsulation: None,
             tick: Tick::default(),
             view: packet.view(),
             tags: packet.tags(),
@@ -145,7 +145,7 @@ impl<P: Packet> Bundle<P> {
     /// where there is no packet.
     pub fn pack(
         packets: impl IntoIterator<Item = (P, Span)>,
-        carriage: Carriage,
+        encapsulation: Encapsulation,
         tick: Tick,
         flow: Option<u64>,
     ) -> Option<Self> {
@@ -158,14 +158,14 @@ impl<P: Packet> Bundle<P> {
         let entries: Vec<Entry<P>> = core::iter::once((first, waited))
             .chain(packets)
             .map(|(packet, waited)| Entry {
-                size: carriage.inside(&packet),
+                size: encapsulation.inside(&packet),
                 packet: Some(packet),
                 waited: tick.count(waited),
             })
             .collect();
         let count = u64::try_from(entries.len()).unwrap_or(u64::MAX);
         let bytes: Bytes = entries.iter().map(|entry| entry.size).sum();
-        let around = carriage.framing + carriage.header + carriage.entry * count;
+        let around = encapsulation.framing + encapsulation.header + encapsulation.entry * count;
         Some(Self {
             view: View {
                 size: around + bytes + tags,
@@ -175,7 +175,7 @@ impl<P: Packet> Bundle<P> {
             tags,
             live: u32::try_from(count).unwrap_or(u32::MAX),
             average: Bytes::new(bytes.get() / count),
-            carriage: Some(carriage),
+            encapsulation: Some(encapsulation),
             tick,
             entries,
         })
@@ -183,7 +183,7 @@ impl<P: Packet> Bundle<P> {
 
     /// Whether it is one packet without a bundle around it.
     pub const fn is_bare(&self) -> bool {
-        self.carriage.is_none()
+        self.encapsulation.is_none()
     }
 
     /// The packet that travels bare, or else the bundle as it is.

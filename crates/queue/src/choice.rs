@@ -26,7 +26,7 @@ pub struct Configured {
     /// The reaction of sources to notices of drops; `None` if the queue sends none.
     pub notices: Option<Reaction>,
     /// Keys that were written and have no effect beside the others, each as what a
-    /// refusal of it would say.
+    /// rejection of it would say.
     pub idle: Vec<BadSpec>,
 }
 

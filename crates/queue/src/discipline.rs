@@ -8,7 +8,7 @@ use crate::{Limit, Packet};
 
 /// A queue with a rule for which packet leaves next and which is dropped.
 ///
-/// Instants never decrease from call to call.
+/// Times never decrease from call to call.
 pub trait Discipline<P: Packet> {
     /// Adds a packet. Every packet that is dropped to do so, the arrival or
     /// another one, goes to `drops`.
@@ -25,7 +25,7 @@ pub trait Discipline<P: Packet> {
         None
     }
 
-    /// The instant from which [`Discipline::dequeue`] returns a packet: the
+    /// The time from which [`Discipline::dequeue`] returns a packet: the
     /// beginning of time if it does so at once, `None` if the queue is empty. It
     /// depends on the packets in the queue only.
     fn ready_at(&self) -> Option<Time>;

@@ -1,4 +1,4 @@
-//! Laws: arithmetic over instants, lengths and chance. None holds a packet.
+//! Laws: arithmetic over times, lengths and chance. None holds a packet.
 
 mod adaptation;
 mod average;

@@ -15,6 +15,7 @@
 extern crate alloc;
 
 mod admission;
+mod aggregate;
 mod bad_spec;
 mod bundle;
 mod choice;
@@ -24,7 +25,6 @@ mod drop_front;
 mod drop_tail;
 mod fifo;
 mod fq_codel;
-mod gather;
 mod keys;
 pub mod law;
 mod limit;
@@ -41,8 +41,9 @@ mod spec;
 mod stamped;
 
 pub use admission::Admission;
+pub use aggregate::{Aggregator, AggregatorSettings, BadAggregator, Trigger};
 pub use bad_spec::BadSpec;
-pub use bundle::{Bundle, Carriage, Entry, Tick, Victims};
+pub use bundle::{Bundle, Encapsulation, Entry, Tick, Victims};
 pub use choice::{Choice, Configured};
 pub use codel::{Codel, CodelSettings};
 pub use discipline::{AverageQueue, Backlog, Discipline, Drops, Reason};
@@ -50,10 +51,9 @@ pub use drop_front::DropFront;
 pub use drop_tail::DropTail;
 pub use fifo::Fifo;
 pub use fq_codel::{FqCodel, FqCodelSettings};
-pub use gather::{BadGather, Gather, GatherSettings, Trigger};
 pub use keys::{Field, Key, NamedChoice, Reaction, Visitor};
 pub use limit::Limit;
-pub use mred::{Activation, Bounds, Mred, MredSettings, Over, Reading, Share, SizeOf};
+pub use mred::{Activation, Bounds, Interpretation, Mred, MredSettings, Over, Share, SizeOf};
 pub use packet::{Advertised, InnerDrop, Packet, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;

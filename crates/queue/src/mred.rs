@@ -12,7 +12,7 @@ use crate::rng::Rng;
 use crate::{AverageQueue, Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{DropAction, Frames, meet, packets};
 pub(crate) use keys::MredKeys;
-pub use settings::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
+pub use settings::{Activation, Bounds, Interpretation, MredSettings, Over, Share, SizeOf};
 use share::{Shares, weight};
 
 /// A FIFO queue with MRED at admission: MRED chooses how many packets of which
@@ -49,12 +49,12 @@ impl<P: Packet> Mred<P> {
 
     /// The law's decision at the arrival of `arrival`.
     fn judge(&mut self, arrival: &P) -> Judgement {
-        match self.settings.reading {
-            Reading::Inner => {
+        match self.settings.interpretation {
+            Interpretation::Inner => {
                 let (count, reason) = self.count_inner(arrival);
                 Judgement::Count(count, self.met(reason))
             }
-            Reading::Letter(bounds) => match self.is_congested(arrival) {
+            Interpretation::Letter(bounds) => match self.is_congested(arrival) {
                 None => Judgement::Pass,
                 Some(reason) => Judgement::Shares(self.shares(bounds, arrival), self.met(reason)),
             },

@@ -109,7 +109,11 @@ impl Keyed for PriorityKeys {
         );
         self.classes = u8::try_from(classes).unwrap_or(u8::MAX);
         let mut each = Choice::usual();
-        keys.key("each", "The queue of every class.", Field::Queue(&mut each));
+        keys.key(
+            "class_queue",
+            "The queue of every class.",
+            Field::Queue(&mut each),
+        );
         self.each = match each.name {
             Self::NAME => Configured {
                 spec: Err(BadSpec::Nested),

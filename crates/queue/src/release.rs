@@ -24,7 +24,7 @@ impl Release {
     }
 
     /// The packets left in a bundle that arrived at `now`, in order, each with the
-    /// instant at which it leaves. The first leaves at once, unless packets of
+    /// time at which it leaves. The first leaves at once, unless packets of
     /// earlier bundles are still waiting: the order is kept.
     pub fn unpack<P: Packet>(
         &mut self,

@@ -121,7 +121,11 @@ impl Keyed for RioSettings {
             "As of `red`.",
             Field::Size(&mut self.mean_size),
         );
-        keys.key("spread", "As of `red`.", Field::Word(&mut self.spread));
+        keys.key(
+            "drop_spacing",
+            "As of `red`.",
+            Field::Word(&mut self.spread),
+        );
         keys.key("ecn", "As of `red`.", Field::Switch(&mut self.ecn));
     }
 

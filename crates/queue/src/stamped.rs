@@ -4,7 +4,7 @@ use units::{Span, Time};
 
 use crate::{Advertised, Packet, View};
 
-/// A packet and the instant at which it came.
+/// A packet and the time at which it came.
 #[derive(Debug)]
 pub(crate) struct Stamped<P> {
     pub(crate) packet: P,
@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
     use crate::tests::Numbered;
-    use crate::{Bundle, Carriage, Tick};
+    use crate::{Bundle, Encapsulation, Tick};
 
     struct Markable;
 
@@ -62,13 +62,13 @@ mod tests {
 
     #[test]
     fn a_stamped_packet_answers_as_the_packet_in_it() {
-        let carriage = Carriage {
+        let encapsulation = Encapsulation {
             header: Bytes::new(26),
             entry: Bytes::new(4),
             framing: Bytes::ZERO,
         };
         let packets = (0..3).map(|number| (Numbered(number, 100), Span::ZERO));
-        let bundle = Bundle::pack(packets, carriage, Tick::Micro, None).unwrap();
+        let bundle = Bundle::pack(packets, encapsulation, Tick::Micro, None).unwrap();
         let mut stamped = Stamped::new(bundle.clone(), Time::ZERO);
         assert_eq!(
             (stamped.view(), stamped.live(), stamped.advertised()),

@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn a_queue_that_holds_nothing_is_refused() {
+fn a_queue_that_holds_nothing_is_rejected() {
     for limit in [Limit::Packets(0), Limit::Bytes(Bytes::ZERO)] {
         assert_eq!(
             Spec::DropTail { limit }

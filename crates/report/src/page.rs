@@ -4,6 +4,7 @@
 //! Text is escaped by `maud`; scripts and plots are packed.
 //! Content of a journal or plan therefore remains text.
 
+mod axis;
 mod blocks;
 mod contents;
 mod library;

@@ -2,7 +2,7 @@
 //! become of them under other settings.
 
 use document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table, Tone};
-use link::Fate;
+use link::PacketOutcome;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 
 use crate::plots::replayed::{over_time, waits};
@@ -70,8 +70,8 @@ fn compared(link: &ReplayedLink) -> Vec<String> {
         format!(
             "With {} the queue drops {:.2} % of the packets (recorded: {:.2} %), and the mean wait is {} ms (recorded: {} ms).",
             name(queue),
-            queue.fates.dropped_percent(),
-            was.fates.dropped_percent(),
+            queue.outcomes.dropped_percent(),
+            was.outcomes.dropped_percent(),
             milliseconds(queue.waits.mean),
             milliseconds(was.waits.mean),
         )
@@ -88,7 +88,7 @@ pub(crate) fn name(queue: &ReplayedQueue) -> &str {
 pub(crate) const fn direction(number: usize) -> &'static str {
     match number {
         0 => "forward",
-        _ => "backward",
+        _ => "reverse",
     }
 }
 
@@ -99,17 +99,17 @@ fn milliseconds(seconds: f64) -> String {
 /// A row for each direction and setting.
 fn table_of(link: &ReplayedLink) -> Section {
     let row = |queue: &ReplayedQueue| {
-        let fates = &queue.fates;
-        let [full, early, forced, late] = fates.dropped;
+        let outcomes = &queue.outcomes;
+        let [full, early, forced, late] = outcomes.dropped;
         let counts = [
-            fates.forwarded(),
-            fates.of(Fate::Dropped),
+            outcomes.forwarded(),
+            outcomes.of(PacketOutcome::Dropped),
             full,
             early,
             forced,
             late,
-            fates.marked,
-            fates.of(Fate::Lost) + fates.of(Fate::Damaged),
+            outcomes.marked,
+            outcomes.of(PacketOutcome::Lost) + outcomes.of(PacketOutcome::Damaged),
         ];
         let waits = [queue.waits.mean, queue.waits.median, queue.waits.p99];
         let words = [direction(queue.direction), name(queue)];
@@ -132,7 +132,7 @@ fn table_of(link: &ReplayedLink) -> Section {
         "p99 ms",
     ];
     Section {
-        id: "fates",
+        id: "outcomes",
         blocks: vec![
             Block::Page(vec![Block::heading("What became of the packets")]),
             Block::Table(Table {

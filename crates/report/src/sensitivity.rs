@@ -161,7 +161,7 @@ fn nearest(found: &Findings<'_>) -> Option<Section> {
                     .map_or_else(String::new, |fresh| format!("{fresh:.2}")),
             ),
             Cell::figure(ran.seeds.to_string()),
-            Cell::Text(near.reading.name.clone()),
+            Cell::Text(near.interpretation.name.clone()),
             Cell::Text(point(found, near.place)),
         ]
     };
@@ -186,7 +186,7 @@ fn settings(found: &Findings<'_>) -> Section {
         vec![
             Cell::Text(setting.name.clone()),
             Cell::Text(values.join(", ")),
-            Cell::Text(setting.because.clone()),
+            Cell::Text(setting.reason.clone()),
         ]
     });
     Section {
@@ -194,7 +194,7 @@ fn settings(found: &Findings<'_>) -> Section {
         blocks: vec![
             Block::heading("Settings that are not stated"),
             Block::Table(Table {
-                columns: ["setting", "values, that of a run first", "because"]
+                columns: ["setting", "values, that of a run first", "reason"]
                     .map(Column::new)
                     .into(),
                 rows: rows.collect(),

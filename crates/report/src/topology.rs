@@ -1,4 +1,4 @@
-//! The test bed of a plan: nodes, links and flows. [`of`] derives it from the settings of
+//! The test network of a plan: nodes, links and flows. [`of`] derives it from the settings of
 //! the cells; [`svg`] draws it for the page, and [`list`] lists its links for a terminal.
 
 mod collapse;
@@ -20,10 +20,10 @@ pub use list::{topology_lines, topology_text};
 use property::Property;
 pub(crate) use svg::figure;
 
-/// The most test beds of a plan that are shown.
+/// The most test networks of a plan that are shown.
 const MOST_SHOWN: usize = 6;
 
-/// The test bed of those cells of a plan whose nodes and links are alike.
+/// The test network of those cells of a plan whose nodes and links are alike.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Topology {
     /// The levels that tell these cells from the others; empty if all cells are
@@ -95,7 +95,7 @@ impl Node {
     }
 }
 
-/// The test beds of `plan` in the order of its cells, one for each arrangement
+/// The test networks of `plan` in the order of its cells, one for each arrangement
 /// of nodes and links. Cells that the backend cannot measure are left out, and
 /// arrangements after the sixth.
 pub(crate) fn of(plan: &Plan) -> Vec<Topology> {
@@ -187,7 +187,7 @@ impl Topology {
         nodes(self) == nodes(other) && links(self) == links(other)
     }
 
-    /// Adds the values of a test bed that is arranged alike.
+    /// Adds the values of a test network that is arranged alike.
     fn merge(&mut self, other: Self) {
         for (node, another) in self.nodes.iter_mut().zip(other.nodes) {
             for numbers in another.numbers {

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_table_are_refused_with_the_line() {
+    fn files_without_a_table_are_rejected_with_the_line() {
         for (text, words) in [
             ("", "1: has no column"),
             ("mtu,throughput\n", "1: has no rows"),
@@ -132,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text in "(?s).{0,200}") {
+        fn any_text_is_read_or_rejected(text in "(?s).{0,200}") {
             if let Ok(found) = CsvRows::parse(&text) {
                 prop_assert!(found.rows.iter().all(|(_, row)| row.len() == found.columns.len()));
             }

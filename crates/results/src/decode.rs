@@ -2,7 +2,7 @@
 //!
 //! A log is read twice, block by block. The first pass reads the blocks about
 //! flows, clocks and sent packets, which may be at the end of the file, and the
-//! earliest instant of each block of records. The second pass merges the records
+//! earliest time of each block of records. The second pass merges the records
 //! of all flows by time, so that the order of the blocks does not matter. Memory
 //! depends on the number of flows, of requested rows and of records that are out
 //! of order, all of which are limited, and not on the length of the log.

@@ -54,7 +54,7 @@ pub struct Opening<'a> {
 /// Whether to continue an unfinished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resume {
-    /// Refuse a folder that holds trials.
+    /// Reject a folder that holds trials.
     No,
     /// Continue if kernel and program are those that started the run.
     Same,

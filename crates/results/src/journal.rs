@@ -331,8 +331,8 @@ mod tests {
         }
     }
 
-    /// The refusal of a journal with `text`, by reading and by opening it.
-    fn refused(text: &[u8]) -> String {
+    /// The rejection of a journal with `text`, by reading and by opening it.
+    fn rejected(text: &[u8]) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
         fs::write(&path, text).unwrap();
@@ -349,14 +349,14 @@ mod tests {
     fn a_damaged_whole_line_is_an_error_wherever_it_is() {
         let mut text = written(2);
         text.extend(b"{\"id\": \0\0\0\n");
-        assert!(refused(&text).contains("trials.jsonl:3: "));
+        assert!(rejected(&text).contains("trials.jsonl:3: "));
         text.extend(written(1));
-        assert!(refused(&text).contains("trials.jsonl:3: "));
+        assert!(rejected(&text).contains("trials.jsonl:3: "));
         // One byte of the last line.
         let mut text = written(2);
         let last = text.len() - 2;
         text[last] ^= 1;
-        let error = refused(&text);
+        let error = rejected(&text);
         assert!(
             error.contains("trials.jsonl:2: this line is not"),
             "{error}"
@@ -370,12 +370,12 @@ mod tests {
         let mut text = written(1);
         text.extend(serde_json::to_vec(&bad).unwrap());
         text.push(b'\n');
-        let error = refused(&text);
+        let error = rejected(&text);
         assert!(error.contains("trials.jsonl:2: rtt = 1e100"), "{error}");
     }
 
     #[test]
-    fn a_line_without_end_is_refused_with_its_limit() {
+    fn a_line_without_end_is_rejected_with_its_limit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(NAME);
         let mut text = written(1);

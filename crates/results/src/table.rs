@@ -34,7 +34,7 @@ pub enum Values {
 /// The rows of one column that are made at once: memory for these is enough.
 pub(crate) const PART: usize = 8192;
 
-/// Refuses in a program that was built without Parquet.
+/// Rejects in a program that was built without Parquet.
 ///
 /// # Errors
 /// That is so, in one line of text.

@@ -12,11 +12,11 @@ use crate::packet::{Congestion, Header};
 /// kind finds a row. Simultaneous arrivals are ordered by direction.
 pub(crate) struct Arrivals {
     rows: [Row; ROWS],
-    /// The first instant of each row.
+    /// The first time of each row.
     firsts: [Time; ROWS],
     /// The row of the first packet.
     row: usize,
-    /// The instant and the direction of the first packet.
+    /// The time and the direction of the first packet.
     first: (Time, usize),
 }
 
@@ -56,7 +56,7 @@ impl Arrivals {
         }
     }
 
-    /// The instant and the direction of the first packet; later than all others if
+    /// The time and the direction of the first packet; later than all others if
     /// there is none.
     #[inline]
     pub(crate) const fn first(&self) -> (Time, usize) {
@@ -125,7 +125,7 @@ impl Arrivals {
         first.map_or(NEVER.1, |first| first.direction as usize)
     }
 
-    /// Takes the lowest direction of those with the first instant.
+    /// Takes the lowest direction of those with the first time.
     #[cold]
     fn break_tie(&mut self) {
         for (row, at) in self.firsts.iter().enumerate() {

@@ -5,7 +5,7 @@ mod load;
 use std::collections::BTreeMap;
 
 use link::Link as Machine;
-use meter::departures::{BadLaw, Bursts};
+use meter::departures::{BadDistribution, Bursts};
 use queue::Limit;
 use tcp::{Profile, Recovery};
 use units::{Bytes, Seed, Span};
@@ -164,7 +164,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// A flow leads from one host to another, and its laws are valid.
+    /// A flow leads from one host to another, and its distributions are valid.
     fn flow(&self, flow: &Flow) -> Result<(), BadScenario> {
         for (end, node) in [("begins", flow.from), ("ends", flow.to)] {
             let node = &self.nodes[node];
@@ -185,20 +185,24 @@ impl Scenario {
         let Traffic::Datagrams(datagrams) = &flow.traffic else {
             return Ok(());
         };
-        let refuse = |law, why| {
+        let reject = |distribution, why| {
             let flow = flow.name.clone();
-            Err(BadScenario::Law { flow, law, why })
+            Err(BadScenario::Distribution {
+                flow,
+                distribution,
+                why,
+            })
         };
-        for (name, law) in [("gaps", &datagrams.gaps), ("payloads", &datagrams.payloads)] {
-            if let Err(why) = law.check() {
-                return refuse(name, why);
+        for (name, distribution) in [("gaps", &datagrams.gaps), ("payloads", &datagrams.payloads)] {
+            if let Err(why) = distribution.check() {
+                return reject(name, why);
             }
         }
         if let Some(Err(why)) = datagrams.bursts.as_ref().map(Bursts::check) {
-            return refuse("bursts", why);
+            return reject("bursts", why);
         }
         match datagrams.gaps.mean() < 1.0 {
-            true => refuse("gaps", BadLaw::Gaps),
+            true => reject("gaps", BadDistribution::Gaps),
             false => Ok(()),
         }
     }
@@ -249,7 +253,7 @@ impl Scenario {
         let Traffic::Tcp(tcp) = &flow.traffic else {
             return Ok(());
         };
-        let refuse = |why| {
+        let reject = |why| {
             let flow = flow.name.clone();
             Err(BadScenario::Tcp { flow, why })
         };
@@ -264,17 +268,17 @@ impl Scenario {
             Role::Router | Role::Switch => false,
         };
         if !takes_time && !path.iter().any(rated) {
-            return refuse("crosses no link that has a rate; give one of them a rate");
+            return reject("crosses no link that has a rate; give one of them a rate");
         }
         if settings.initial_window == 0 || settings.window == 0 {
-            return refuse("may have nothing in flight; give it windows of at least a segment");
+            return reject("may have nothing in flight; give it windows of at least a segment");
         }
         if (settings.profile, settings.recovery) == (Profile::Standard, Recovery::Tahoe) {
-            return refuse("repairs losses as Tahoe, which the profile ns-2 alone has");
+            return reject("repairs losses as Tahoe, which the profile ns-2 alone has");
         }
-        if settings.longest_timeout == Span::ZERO || settings.tick == Span::ZERO {
-            return refuse(
-                "has a clock that stands still; make `tick` and time-outs longer than 0",
+        if settings.max_rto == Span::ZERO || settings.tick == Span::ZERO {
+            return reject(
+                "has a clock that stands still; make `clock_granularity` and time-outs longer than 0",
             );
         }
         Ok(())
@@ -342,10 +346,10 @@ fn largest_datagram(flow: &Flow, datagrams: &Datagrams, first: u32) -> Result<u3
     let largest = f64::from(largest_payload(flow.ip, first));
     let (_, high) = payloads.range();
     if high.is_finite() && high > largest {
-        return Err(BadScenario::Law {
+        return Err(BadScenario::Distribution {
             flow: flow.name.clone(),
-            law: "payloads",
-            why: BadLaw::Large,
+            distribution: "payloads",
+            why: BadDistribution::Large,
         });
     }
     let payload = if high.is_finite() {

@@ -12,15 +12,15 @@ use crate::{Flow, Tcp, TcpOutcome};
 pub(crate) struct Connection {
     sender: Sender,
     receiver: Receiver,
-    /// The instant of opening; `None` once open.
+    /// The time of opening; `None` once open.
     opens: Option<Time>,
-    /// The instant at which the data are handed to the sender; `None` afterwards.
+    /// The time at which the data are handed to the sender; `None` afterwards.
     handed: Option<Time>,
-    /// The instant from which no new data are sent; `None` afterwards.
+    /// The time from which no new data are sent; `None` afterwards.
     stops: Option<Time>,
     /// The earlier one of these two.
     planned: Option<Time>,
-    /// The instant from which no packet is sent.
+    /// The time from which no packet is sent.
     end: Time,
     /// The common header fields of packets to the receiver, and of packets back.
     forth: Header,
@@ -78,7 +78,7 @@ impl Connection {
             bytes: tcp.bytes.unwrap_or(u64::MAX),
             messages: tcp
                 .messages
-                .map(|one| Box::new(Messages::new(one.size, one.preroll, tcp.bytes, exact))),
+                .map(|one| Box::new(Messages::new(one.size, one.warmup, tcp.bytes, exact))),
             sender: Sender::new(&settings, bytes),
             receiver: Receiver::new(&settings),
             opens: (flow.start < end).then_some(flow.start),
@@ -103,7 +103,7 @@ impl Connection {
         connection
     }
 
-    /// The instant of the sender's next action without an arrival.
+    /// The time of the sender's next action without an arrival.
     #[inline]
     pub(crate) fn next_of_sender(&self) -> Option<Time> {
         let next = match (self.opens, self.sender.next_timeout(), self.planned) {
@@ -114,12 +114,12 @@ impl Connection {
         (next < self.end).then_some(next)
     }
 
-    /// Finds the next instant at which the application acts.
+    /// Finds the next time at which the application acts.
     fn plan(&mut self) {
         self.planned = [self.handed, self.stops].into_iter().flatten().min();
     }
 
-    /// The instant of the receiver's next action without an arrival.
+    /// The time of the receiver's next action without an arrival.
     pub(crate) fn next_of_receiver(&self) -> Option<Time> {
         self.receiver.next_timeout().filter(|at| *at < self.end)
     }

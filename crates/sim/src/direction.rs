@@ -1,6 +1,6 @@
 //! One direction of a link in the network.
 
-use link::{Counters, Delivery, FastLink, Fate, Link, Settings};
+use link::{Counters, Delivery, FastLink, Link, PacketOutcome, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, TraceDepth};
@@ -19,7 +19,7 @@ pub(crate) struct Direction {
     /// Whether packets can enter it ahead of time.
     pub(crate) ahead: bool,
     /// Whether each arrival at the far end is known on entry, later than that, and at
-    /// an instant of its own: a byte takes time below 8 Tbit/s.
+    /// a time of its own: a byte takes time below 8 Tbit/s.
     pub(crate) is_known: bool,
     pub(crate) beyond: Beyond,
     /// The row of `Arrivals` for its packets.
@@ -39,7 +39,7 @@ pub(crate) struct Direction {
 
 /// The link of one direction.
 pub(crate) enum Machine {
-    /// A link that determines the fate of a packet on arrival: the usual case.
+    /// A link that determines the outcome of a packet on arrival: the usual case.
     Fast(FastLink<Packet, Averages>),
     /// Any other link, or one that a tracer observes.
     Full(Box<Link<Packet, LinkStats>>),
@@ -129,7 +129,7 @@ impl Direction {
     /// The packets that have reached the far end, once none is under way.
     pub(crate) fn delivered(&self) -> u64 {
         let counters = self.counters();
-        counters.of(Fate::Delivered) + 2 * counters.of(Fate::Duplicated)
+        counters.of(PacketOutcome::Delivered) + 2 * counters.of(PacketOutcome::Duplicated)
     }
 
     /// When the latest packet of a fast link is delivered, which may be ahead of time.
@@ -152,7 +152,7 @@ impl Direction {
         }
     }
 
-    /// The instant at which it must be polled next.
+    /// The time at which it must be polled next.
     #[inline]
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         match &self.machine {
@@ -188,7 +188,7 @@ impl Direction {
         };
         InnerCounts {
             arrived: counters.arrived.saturating_add_signed(self.extra.0),
-            dropped: (counters.of(Fate::Dropped) + counters.inner_dropped)
+            dropped: (counters.of(PacketOutcome::Dropped) + counters.inner_dropped)
                 .saturating_add_signed(self.extra.1 + beyond),
             inner_dropped: counters.inner_dropped,
         }

@@ -1,11 +1,11 @@
-//! A domain, whose edges gather packets into bundles and unpack them [Salyers2007].
+//! A domain, whose edges aggregate packets into bundles and unpack them [Salyers2007].
 
 mod check;
 
 use std::net::IpAddr;
 
 use link::edge::{Exit, longest_match};
-use queue::{Carriage, GatherSettings, Tick, Trigger};
+use queue::{AggregatorSettings, Encapsulation, Tick, Trigger};
 use tcp::React;
 use units::Bytes;
 
@@ -21,7 +21,7 @@ pub struct Domain {
     /// The addresses of hosts, each with the index of its node in the scenario.
     pub addresses: Vec<(usize, IpAddr)>,
     /// The egress of each prefix. Packets to hosts without an address or a matching
-    /// prefix are not gathered.
+    /// prefix are not aggregated.
     pub table: Vec<Prefix>,
     /// The outer destination of bundles.
     pub destination: Destination,
@@ -35,8 +35,8 @@ pub struct Domain {
 pub struct Edge {
     /// Index of its node in the scenario.
     pub node: usize,
-    /// The settings for gathering packets that enter the domain; `None`: no gathering.
-    pub gather: Option<Ingress>,
+    /// The settings for aggregation packets that enter the domain; `None`: no aggregation.
+    pub aggregate: Option<Ingress>,
 }
 
 /// The settings of an ingress.
@@ -46,23 +46,23 @@ pub struct Ingress {
     pub mtu: Bytes,
     /// The condition under which a bundle is sent.
     pub trigger: Trigger,
-    /// Bytes of IP that each bundle adds; see [`Carriage::header`].
+    /// Bytes of IP that each bundle adds; see [`Encapsulation::header`].
     pub header: Bytes,
     /// Bytes of IP that each packet in a bundle adds.
     pub entry: Bytes,
     /// The unit of waiting times.
     pub tick: Tick,
-    /// See [`GatherSettings::share`].
+    /// See [`AggregatorSettings::share`].
     pub share: f64,
 }
 
 impl Ingress {
     /// The settings for a queue. Sizes are those of IP packets here.
-    pub(crate) const fn settings(&self) -> GatherSettings {
-        GatherSettings {
+    pub(crate) const fn settings(&self) -> AggregatorSettings {
+        AggregatorSettings {
             mtu: self.mtu,
             trigger: self.trigger,
-            carriage: Carriage {
+            encapsulation: Encapsulation {
                 header: self.header,
                 entry: self.entry,
                 framing: Bytes::ZERO,

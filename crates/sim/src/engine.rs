@@ -4,7 +4,7 @@
 //! Each link, processor and source has one entry, however many packets it holds; most
 //! packets on links are in the rows of `arrivals.rs` instead.
 //! Elements are numbered in the order links, processors, sources, and by name within a
-//! kind. At one instant, packets thus first leave links, then processors, then sources.
+//! kind. At one time, packets thus first leave links, then processors, then sources.
 
 mod accounts;
 mod ahead;
@@ -64,7 +64,7 @@ pub(crate) enum Kind {
     Host,
     Router,
     Switch,
-    /// A router that gathers packets into bundles and unpacks them.
+    /// A router that aggregates packets into bundles and unpacks them.
     Edge,
 }
 
@@ -156,7 +156,7 @@ impl<'a, const TRACED: bool> Engine<'a, TRACED> {
     }
 
     /// Adds to the counters what links know at the end, and frees what was for packets.
-    /// Returns the instant of the last event.
+    /// Returns the time of the last event.
     pub(crate) fn settle_counters(&mut self) -> Time {
         self.contents = Contents::default();
         self.arrivals = Arrivals::new();
@@ -183,7 +183,7 @@ impl<'a, const TRACED: bool> Engine<'a, TRACED> {
         end
     }
 
-    /// Lets an element act at its instant.
+    /// Lets an element act at its time.
     fn execute(&mut self, (now, element): (Time, usize)) {
         debug_assert!(now >= self.now, "time goes on");
         self.now = now;

@@ -1,4 +1,4 @@
-//! The event queue: the next instant of every element.
+//! The event queue: the next time of every element.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,14 +6,14 @@ use std::collections::binary_heap::PeekMut;
 
 use units::Time;
 
-/// The next instant of every element, in a heap of notes of instant and element. Equal
-/// instants are ordered by element number.
+/// The next time of every element, in a heap of notes of time and element. Equal
+/// times are ordered by element number.
 ///
-/// If an element is postponed, its note stays until its old instant and is then replaced:
+/// If an element is postponed, its note stays until its old time and is then replaced:
 /// every acknowledgement postpones a retransmission timer. If an element is advanced, a
-/// second note is added, and the old one is discarded at its instant.
+/// second note is added, and the old one is discarded at its time.
 pub(crate) struct EventQueue {
-    /// For each element its next instant, and its earliest note.
+    /// For each element its next time, and its earliest note.
     entries: Vec<Entry>,
     notes: BinaryHeap<Reverse<Note>>,
 }
@@ -21,13 +21,13 @@ pub(crate) struct EventQueue {
 /// The state of an element.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The instant at which it acts.
+    /// The time at which it acts.
     due: Time,
-    /// The instant of its note, which is no later.
+    /// The time of its note, which is no later.
     noted: Time,
 }
 
-/// An instant and its element.
+/// A time and its element.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Note {
     at: Time,
@@ -50,7 +50,7 @@ impl EventQueue {
         }
     }
 
-    /// Schedules `element` for `at` instead of its former instant; `None`: never.
+    /// Schedules `element` for `at` instead of its former time; `None`: never.
     #[inline]
     pub(crate) fn set(&mut self, element: usize, at: Option<Time>) {
         let entry = &mut self.entries[element];
@@ -63,14 +63,14 @@ impl EventQueue {
         }
     }
 
-    /// The instant for which `element` is scheduled; later than all others if there is
+    /// The time for which `element` is scheduled; later than all others if there is
     /// none.
     #[inline]
     pub(crate) fn due(&self, element: usize) -> Time {
         self.entries[element].due
     }
 
-    /// The next instant and its element, if it is no later than `limit`.
+    /// The next time and its element, if it is no later than `limit`.
     #[inline]
     pub(crate) fn first(&mut self, limit: Time) -> Option<(Time, usize)> {
         loop {
@@ -85,7 +85,7 @@ impl EventQueue {
         }
     }
 
-    /// Replaces the first note, at whose instant its element does not act.
+    /// Replaces the first note, at whose time its element does not act.
     fn replace_first(&mut self) {
         let Some(mut first) = self.notes.peek_mut() else {
             return;

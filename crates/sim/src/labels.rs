@@ -7,12 +7,12 @@ use link::edge::{Exit, Labels, Prefix};
 use crate::routes::{Routes, walk};
 use crate::{Domain, Scenario};
 
-/// The labels of a domain: a path from every edge that gathers to every exit that it
+/// The labels of a domain: a path from every edge that aggregates to every exit that it
 /// can reach.
 pub(crate) fn labels(domain: &Domain, scenario: &Scenario, routes: &Routes) -> Labels {
     let mut labels = Labels::default();
     let exits: BTreeSet<Exit> = domain.table.iter().map(Prefix::exit).collect();
-    for edge in domain.edges.iter().filter(|edge| edge.gather.is_some()) {
+    for edge in domain.edges.iter().filter(|edge| edge.aggregate.is_some()) {
         for exit in exits.iter().filter(|exit| exit.egress != edge.node) {
             if let Some(path) = path(domain, scenario, routes, edge.node, *exit) {
                 labels.lay(

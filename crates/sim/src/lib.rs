@@ -1,11 +1,11 @@
 //! A network simulator: hosts, routers, switches and links in virtual time.
 //!
-//! A [`Scenario`] describes the network and its traffic. [`Scenario::check`] refuses
+//! A [`Scenario`] describes the network and its traffic. [`Scenario::check`] rejects
 //! invalid scenarios with an explanation; valid ones run to their end and cannot fail.
 //! Links and queues are the same state machines that the live emulator drives
 //! ([`link`]).
 //!
-//! A scenario may contain a [`Domain`], whose edges gather packets into bundles and
+//! A scenario may contain a [`Domain`], whose edges aggregate packets into bundles and
 //! unpack them.
 //!
 //! A scenario always has the same outcome, byte by byte, regardless of the order of
@@ -30,7 +30,7 @@ mod outcome;
 mod packet;
 mod processor;
 mod reassembly;
-mod refusal;
+mod rejection;
 mod routes;
 mod scenario;
 mod shortcuts;
@@ -46,7 +46,7 @@ pub use outcome::{
     NodeOutcome, Outcome, TcpOutcome,
 };
 pub use packet::Segment;
-pub use refusal::BadScenario;
+pub use rejection::BadScenario;
 pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,
 };

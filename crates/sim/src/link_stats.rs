@@ -1,6 +1,6 @@
 //! Statistics of a link.
 
-use link::{Counters, Entered, Fate, LinkObserver, QueueState};
+use link::{Counters, Entered, LinkObserver, PacketOutcome, QueueState};
 use queue::{Packet as _, Reason, Tick};
 use units::{Bytes, Span, Time};
 
@@ -73,7 +73,7 @@ impl Note {
     }
 }
 
-/// The contents of a bundle at an instant.
+/// The contents of a bundle at a time.
 pub(crate) struct Opening {
     pub(crate) number: u64,
     pub(crate) ingress: usize,
@@ -184,8 +184,15 @@ impl LinkObserver<Packet> for LinkStats {
         }
     }
 
-    fn sent(&mut self, packet: &Packet, arrival: Entered, begins: Time, ends: Time, fate: Fate) {
-        self.averages.sent(packet, arrival, begins, ends, fate);
+    fn sent(
+        &mut self,
+        packet: &Packet,
+        arrival: Entered,
+        begins: Time,
+        ends: Time,
+        outcome: PacketOutcome,
+    ) {
+        self.averages.sent(packet, arrival, begins, ends, outcome);
         if self.notes.is_some() {
             let waited = begins.since(arrival.at).unwrap_or_default();
             self.note(
@@ -195,10 +202,13 @@ impl LinkObserver<Packet> for LinkStats {
                 EventKind::Sent { ends, waited },
             );
         }
-        let lost = match fate {
-            Fate::Lost => Loss::Chance,
-            Fate::Damaged => Loss::Damage,
-            Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
+        let lost = match outcome {
+            PacketOutcome::Lost => Loss::Chance,
+            PacketOutcome::Damaged => Loss::Damage,
+            PacketOutcome::Delivered
+            | PacketOutcome::Duplicated
+            | PacketOutcome::Dropped
+            | PacketOutcome::TooBig => return,
         };
         self.note(packet, arrival.number, begins, EventKind::Lost(lost));
         self.give_up(packet, false);
@@ -246,7 +256,7 @@ impl Averages {
         }
     }
 
-    /// The picoseconds between two instants, limited to the averaging period.
+    /// The picoseconds between two times, limited to the averaging period.
     #[inline]
     fn counted(&self, from: Time, to: Time) -> u64 {
         let to = to.min(self.end).as_picos();
@@ -267,7 +277,14 @@ impl Averages {
 
 impl<P: queue::Packet> LinkObserver<P> for Averages {
     #[inline]
-    fn sent(&mut self, packet: &P, arrival: Entered, begins: Time, ends: Time, _fate: Fate) {
+    fn sent(
+        &mut self,
+        packet: &P,
+        arrival: Entered,
+        begins: Time,
+        ends: Time,
+        _outcome: PacketOutcome,
+    ) {
         self.busy += self.counted(begins, ends);
         if arrival.at != begins {
             self.wait(packet.view().size, arrival.at, begins);

@@ -8,11 +8,11 @@ use crate::packet::{Header, Packet};
 #[derive(Debug)]
 pub(crate) struct Load {
     pub(crate) bundle: Bundle<Packet>,
-    /// Number of the gathering that made it.
+    /// Number of the aggregation that made it.
     pub(crate) origin: usize,
-    /// Its number within that gathering.
+    /// Its number within that aggregation.
     pub(crate) number: u64,
-    /// The nodes that gather and unpack it.
+    /// The nodes that aggregate and unpack it.
     pub(crate) ingress: usize,
     pub(crate) egress: usize,
 }

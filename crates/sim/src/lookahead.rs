@@ -3,10 +3,10 @@
 //!
 //! A fast link knows at the arrival of a packet when it will deliver it. Where all that
 //! enters the next link comes from this one, packets enter both in the same order, so
-//! the next link can decide its fate at once, too. A host that only receives, and at
+//! the next link can decide its outcome at once, too. A host that only receives, and at
 //! most acknowledges every segment at once, goes on in the same way. So does a host that
 //! is nothing but the sender of one connection, as long as no timer of the connection
-//! comes first. No event is then needed between the first link and the last. All instants
+//! comes first. No event is then needed between the first link and the last. All times
 //! and decisions are the same as with an event for each arrival. `engine/ahead.rs` makes
 //! use of what is found here.
 
@@ -63,10 +63,10 @@ struct Duties {
     /// The flows that begin here, and the first direction of the latest one.
     flows: usize,
     first: Option<usize>,
-    /// Whether an arrival needs its instant: it is processed, or has consequences
+    /// Whether an arrival needs its time: it is processed, or has consequences
     /// besides an acknowledgement.
     needs_time: bool,
-    /// Whether a sender's acknowledgement needs its instant.
+    /// Whether a sender's acknowledgement needs its time.
     sender_needs_time: bool,
 }
 
@@ -75,7 +75,7 @@ struct Duties {
 /// `senders`: whether senders can.
 ///
 /// No packet may be in the network but those of flows and acknowledgements: no router
-/// answers, gathers, or notifies sources.
+/// answers, aggregates, or notifies sources.
 pub(crate) fn look(
     scenario: &Scenario,
     routes: &Routes,

@@ -1,4 +1,4 @@
-//! Messages in the byte stream of a connection: the instants of their departure and
+//! Messages in the byte stream of a connection: the times of their departure and
 //! arrival.
 
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use crate::sink::Sink;
 pub(crate) struct Messages {
     size: u64,
     /// Bytes before the first message.
-    preroll: u64,
+    warmup: u64,
     /// Total bytes; `None`: messages are added when they are released.
     all: Option<u64>,
     /// Departures of the messages that have not arrived.
@@ -24,13 +24,13 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Messages of `size` bytes behind a pre-roll of `preroll` bytes, of a connection
+    /// Messages of `size` bytes behind a pre-roll of `warmup` bytes, of a connection
     /// of `all` bytes; `exact`: every arrival is kept.
-    pub(crate) fn new(size: u64, preroll: u64, all: Option<u64>, exact: bool) -> Self {
-        let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(preroll));
+    pub(crate) fn new(size: u64, warmup: u64, all: Option<u64>, exact: bool) -> Self {
+        let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(warmup));
         Self {
             size: size.max(1),
-            preroll,
+            warmup,
             all,
             in_flight: VecDeque::new(),
             sent: 0,
@@ -38,7 +38,7 @@ impl Messages {
             sink: Sink::new(false, exact),
             // A simulated link holds no tokens, so the window starts right behind the
             // pre-roll.
-            goodput_window: GoodputWindow::new(Bytes::new(preroll), counted, None),
+            goodput_window: GoodputWindow::new(Bytes::new(warmup), counted, None),
         }
     }
 
@@ -110,7 +110,7 @@ impl Messages {
     }
 
     const fn begins(&self, message: u64) -> u64 {
-        self.preroll
+        self.warmup
             .saturating_add(message.saturating_mul(self.size))
     }
 }

@@ -18,7 +18,7 @@ pub struct Outcome {
     pub nodes: Vec<NodeOutcome>,
     /// Number of events executed.
     pub events: u64,
-    /// The instant of the last event.
+    /// The time of the last event.
     pub end: Time,
     /// The outcome of the domain, if there is one.
     #[cfg_attr(
@@ -45,9 +45,9 @@ pub struct DomainOutcome {
 pub struct EdgeOutcome {
     /// Name of its node.
     pub name: String,
-    /// Packets that were received for gathering.
-    pub gathered: u64,
-    /// Gathered packets that were sent without a bundle.
+    /// Packets that were received for aggregation.
+    pub aggregated: u64,
+    /// Aggregated packets that were sent without a bundle.
     pub bare: u64,
     /// Bundles sent.
     pub bundles: u64,
@@ -62,7 +62,7 @@ pub struct EdgeOutcome {
 impl EdgeOutcome {
     pub(crate) const fn of(name: String, counts: edge::Counts) -> Self {
         let edge::Counts {
-            gathered,
+            aggregated,
             bare,
             bundles,
             bundled,
@@ -71,7 +71,7 @@ impl EdgeOutcome {
         } = counts;
         Self {
             name,
-            gathered,
+            aggregated,
             bare,
             bundles,
             bundled,
@@ -105,7 +105,7 @@ pub struct FlowOutcome {
     pub sent_bytes: Bytes,
     /// Messages not sent, because they needed fragments that the flow forbids, or
     /// exceed the largest packet.
-    pub refused: u64,
+    pub rejected: u64,
     /// IP packets sent by the source; each fragment counts.
     pub packets: u64,
     /// Messages that arrived, without duplicates.
@@ -120,7 +120,7 @@ pub struct FlowOutcome {
     pub unassembled: u64,
     /// Path MTU that the source learnt from Packet Too Big, in bytes.
     pub path_mtu: Option<u32>,
-    /// The instant at which the first datagram was due, whether or not it was sent and
+    /// The time at which the first datagram was due, whether or not it was sent and
     /// arrived; for TCP see [`TcpOutcome::began`].
     pub first_due: Option<Time>,
     /// Arrival of the first message.
@@ -162,9 +162,9 @@ pub struct TcpOutcome {
     pub path_mtu: Option<u32>,
     /// Smoothed round-trip time at the end, if one was measured.
     pub round_trip: Option<Span>,
-    /// The instant at which it was to be opened.
+    /// The time at which it was to be opened.
     pub began: Time,
-    /// The instant at which it was to stop; the last arrival of data, if all data
+    /// The time at which it was to stop; the last arrival of data, if all data
     /// arrived before that or some after it.
     pub ended: Time,
     /// Start and end of the goodput window, if the connection has messages.
@@ -178,7 +178,7 @@ pub struct TcpOutcome {
     pub goodput: Option<Rate>,
 }
 
-/// One-way delays in seconds, from the instant at which a message was sent until its
+/// One-way delays in seconds, from the time at which a message was sent until its
 /// last byte was received and processed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -212,7 +212,7 @@ pub struct LinkOutcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DirectionOutcome {
-    /// Packets by fate.
+    /// Packets by outcome.
     pub counters: Counters,
     /// Share of the time in which the link transmits.
     pub utilisation: f64,

@@ -13,7 +13,7 @@ pub(crate) struct Processor {
     /// The most bytes of frames in the buffer.
     buffer: Option<u64>,
     free_at: Time,
-    /// Packets in order, each with the instant of its completion.
+    /// Packets in order, each with the time of its completion.
     waiting: VecDeque<(Time, Packet)>,
     /// Bytes of their frames.
     bytes: u64,
@@ -56,7 +56,7 @@ impl Processor {
         Some(packet)
     }
 
-    /// The instant at which the next packet is finished.
+    /// The time at which the next packet is finished.
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         Some(self.waiting.front()?.0)
     }

@@ -2,7 +2,7 @@
 
 use link::Settings;
 
-use meter::departures::{Bursts, Law};
+use meter::departures::{Bursts, Distribution};
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use crate::fragments::ip_header;
@@ -16,7 +16,7 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The traffic.
     pub flows: Vec<Flow>,
-    /// The instant at which sources stop. Packets in flight still arrive.
+    /// The time at which sources stop. Packets in flight still arrive.
     pub end: Time,
     /// The seed of all random streams, which are named after nodes, links and flows.
     pub seed: Seed,
@@ -117,7 +117,7 @@ pub struct Flow {
     pub ip: IpVersion,
     /// The start of the flow; the first message is sent one gap later.
     pub start: Time,
-    /// The instant from which no new data are sent; `None`: the end of the run.
+    /// The time from which no new data are sent; `None`: the end of the run.
     pub stop: Option<Time>,
     /// The traffic of the flow.
     pub traffic: Traffic,
@@ -139,7 +139,7 @@ pub struct Tcp {
     pub settings: tcp::Settings,
     /// Bytes to send; `None`: without limit.
     pub bytes: Option<u64>,
-    /// The instant at which the bytes are handed to the connection; `None`: at its
+    /// The time at which the bytes are handed to the connection; `None`: at its
     /// start, so that they follow the handshake.
     pub handed: Option<Time>,
     /// The division of the bytes into messages, if any.
@@ -186,7 +186,7 @@ pub struct Messages {
     /// Bytes of a message; the last one may be shorter.
     pub size: u64,
     /// Bytes in front of the first message, which belong to no message.
-    pub preroll: u64,
+    pub warmup: u64,
     /// The flow to whose messages these respond, by its index in the scenario. The
     /// receiver of that flow sends this one, a message for each that has arrived
     /// completely; [`Tcp::bytes`] is then `None`.
@@ -197,10 +197,10 @@ pub struct Messages {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Datagrams {
     /// Gaps between datagrams, in picoseconds.
-    pub gaps: Law,
+    pub gaps: Distribution,
     /// Bytes of payload, without headers. Sizes above the largest message are not
-    /// sent, and count as refused.
-    pub payloads: Law,
+    /// sent, and count as rejected.
+    pub payloads: Distribution,
     /// The sending periods; `None`: always.
     pub bursts: Option<Bursts>,
     /// The most datagrams to send.
@@ -221,7 +221,7 @@ pub struct Datagrams {
 
 impl Datagrams {
     /// Datagrams without a limit, of the default class, fragmented if needed.
-    pub const fn new(gaps: Law, payloads: Law) -> Self {
+    pub const fn new(gaps: Distribution, payloads: Distribution) -> Self {
         Self {
             gaps,
             payloads,

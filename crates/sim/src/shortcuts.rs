@@ -4,7 +4,7 @@
 //!
 //! | shortcut | file | instead |
 //! |---|---|---|
-//! | fast links | [`link::FastLink`] | of a queue that is asked when a packet leaves it: the fate of a packet is known on arrival |
+//! | fast links | [`link::FastLink`] | of a queue that is asked when a packet leaves it: the outcome of a packet is known on arrival |
 //! | headers | `engine/ahead.rs` | of packets in memory: a header goes from link to link by value |
 //! | rows | `arrivals.rs` | of an entry in the event queue for each link: packets under way are sorted |
 //! | lookahead | `lookahead.rs`, `engine/ahead.rs` | of an event at the end of each link: a packet enters the next link ahead of time |

@@ -103,7 +103,7 @@ impl Simulation {
             .collect()
     }
 
-    /// Adds a domain that gathers packets at its edges. It refers to nodes by their
+    /// Adds a domain that aggregates packets at its edges. It refers to nodes by their
     /// indices in the original scenario.
     ///
     /// # Errors
@@ -267,7 +267,7 @@ impl Simulation {
         let edge = |edge: &crate::Edge| {
             let settings = edge::Settings {
                 number: edge.node,
-                gather: edge.gather.map(|ingress| ingress.settings()),
+                aggregate: edge.aggregate.map(|ingress| ingress.settings()),
                 addressing: match (&domain.destination, &labels) {
                     (Destination::FirstPacket, _) => Addressing::FirstPacket,
                     (_, Some(labels)) => Addressing::Label(labels.of_edge(edge.node)),

@@ -1,10 +1,10 @@
 //! The sending end of a flow.
 //!
-//! The engine asks [`Source::next_timeout`], and at that instant sends the output of
+//! The engine asks [`Source::next_timeout`], and at that time sends the output of
 //! [`Source::emit`]. The endpoints of TCP (`connection.rs`) are driven in the same way,
 //! and also take arriving segments.
 
-use meter::departures::{BadLaw, Schedule};
+use meter::departures::{BadDistribution, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 
 use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};
@@ -14,7 +14,7 @@ use crate::{Datagrams, Flow};
 /// A sender of datagrams on a schedule.
 pub(crate) struct Source {
     schedule: Schedule,
-    /// The next message, if there is one: its instant and its payload.
+    /// The next message, if there is one: its time and its payload.
     next: Option<(Time, Bytes)>,
     /// The common header fields of all packets.
     template: Header,
@@ -31,9 +31,9 @@ pub(crate) struct Counts {
     /// Messages sent; also the number of the next one.
     pub(crate) sent: u64,
     pub(crate) bytes: u64,
-    pub(crate) refused: u64,
+    pub(crate) rejected: u64,
     pub(crate) packets: u64,
-    /// The instant at which the first message was due.
+    /// The time at which the first message was due.
     pub(crate) first: Option<Time>,
 }
 
@@ -49,7 +49,7 @@ impl Source {
         seed: Seed,
     ) -> Self {
         let mut schedule = schedule(flow, datagrams, first_mtu, end, seed)
-            .expect("a scenario that was checked has no other laws");
+            .expect("a scenario that was checked has no other distributions");
         Self {
             next: schedule.next(),
             schedule,
@@ -62,7 +62,7 @@ impl Source {
         }
     }
 
-    /// The instant of the next message, if there is one.
+    /// The time of the next message, if there is one.
     pub(crate) fn next_timeout(&self) -> Option<Time> {
         self.next.map(|(at, _)| at)
     }
@@ -78,13 +78,13 @@ impl Source {
         let mtu = self.path_mtu.unwrap_or(u32::MAX).min(self.first_mtu);
         let payload = u32::try_from(payload.get()).unwrap_or(u32::MAX);
         if payload > largest_payload(ip, mtu) {
-            self.counts.refused += 1;
+            self.counts.rejected += 1;
             return;
         }
         let whole = payload + UDP_HEADER;
         let fits = header(ip, whole).saturating_add(whole) <= mtu;
         if !fits && (self.dont_fragment || !may_be_cut(whole)) {
-            self.counts.refused += 1;
+            self.counts.rejected += 1;
             return;
         }
         if fits {
@@ -152,7 +152,7 @@ fn schedule(
     first_mtu: u32,
     end: Time,
     seed: Seed,
-) -> Result<Schedule, BadLaw> {
+) -> Result<Schedule, BadDistribution> {
     let (gaps, payloads) = (datagrams.gaps.clone(), datagrams.payloads.clone());
     let largest = Bytes::new(largest_payload(flow.ip, first_mtu).into());
     let mut schedule = Schedule::new(flow.start, gaps, payloads, seed)

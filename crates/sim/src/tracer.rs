@@ -35,7 +35,7 @@ pub struct Seen {
     pub number: u64,
     /// Whether it is a bundle.
     pub is_bundle: bool,
-    /// The instant at which its sender sent it; for a datagram, its message.
+    /// The time at which its sender sent it; for a datagram, its message.
     pub sent: Time,
     /// The marks of the links that it has passed ([`Tracer::mark`]).
     pub marks: u64,
@@ -101,7 +101,7 @@ pub enum Loss {
 /// Observes the events of every packet, without influence on them. All methods do
 /// nothing by default.
 ///
-/// The instants of one element never decrease. Between elements they may, by less than
+/// The times of one element never decrease. Between elements they may, by less than
 /// the time that a packet takes to cross a link, because a link computes the actions of
 /// its queue when it is polled next.
 pub trait Tracer {

@@ -6,10 +6,10 @@ extern crate queue as jumbolab_queue;
 
 #[path = "../examples/validation/chance.rs"]
 mod chance;
+#[path = "../examples/validation/disciplines.rs"]
+mod disciplines;
 #[path = "../examples/validation/document.rs"]
 mod document;
-#[path = "../examples/validation/laws.rs"]
-mod laws;
 #[path = "../examples/validation/links.rs"]
 mod links;
 #[path = "../examples/validation/ns2.rs"]

@@ -77,7 +77,7 @@ pub(crate) struct Agent {
 impl Agent {
     /// An agent that sends `segments` segments after its SYN, once it is started.
     pub(crate) fn new(settings: &Settings, segments: u64) -> Self {
-        let threshold = settings.initial_threshold.unwrap_or(settings.window);
+        let threshold = settings.initial_ssthresh.unwrap_or(settings.window);
         Self {
             recovery: settings.recovery,
             payload: settings.segment,

@@ -21,7 +21,7 @@ pub struct Receiver {
     beyond: Ranges,
     /// Ranges reported recently, the latest first.
     reported: Vec<Range>,
-    /// The instant at which a delayed acknowledgement is sent.
+    /// The time at which a delayed acknowledgement is sent.
     held: Option<Time>,
     ready: Option<Ack>,
     /// Whether to echo congestion marks.
@@ -119,7 +119,7 @@ impl Receiver {
         self.ready.take()
     }
 
-    /// The instant at which an acknowledgement is due without another arrival.
+    /// The time at which an acknowledgement is due without another arrival.
     pub const fn next_timeout(&self) -> Option<Time> {
         self.held
     }

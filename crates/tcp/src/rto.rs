@@ -22,10 +22,10 @@ impl Estimator {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             grain: settings.tick.as_secs_f64(),
-            shortest: settings.shortest_timeout,
-            longest: settings.longest_timeout,
+            shortest: settings.min_rto,
+            longest: settings.max_rto,
             seen: None,
-            timeout: settings.first_timeout,
+            timeout: settings.initial_rto,
         }
     }
 
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_time_out_is_the_smoothed_trip_and_four_deviations_within_its_bounds() {
         let short = Settings {
-            shortest_timeout: Span::from_millis(1),
+            min_rto: Span::from_millis(1),
             ..Settings::new(1_000)
         };
         assert_eq!(after(&[], &short), Span::from_secs(1));

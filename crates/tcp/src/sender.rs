@@ -132,7 +132,7 @@ impl Sender {
         }
     }
 
-    /// The next segment to send, at the instant of the call that made it ready.
+    /// The next segment to send, at the time of the call that made it ready.
     #[inline]
     pub fn poll_transmit(&mut self) -> Option<Data> {
         match &mut self.0 {
@@ -150,7 +150,7 @@ impl Sender {
         }
     }
 
-    /// The instant of the next timer.
+    /// The time of the next timer.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.0 {

@@ -115,7 +115,7 @@ pub struct Settings {
     /// Initial window, in segments [RFC6928 s2].
     pub initial_window: u32,
     /// Initial slow-start threshold, in segments; `None`: until a loss.
-    pub initial_threshold: Option<u32>,
+    pub initial_ssthresh: Option<u32>,
     /// The receiver's window, in segments.
     pub window: u32,
     /// The receiver's initial window in bytes, if it is smaller: before the window
@@ -139,11 +139,11 @@ pub struct Settings {
     /// Whether both ends use ECN [RFC3168].
     pub ecn: bool,
     /// The timeout before the first sample [RFC6298 s2].
-    pub first_timeout: Span,
+    pub initial_rto: Span,
     /// The minimum timeout.
-    pub shortest_timeout: Span,
+    pub min_rto: Span,
     /// The maximum timeout.
-    pub longest_timeout: Span,
+    pub max_rto: Span,
     /// Granularity of the sender's clock: G of [RFC6298 s2].
     pub tick: Span,
     /// Offset of time zero within a tick of the sender's clock. Only the profile ns-2
@@ -167,7 +167,7 @@ impl Settings {
             segment,
             options: 12,
             initial_window: 10,
-            initial_threshold: None,
+            initial_ssthresh: None,
             window: u32::MAX,
             first_room: None,
             limited_transmit: true,
@@ -176,9 +176,9 @@ impl Settings {
             write: None,
             quick_pushes: false,
             ecn: false,
-            first_timeout: Span::from_secs(1),
-            shortest_timeout: Span::from_secs(1),
-            longest_timeout: Span::from_secs(60),
+            initial_rto: Span::from_secs(1),
+            min_rto: Span::from_secs(1),
+            max_rto: Span::from_secs(60),
             tick: Span::from_millis(1),
             phase: Span::ZERO,
         }
@@ -201,8 +201,8 @@ impl Settings {
             quick_acks: 16,
             quick_pushes: true,
             first_room: Some(65_535),
-            shortest_timeout: Span::from_millis(200),
-            longest_timeout: Span::from_secs(120),
+            min_rto: Span::from_millis(200),
+            max_rto: Span::from_secs(120),
             ..Self::new(segment)
         }
     }
@@ -215,11 +215,11 @@ impl Settings {
             recovery,
             options: 0,
             initial_window: 2,
-            initial_threshold: Some(window),
+            initial_ssthresh: Some(window),
             window,
             acknowledging: Acknowledging::Each,
-            first_timeout: Span::from_secs(3),
-            shortest_timeout: Span::from_millis(200),
+            initial_rto: Span::from_secs(3),
+            min_rto: Span::from_millis(200),
             tick: Span::from_millis(10),
             ..Self::new(segment)
         }

@@ -99,7 +99,7 @@ impl Standard {
             next: 0,
             fresh: 0,
             window: 1.0,
-            threshold: settings.initial_threshold.map_or(f64::INFINITY, f64::from),
+            threshold: settings.initial_ssthresh.map_or(f64::INFINITY, f64::from),
             law: Law::new(settings),
             hybrid: (settings.slow_start == SlowStart::Hybrid).then(Hybrid::default),
             departures: (settings.slow_start == SlowStart::Hybrid).then(Departures::default),

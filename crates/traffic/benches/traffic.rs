@@ -11,7 +11,7 @@ use jumbolab_traffic::driver::sessions::{
     Flow, Meter, Name, Options, Outcome, Plan, Receiver, SendingRate, Serving, run,
 };
 use jumbolab_traffic::machine::control::Limits;
-use meter::departures::{Law, Schedule};
+use meter::departures::{Distribution, Schedule};
 use os::socket;
 use units::{Seed, Span, Time, Transport};
 
@@ -62,8 +62,8 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         meter,
         schedule: Schedule::new(
             Time::ZERO,
-            Law::Constant(gap),
-            Law::Constant(size),
+            Distribution::Constant(gap),
+            Distribution::Constant(size),
             Seed::new(1),
         ),
         paced: gap > 0.0,

@@ -12,7 +12,9 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use keyfile::Section;
-use meter::departures::{Bursts, Law, Measure, PathMtu, Seen, WrittenLaw, mean_gap};
+use meter::departures::{
+    Bursts, Distribution, Measure, PathMtu, Seen, WrittenDistribution, mean_gap,
+};
 use os::socket;
 use units::{Bytes, Rate, Seed, Span, Transport};
 use wire::dscp;
@@ -59,26 +61,26 @@ pub fn flow(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Flow> 
 pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Flow> {
     let (flow, source) = with_source(name, keys, to, seed)?;
     let Some(transport) = flow.transport else {
-        return Err(keys.refuse(
+        return Err(keys.reject(
             "protocol",
             "echo requests cross both directions already; leave --reverse and --bidir out",
         ));
     };
     if flow.meter == Meter::RoundTrip {
-        return Err(keys.refuse(
+        return Err(keys.reject(
             "meter",
             "round trips cross both directions already; leave --reverse and --bidir out",
         ));
     }
     if keys.has("on_time") {
-        return Err(keys.refuse(
+        return Err(keys.reject(
             "on_time",
             "the other end sends without pauses; leave it out with --reverse and --bidir",
         ));
     }
-    for (key, law) in [("gap", &source.gaps), ("message", &source.sizes)] {
-        if matches!(law, Law::Empirical(_)) {
-            return Err(keys.refuse(
+    for (key, distribution) in [("gap", &source.gaps), ("message", &source.sizes)] {
+        if matches!(distribution, Distribution::Empirical(_)) {
+            return Err(keys.reject(
                 key,
                 "the other end has no file; write another distribution with --reverse and --bidir",
             ));
@@ -87,7 +89,7 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
     if transport == Transport::Tcp && flow.largest > Some(LARGEST_REVERSED) {
         let most = LARGEST_REVERSED;
         let why = format!("with --reverse and --bidir, messages have {most} at most over TCP");
-        return Err(keys.refuse("message", why));
+        return Err(keys.reject("message", why));
     }
     Ok(Flow {
         reverse: Some(source),
@@ -114,7 +116,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     let message = keys
         .text("message")?
         .unwrap_or(if stream { WRITE } else { DATAGRAM });
-    let messages = law(keys, "message", message, Measure::Sizes)?;
+    let messages = distribution(keys, "message", message, Measure::Sizes)?;
     let largest = check_sizes(keys, &messages, transport, to, &options)?;
     let (gaps, paced) = gaps(keys, &messages, stream)?;
     let start = keys.quantity("start")?.unwrap_or(Span::ZERO);
@@ -124,7 +126,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         (keys.quantity("stop")?, keys.quantity("duration")?);
     let length = match (stop, length) {
         (Some(stop), _) if stop <= start => {
-            return Err(keys.refuse("stop", "it stops before it begins; write a later time"));
+            return Err(keys.reject("stop", "it stops before it begins; write a later time"));
         }
         (Some(stop), _) => Some(stop - start),
         (None, Some(length)) => Some(length),
@@ -141,14 +143,14 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     let mut schedule = source.schedule(transport, to);
     if let Some(bursts) = bursts(keys)? {
         if !paced {
-            return Err(keys.refuse(
+            return Err(keys.reject(
                 "on_time",
                 "with gaps of zero a period never ends; write `gap` or `payload_rate`",
             ));
         }
         schedule = schedule
             .bursts(bursts)
-            .map_err(|bad| keys.refuse("on_time", bad))?;
+            .map_err(|bad| keys.reject("on_time", bad))?;
     }
     let flow = Flow {
         name: called,
@@ -176,7 +178,7 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
         } else {
             "udp"
         };
-        Err(keys.refuse(
+        Err(keys.reject(
             key,
             format!("only flows of protocol {name} have it; leave it out"),
         ))
@@ -192,11 +194,11 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     if bind.is_some_and(|bind| bind.is_ipv4() != to.is_ipv4()) {
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!("the receiver is {to}; write an {version} address of this host");
-        return Err(keys.refuse("source", why));
+        return Err(keys.reject("source", why));
     }
     let receive_buffer = size(keys, "receive_buffer")?;
     if receive_buffer.is_some_and(|size| size > LARGEST_RECEIVE_BUFFER) {
-        return Err(keys.refuse(
+        return Err(keys.reject(
             "receive_buffer",
             "a receiver gives 64 MiB at most; write less",
         ));
@@ -234,7 +236,7 @@ fn meter(keys: &Section, transport: Option<Transport>) -> Result<Meter> {
         Some(_) => keys.word("meter", "one-way", &meters),
         None => match keys.word("meter", "round-trip", &meters)? {
             Meter::RoundTrip => Ok(Meter::RoundTrip),
-            Meter::OneWay => Err(keys.refuse(
+            Meter::OneWay => Err(keys.reject(
                 "meter",
                 "echoes go both ways; write round-trip, or leave it out",
             )),
@@ -242,44 +244,46 @@ fn meter(keys: &Section, transport: Option<Transport>) -> Result<Meter> {
     }
 }
 
-fn law(keys: &Section, key: &str, text: &str, measure: Measure) -> Result<Law> {
+fn distribution(keys: &Section, key: &str, text: &str, measure: Measure) -> Result<Distribution> {
     let seen = |path: &str| {
         let opened = files::open_regular(Path::new(path));
         let file = opened.map_err(|error| format!("cannot read {path}: {error}"))?;
         Ok((path.to_owned(), Seen::read(file, path, measure)?))
     };
-    WrittenLaw::parse(text, measure, seen)
-        .map(|written| written.law)
-        .map_err(|why| keys.refuse(key, why))
+    WrittenDistribution::parse(text, measure, seen)
+        .map(|written| written.distribution)
+        .map_err(|why| keys.reject(key, why))
 }
 
 /// The gaps of a flow, and whether they are positive.
-fn gaps(keys: &Section, messages: &Law, stream: bool) -> Result<(Law, bool)> {
+fn gaps(keys: &Section, messages: &Distribution, stream: bool) -> Result<(Distribution, bool)> {
     let gaps = match (keys.text("gap")?, keys.quantity::<Rate>("payload_rate")?) {
         (Some(_), Some(_)) => {
-            return Err(keys.refuse(
+            return Err(keys.reject(
                 "payload_rate",
                 "`gap` sets the departures, too; write one of the two",
             ));
         }
-        (Some(gap), None) => law(keys, "gap", gap, Measure::Gaps)?,
-        (None, Some(rate)) => Law::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
-            keys.refuse(
-                "payload_rate",
-                "the sizes of this distribution have no mean; write `gap` instead",
-            )
-        })?),
-        (None, None) => law(
+        (Some(gap), None) => distribution(keys, "gap", gap, Measure::Gaps)?,
+        (None, Some(rate)) => {
+            Distribution::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
+                keys.reject(
+                    "payload_rate",
+                    "the sizes of this distribution have no mean; write `gap` instead",
+                )
+            })?)
+        }
+        (None, None) => distribution(
             keys,
             "gap",
             if stream { AT_ONCE } else { GAP },
             Measure::Gaps,
         )?,
     };
-    let paced = gaps != Law::Constant(0.0);
+    let paced = gaps != Distribution::Constant(0.0);
     if paced && gaps.mean() < 1.0 {
-        // In picoseconds: the law yields almost no gaps.
-        return Err(keys.refuse(
+        // In picoseconds: the distribution yields almost no gaps.
+        return Err(keys.reject(
             "gap",
             "the gaps are too short; write longer ones, or 0s to send as fast as possible",
         ));
@@ -288,7 +292,7 @@ fn gaps(keys: &Section, messages: &Law, stream: bool) -> Result<(Law, bool)> {
 }
 
 /// The mean gap at which messages reach the payload rate `rate`.
-fn mean_gap_of(messages: &Law, rate: Rate) -> Option<f64> {
+fn mean_gap_of(messages: &Distribution, rate: Rate) -> Option<f64> {
     let mean = messages.mean();
     let byte = mean_gap(Bytes::new(1), rate);
     (mean.is_finite() && mean > 0.0).then_some(mean * byte)
@@ -298,33 +302,33 @@ fn bursts(keys: &Section) -> Result<Option<Bursts>> {
     match (keys.text("on_time")?, keys.text("off_time")?) {
         (None, None) => Ok(None),
         (Some(on), Some(off)) => Ok(Some(Bursts {
-            on: law(keys, "on_time", on, Measure::Gaps)?,
-            off: law(keys, "off_time", off, Measure::Gaps)?,
+            on: distribution(keys, "on_time", on, Measure::Gaps)?,
+            off: distribution(keys, "off_time", off, Measure::Gaps)?,
         })),
-        (Some(_), None) => Err(keys.refuse(
+        (Some(_), None) => Err(keys.reject(
             "on_time",
             "write `off_time`, too: the time between two bursts",
         )),
         (None, Some(_)) => {
-            Err(keys.refuse("off_time", "write `on_time`, too: the length of a burst"))
+            Err(keys.reject("off_time", "write `on_time`, too: the length of a burst"))
         }
     }
 }
 
-/// Rejects sizes that the protocol cannot carry if the law states its extremes;
-/// returns the largest size in that case. With other laws, such messages are
+/// Rejects sizes that the protocol cannot carry if the distribution states its extremes;
+/// returns the largest size in that case. With other distributions, such messages are
 /// rejected and counted one by one.
 fn check_sizes(
     keys: &Section,
-    messages: &Law,
+    messages: &Distribution,
     transport: Option<Transport>,
     to: IpAddr,
     options: &Options,
 ) -> Result<Option<Bytes>> {
     let (least, most) = sizes(transport, to);
     let extremes = match messages {
-        Law::Constant(size) => Some((*size, *size)),
-        Law::Uniform(least, most) => Some((*least, *most)),
+        Distribution::Constant(size) => Some((*size, *size)),
+        Distribution::Uniform(least, most) => Some((*least, *most)),
         _ => None,
     };
     let Some((smallest, largest)) = extremes else {
@@ -344,14 +348,14 @@ fn check_sizes(
             most.get(),
             HEADER_LEN
         );
-        return Err(keys.refuse("message", why));
+        return Err(keys.reject("message", why));
     }
     if largest * f64::from(options.segmentation) > most_f64 {
         let why = format!(
             "these messages together exceed the {} bytes of a call; write a smaller number",
             most.get()
         );
-        return Err(keys.refuse("gso", why));
+        return Err(keys.reject("gso", why));
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -365,7 +369,7 @@ fn check_sizes(
 /// A size above zero.
 fn size(keys: &Section, key: &str) -> Result<Option<Bytes>> {
     match keys.quantity(key)? {
-        Some(Bytes::ZERO) => Err(keys.refuse(key, "must be above 0; write for instance 1MB")),
+        Some(Bytes::ZERO) => Err(keys.reject(key, "must be above 0; write for instance 1MB")),
         size => Ok(size),
     }
 }

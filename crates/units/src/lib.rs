@@ -1,8 +1,8 @@
-//! The nouns that every other crate speaks: instants and spans of time, sizes
+//! The nouns that every other crate speaks: times and spans of time, sizes
 //! in bytes, rates in bits per second, IP MTUs, Ethernet framing, and seeds.
 //!
 //! No clock and no socket exist here. Every quantity has one type, conversions
-//! are explicit, and bad text is refused where it is read ([`text`]).
+//! are explicit, and bad text is rejected where it is read ([`text`]).
 #![warn(missing_docs)]
 #![no_std]
 

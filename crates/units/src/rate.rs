@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_of_zero_is_refused() {
+    fn a_rate_of_zero_is_rejected() {
         assert_eq!(Rate::from_bits_per_second(0), None);
     }
 

@@ -122,9 +122,9 @@ impl Kind {
         listed.map_or_else(|| (self.other)(unit), |&(_, scale)| Some(scale))
     }
 
-    /// The line that refuses `unit`, and says what to write for the quantity that
+    /// The line that rejects `unit`, and says what to write for the quantity that
     /// `scaled` gives in a scale.
-    pub(crate) fn refusal(
+    pub(crate) fn rejection(
         &self,
         written: &str,
         unit: &str,

@@ -4,8 +4,8 @@
 //! spelling has two meanings: of a unit that readers take differently, such as
 //! the `K` of iperf3 or the `mbps` of tc(8), the error says which quantities it
 //! may be. Reading is exact: no floating point is involved, and a fraction of the
-//! smallest unit is refused. A number without a unit counts bytes or, as for ping and
-//! iperf3, seconds; a rate without one is refused.
+//! smallest unit is rejected. A number without a unit counts bytes or, as for ping and
+//! iperf3, seconds; a rate without one is rejected.
 
 use alloc::format;
 use alloc::string::{String, ToString as _};
@@ -34,7 +34,7 @@ impl FromStr for Rate {
     type Err = BadText;
     fn from_str(text: &str) -> Result<Self, BadText> {
         Self::from_bits_per_second(parse(text, &RATES)?)
-            .ok_or_else(|| refused("a rate of zero sends nothing", &RATES))
+            .ok_or_else(|| rejected("a rate of zero sends nothing", &RATES))
     }
 }
 
@@ -70,7 +70,7 @@ pub fn packets(text: &str) -> Option<&str> {
     WORDS.into_iter().find_map(number)
 }
 
-fn refused(problem: &str, kind: &Kind) -> BadText {
+fn rejected(problem: &str, kind: &Kind) -> BadText {
     BadText(format!("{problem}; write for instance {}", kind.example))
 }
 
@@ -78,13 +78,13 @@ fn refused(problem: &str, kind: &Kind) -> BadText {
 fn parse(text: &str, kind: &Kind) -> Result<u64, BadText> {
     let text = text.trim();
     let number = Number::parse(text);
-    let (number, unit) = number.map_err(|problem| refused(problem, kind))?;
+    let (number, unit) = number.map_err(|problem| rejected(problem, kind))?;
     let in_base = |scale| number.times(scale);
     match kind.scale(unit) {
-        Some(scale) => in_base(scale).map_err(|problem| refused(problem, kind)),
+        Some(scale) => in_base(scale).map_err(|problem| rejected(problem, kind)),
         None => {
             let scaled = |scale| in_base(scale).ok();
-            Err(BadText(kind.refusal(&shortened(text), unit, scaled)))
+            Err(BadText(kind.rejection(&shortened(text), unit, scaled)))
         }
     }
 }
@@ -239,10 +239,10 @@ mod tests {
 
     #[test]
     fn a_spelling_with_two_meanings_is_answered_with_both() {
-        let refusal = |refused: Result<u64, BadText>| refused.unwrap_err().to_string();
-        let size = |text: &str| refusal(text.parse().map(Bytes::get));
-        let rate = |text: &str| refusal(text.parse().map(Rate::bits_per_second));
-        let span = |text: &str| refusal(text.parse().map(Span::as_picos));
+        let rejection = |rejected: Result<u64, BadText>| rejected.unwrap_err().to_string();
+        let size = |text: &str| rejection(text.parse().map(Bytes::get));
+        let rate = |text: &str| rejection(text.parse().map(Rate::bits_per_second));
+        let span = |text: &str| rejection(text.parse().map(Span::as_picos));
         for (answer, wanted) in [
             (
                 size("9k"),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_text_is_refused_with_an_example() {
+    fn bad_text_is_rejected_with_an_example() {
         for text in [
             "",
             "MB",
@@ -315,7 +315,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused_without_panic(
+        fn any_text_is_read_or_rejected_without_panic(
             text in ".{0,24}|[0-9.]{0,30}(e[-+]?[0-9]{0,12})? ?[a-zA-Z/]{0,6}",
         ) {
             let _ = (text.parse::<Bytes>(), text.parse::<Rate>(), text.parse::<Span>());

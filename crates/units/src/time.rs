@@ -1,8 +1,8 @@
-//! Instants and spans, in picoseconds.
+//! Times and spans, in picoseconds.
 
 use core::ops::{Add, AddAssign, Mul, Sub};
 
-/// An instant: picoseconds since the run began.
+/// A time: picoseconds since the run began.
 ///
 /// A `u64` of picoseconds lasts 213 days; a daemon rebases when idle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,15 +23,15 @@ pub struct Time(u64);
 pub struct Span(u64);
 
 impl Time {
-    /// The instant at which the run began.
+    /// The time at which the run began.
     pub const ZERO: Self = Self(0);
 
-    /// The instant `picos` picoseconds after the run began.
+    /// The time `picos` picoseconds after the run began.
     pub const fn from_picos(picos: u64) -> Self {
         Self(picos)
     }
 
-    /// The instant `nanos` nanoseconds after the run began.
+    /// The time `nanos` nanoseconds after the run began.
     ///
     /// Saturates after 213 days.
     pub const fn from_nanos(nanos: u64) -> Self {

@@ -11,7 +11,7 @@ use core::net::Ipv6Addr;
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
+use jumbolab_wire::bundle::{Carried, Encapsulation, Packing, Piece, Unit};
 use jumbolab_wire::protocol::ip::Addresses;
 
 /// Largest size of a bundle, and the size of its packets, in bytes of IP.
@@ -45,21 +45,24 @@ const DROP_METHODS: [DropMethod; 4] = [
     DropMethod::RandomEach,
 ];
 
-/// The carriages that differ in the cost of an inner drop: UDP has a checksum over the
+/// The encapsulations that differ in the cost of an inner drop: UDP has a checksum over the
 /// whole bundle.
-fn carriages() -> [(&'static str, Carriage); 2] {
+fn encapsulations() -> [(&'static str, Encapsulation); 2] {
     let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
     let (addresses, service) = (Addresses::V6(ends), 0);
-    let udp = Carriage::Udp {
+    let udp = Encapsulation::Udp {
         addresses,
         service,
         port: 49_152,
     };
-    [("ip", Carriage::Ip { addresses, service }), ("udp", udp)]
+    [
+        ("ip", Encapsulation::Ip { addresses, service }),
+        ("udp", udp),
+    ]
 }
 
-/// Name, carriage, MTU and packet size.
-type Case = (&'static str, Carriage, usize, usize);
+/// Name, encapsulation, MTU and packet size.
+type Case = (&'static str, Encapsulation, usize, usize);
 
 fn cases() -> Vec<String> {
     all().iter().map(name).collect()
@@ -68,7 +71,9 @@ fn cases() -> Vec<String> {
 fn all() -> Vec<Case> {
     let sizes = SIZES.into_iter();
     sizes
-        .flat_map(|(mtu, size)| carriages().map(|(name, carriage)| (name, carriage, mtu, size)))
+        .flat_map(|(mtu, size)| {
+            encapsulations().map(|(name, encapsulation)| (name, encapsulation, mtu, size))
+        })
         .collect()
 }
 
@@ -82,18 +87,18 @@ fn case(wanted: &str) -> Case {
         .expect("it is one of them")
 }
 
-fn packing(carriage: Carriage) -> Packing {
+fn packing(encapsulation: Encapsulation) -> Packing {
     Packing {
-        carriage,
+        encapsulation,
         unit: Unit::Microsecond,
         sequence: 0,
     }
 }
 
 /// The packets of a case.
-fn packets((_, carriage, mtu, size): Case) -> Vec<Vec<u8>> {
-    let empty = packing(carriage).packet_len(0, 0);
-    let each = packing(carriage).packet_len(1, size) - empty;
+fn packets((_, encapsulation, mtu, size): Case) -> Vec<Vec<u8>> {
+    let empty = packing(encapsulation).packet_len(0, 0);
+    let each = packing(encapsulation).packet_len(1, size) - empty;
     let bytes = (0u8..=255).cycle();
     (0..(mtu - empty) / each)
         .map(|number| bytes.clone().skip(number % 256).take(size).collect())

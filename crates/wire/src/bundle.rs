@@ -1,4 +1,4 @@
-//! Bundles: packets that cross a domain in one large frame, gathered as in JumboGen
+//! Bundles: packets that cross a domain in one large frame, aggregated as in JumboGen
 //! [Salyers2007]. Routers may drop single packets out of a bundle [Mulahuwaish s3].
 //!
 //! The sources give the header's size (six bytes, and four for each packet) and its
@@ -18,7 +18,7 @@
 //! one with a gap equal to the difference of their waiting times, which restores their
 //! spacing [Mulahuwaish s2.B].
 //!
-//! IPv4, IPv6, UDP over either, or an MPLS label carries the frame ([`Carriage`]). A
+//! IPv4, IPv6, UDP over either, or an MPLS label carries the frame ([`Encapsulation`]). A
 //! bundle has fewer than 4096 packets, so its first four bits are zero. A router that
 //! guesses the content behind a label therefore does not mistake it for an IP packet
 //! [RFC4928 s3].
@@ -26,8 +26,8 @@
 //! No input makes this module panic.
 
 mod arrival;
-mod carriage;
 mod carried;
+mod encapsulation;
 #[cfg(test)]
 mod fuzz;
 mod gaps;
@@ -46,8 +46,8 @@ use units::Span;
 use crate::bytes::{demand, demand_mut, u16_at};
 use crate::{Error, Field};
 pub use arrival::{Arrival, Body, addressed};
-pub use carriage::{Carriage, PORT, PROTOCOL};
 pub use carried::{Carried, Inner, InnerDropped};
+pub use encapsulation::{Encapsulation, PORT, PROTOCOL};
 pub use packing::{Packing, Piece, emit_body};
 pub use path::{PATH_MESSAGE_LEN, PathMessage, PathProbe};
 pub use sealed::{
@@ -153,7 +153,7 @@ impl Header {
     ///
     /// # Errors
     /// [`Error::Truncated`] with fewer; [`Error::Malformed`] for values that
-    /// [`Header::parse`] refuses, and for a sequence number of [`SEQUENCES`] or more.
+    /// [`Header::parse`] rejects, and for a sequence number of [`SEQUENCES`] or more.
     pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
         if !(1..=MOST_PACKETS).contains(&self.count) {
             return Err(Error::Malformed(Field::Count));

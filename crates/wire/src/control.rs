@@ -11,9 +11,9 @@
 //! |        |        |         | MAC, which detects added and changed frames       |
 //!
 //! A message consists of its place in [`Control`] as one byte and its fields in their
-//! order. Numbers have a variable length, with the lowest seven bits first; instants and
+//! order. Numbers have a variable length, with the lowest seven bits first; times and
 //! what a question states have a fixed one, so that no answer is longer in proportion to
-//! its question than the fields require. The first frame of either end and a refusal keep
+//! its question than the fields require. The first frame of either end and a rejection keep
 //! their bytes in all future versions.
 
 mod flow;
@@ -33,7 +33,9 @@ use crate::{Error, Field};
 pub use flow::{Flow, Meter, Name};
 pub use progress::Progress;
 pub use report::Report;
-pub use reverse::{LONGEST_CONGESTION, Law, Reverse, SentReport, Traffic, congestion_name};
+pub use reverse::{
+    Distribution, LONGEST_CONGESTION, Reverse, SentReport, Traffic, congestion_name,
+};
 
 /// The protocol's version.
 pub const VERSION: u16 = 4;
@@ -87,7 +89,7 @@ pub enum Control {
         longest: u32,
     },
     /// Ends the session for a reason.
-    Refused(Reason),
+    Rejected(Reason),
     /// Asks for the other end's clock.
     Ask {
         /// Instant of sending.
@@ -108,7 +110,7 @@ pub enum Control {
     },
     /// The sender's estimate of the two clocks.
     Clocks {
-        /// The sender's clock at the instant from which messages count.
+        /// The sender's clock at the time from which messages count.
         #[serde(with = "fixint::be")]
         epoch: u64,
         /// The receiver's clock minus the sender's.
@@ -176,7 +178,7 @@ pub enum Reason {
     Nonsense,
     /// A deadline passed.
     Late,
-    /// The kernel of this end refused a socket.
+    /// The kernel of this end rejected a socket.
     Kernel,
     /// The user of the other end stopped it.
     Stopped,

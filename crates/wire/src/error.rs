@@ -31,7 +31,7 @@ pub enum Field {
     Reserved,
     /// The total length.
     Length,
-    /// The instant of sending.
+    /// The time of sending.
     Sent,
     /// The type of an ICMP message.
     Type,
@@ -83,7 +83,7 @@ impl fmt::Display for Field {
             Self::Flags => "set of flags",
             Self::Reserved => "reserved field",
             Self::Length => "length",
-            Self::Sent => "instant of sending",
+            Self::Sent => "time of sending",
             Self::Type => "type",
             Self::Code => "code",
             Self::Message => "message",

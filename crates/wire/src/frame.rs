@@ -4,7 +4,7 @@
 //! A capture shows the packets that the host handed to its card, which may differ from
 //! those on the wire: a snap length cuts bytes off, and segmentation offload shows one
 //! packet of up to megabytes where the wire carried hundreds. This module therefore
-//! refuses nothing; the summary holds the fields that could be read.
+//! rejects nothing; the summary holds the fields that could be read.
 
 mod checksum;
 mod ports;

@@ -65,7 +65,7 @@ impl Cause {
         self == Self::port_unreachable(version)
     }
 
-    /// Whether a filter refused the packet [RFC1812 s5.2.7.1] [RFC4443 s3.1].
+    /// Whether a filter rejected the packet [RFC1812 s5.2.7.1] [RFC4443 s3.1].
     pub const fn is_prohibited(self, version: IpVersion) -> bool {
         match (self, version) {
             (Self::Unreachable { code }, IpVersion::V4) => matches!(code, 9 | 10 | 13),

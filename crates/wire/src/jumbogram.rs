@@ -2,7 +2,7 @@
 //! the IPv6 header, jumbograms with the Jumbo Payload option above that [RFC2675].
 //!
 //! [`Head`] reads the headers in front of the upper layer. A [`Fault`] states why a
-//! packet is refused, and the error message that its sender gets. Only headers are
+//! packet is rejected, and the error message that its sender gets. Only headers are
 //! read, so a packet of 4 GiB costs no more than one of 100 bytes.
 
 mod fault;

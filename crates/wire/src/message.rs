@@ -11,7 +11,7 @@
 //! |      6 |      2 | tag      | chosen by the sender; an echo has it too           |
 //! |      8 |      4 | length   | bytes of the whole message, this header included  |
 //! |     12 |      8 | sequence | from 0, plus one for each message of a flow        |
-//! |     20 |      8 | sent     | instant of sending, in nanoseconds since the start of the run |
+//! |     20 |      8 | sent     | time of sending, in nanoseconds since the start of the run |
 //!
 //! The bytes behind the header, up to `length`, have no meaning.
 
@@ -41,7 +41,7 @@ mod field {
 mod flag {
     pub(super) const ECHO_WANTED: u8 = 1;
     pub(super) const ECHO: u8 = 1 << 1;
-    pub(super) const PREROLL: u8 = 1 << 2;
+    pub(super) const WARMUP: u8 = 1 << 2;
 }
 
 /// The role of a message with respect to echoes. An echo of an echo would loop forever,
@@ -63,7 +63,7 @@ pub struct Message {
     /// Whether the message requests an echo or is one.
     pub echo: Echo,
     /// Whether the message belongs to the pre-roll, which no metric counts.
-    pub preroll: bool,
+    pub warmup: bool,
     /// A number without meaning for the receiver, by which the sender recognizes echoes
     /// of its own messages.
     pub tag: u16,
@@ -92,7 +92,7 @@ impl Message {
         require(array(bytes, field::MAGIC)? == MAGIC, Field::Magic)?;
         require(u8_at(bytes, field::VERSION)? == VERSION, Field::Version)?;
         let flags = u8_at(bytes, field::FLAGS)?;
-        let echo = match flags & !flag::PREROLL {
+        let echo = match flags & !flag::WARMUP {
             0 => Echo::Unwanted,
             flag::ECHO_WANTED => Echo::Wanted,
             flag::ECHO => Echo::Reply,
@@ -105,7 +105,7 @@ impl Message {
         require(sent.as_nanos() == nanos, Field::Sent)?;
         Ok(Self {
             echo,
-            preroll: flags & flag::PREROLL != 0,
+            warmup: flags & flag::WARMUP != 0,
             tag: u16_at(bytes, field::TAG)?,
             length,
             sequence: u64_at(bytes, field::SEQUENCE)?,
@@ -129,10 +129,10 @@ impl Message {
             Echo::Wanted => flag::ECHO_WANTED,
             Echo::Reply => flag::ECHO,
         };
-        let preroll = if self.preroll { flag::PREROLL } else { 0 };
+        let warmup = if self.warmup { flag::WARMUP } else { 0 };
         bytes[field::MAGIC..field::VERSION].copy_from_slice(&MAGIC);
         bytes[field::VERSION] = VERSION;
-        bytes[field::FLAGS] = echo | preroll;
+        bytes[field::FLAGS] = echo | warmup;
         bytes[field::TAG..field::LENGTH].copy_from_slice(&self.tag.to_be_bytes());
         bytes[field::LENGTH..field::SEQUENCE].copy_from_slice(&self.length.to_be_bytes());
         bytes[field::SEQUENCE..field::SENT].copy_from_slice(&self.sequence.to_be_bytes());
@@ -146,7 +146,7 @@ impl Message {
     }
 
     /// The echo of this message, if it requests one. The echo is a header alone, so it
-    /// never amplifies. It has the original's sequence number, tag and instant of
+    /// never amplifies. It has the original's sequence number, tag and time of
     /// sending, so the sender computes the round-trip time from its own clock alone.
     pub fn reply(&self) -> Option<Self> {
         (self.echo == Echo::Wanted).then_some(Self {
@@ -182,7 +182,7 @@ mod tests {
 
     const MESSAGE: Message = Message {
         echo: Echo::Wanted,
-        preroll: true,
+        warmup: true,
         tag: 0x0506,
         length: 0x0001_0203,
         sequence: 0x1112_1314_1516_1718,
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_byte_is_refused_by_name() {
+    fn one_wrong_byte_is_rejected_by_name() {
         for (at, value, field) in [
             (0, b'j', Field::Magic),
             (4, 2, Field::Version),
@@ -259,10 +259,10 @@ mod tests {
         #[test]
         fn what_was_emitted_parses_back(
             echo in prop::sample::select(&[Echo::Unwanted, Echo::Wanted, Echo::Reply][..]),
-            preroll: bool, tag: u16, length in SHORTEST.., sequence: u64, nanos in 0..=u64::MAX / 1000,
+            warmup: bool, tag: u16, length in SHORTEST.., sequence: u64, nanos in 0..=u64::MAX / 1000,
         ) {
             let sent = Time::from_nanos(nanos);
-            let message = Message { echo, preroll, tag, length, sequence, sent };
+            let message = Message { echo, warmup, tag, length, sequence, sent };
             let mut bytes = [0; HEADER_LEN];
             message.emit(&mut bytes).unwrap();
             prop_assert_eq!(Message::parse(&bytes), Ok(message));

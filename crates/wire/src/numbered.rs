@@ -7,7 +7,7 @@
 //! |-------:|-------:|--------|----------------------------------------------------|
 //! |      0 |      4 | flow   | number of the flow in the trial                    |
 //! |      4 |      4 | number | from 0, plus one for each datagram of the flow     |
-//! |      8 |      8 | sent   | instant of sending, in nanoseconds since the beginning of the trial |
+//! |      8 |      8 | sent   | time of sending, in nanoseconds since the beginning of the trial |
 //!
 //! The bytes behind it have no meaning.
 
@@ -30,7 +30,7 @@ pub struct Numbered {
     pub flow: u32,
     /// The number of the datagram in its flow.
     pub number: u32,
-    /// The instant of sending, in nanoseconds.
+    /// The time of sending, in nanoseconds.
     pub sent: u64,
 }
 

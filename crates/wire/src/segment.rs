@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_tcp_cannot_have_is_refused() {
+    fn a_header_that_tcp_cannot_have_is_rejected() {
         for header in [16, 22, 64] {
             let wrong = segment(&[], header);
             let error = wrong.emit(&mut [0; 200]).unwrap_err();

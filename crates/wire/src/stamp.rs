@@ -22,7 +22,7 @@
 //! A probe that asks for a short reply holds the Reflected Test Packet Control TLV
 //! [RFC10052 s3], type 12. It asks for one packet without Extra Padding. A reflector that
 //! does not know the TLV sets its U flag and sends a reply of the same length. RFC 10052
-//! allows longer and repeated replies as well; [`reflect`] refuses those, because they
+//! allows longer and repeated replies as well; [`reflect`] rejects those, because they
 //! amplify.
 
 mod probe;
@@ -72,7 +72,7 @@ mod field {
 pub struct SenderPacket {
     /// The sequence number in the session, from 0.
     pub sequence: u32,
-    /// The instant of sending, on the sender's clock.
+    /// The time of sending, on the sender's clock.
     pub sent: Timestamp,
     /// The format and the error of the timestamp.
     pub error: ErrorEstimate,
@@ -84,7 +84,7 @@ impl SenderPacket {
     /// Reads the base of a test packet.
     ///
     /// The bytes that must be zero are checked although [RFC8762 s4.2.1] tells receivers
-    /// to ignore them: a reply has the instant of reception there, so two reflectors
+    /// to ignore them: a reply has the time of reception there, so two reflectors
     /// cannot be made to answer each other for ever.
     ///
     /// # Errors
@@ -124,11 +124,11 @@ pub struct ReflectorPacket {
     /// The sequence number: the reflector's own, from 0 in each session, or a copy of the
     /// sender's if the reflector keeps no state [RFC8762 s4.3].
     pub sequence: u32,
-    /// The instant at which the reply was sent, on the reflector's clock.
+    /// The time at which the reply was sent, on the reflector's clock.
     pub sent: Timestamp,
     /// The format and the error of the reflector's timestamps.
     pub error: ErrorEstimate,
-    /// The instant at which the test packet was received, on the reflector's clock.
+    /// The time at which the test packet was received, on the reflector's clock.
     pub received: Timestamp,
     /// The packet that this one answers.
     pub request: SenderPacket,

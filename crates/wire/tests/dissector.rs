@@ -1,5 +1,5 @@
 //! Bundles read by tshark with the dissector in docs/: it must find every field, with
-//! and without inner drops, in every carriage.
+//! and without inner drops, in every encapsulation.
 
 #[path = "peers/capture.rs"]
 mod capture;
@@ -7,7 +7,7 @@ mod capture;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::{Command, Stdio};
 
-use jumbolab_wire::bundle::{Carriage, Carried, Packing, Piece, Unit};
+use jumbolab_wire::bundle::{Carried, Encapsulation, Packing, Piece, Unit};
 use jumbolab_wire::datagram::Datagram;
 use jumbolab_wire::pcapng::LinkType;
 use jumbolab_wire::protocol::ip::Addresses;
@@ -26,11 +26,11 @@ const V6: Addresses = Addresses::V6([
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
 ]);
 
-/// Each carriage with its EtherType and tshark's name of the protocol in front of the
+/// Each encapsulation with its EtherType and tshark's name of the protocol in front of the
 /// bundle.
-const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
+const ENCAPSULATIONS: [(Encapsulation, [u8; 2], &str); 5] = [
     (
-        Carriage::Ip {
+        Encapsulation::Ip {
             addresses: V4,
             service: 0,
         },
@@ -38,7 +38,7 @@ const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
         "eth:ethertype:ip",
     ),
     (
-        Carriage::Ip {
+        Encapsulation::Ip {
             addresses: V6,
             service: 0,
         },
@@ -46,7 +46,7 @@ const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
         "eth:ethertype:ipv6",
     ),
     (
-        Carriage::Udp {
+        Encapsulation::Udp {
             addresses: V4,
             service: 0,
             port: 49_152,
@@ -55,7 +55,7 @@ const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
         "eth:ethertype:ip:udp",
     ),
     (
-        Carriage::Udp {
+        Encapsulation::Udp {
             addresses: V6,
             service: 0,
             port: 49_152,
@@ -64,7 +64,7 @@ const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
         "eth:ethertype:ipv6:udp",
     ),
     (
-        Carriage::Label {
+        Encapsulation::Label {
             label: 1_000,
             class: 3,
         },
@@ -94,9 +94,9 @@ fn frames(dead: &[u16]) -> Vec<Vec<u8>> {
         })
         .collect();
     let mut frames = Vec::new();
-    for (sequence, (carriage, kind, _)) in (7..).zip(CARRIAGES) {
+    for (sequence, (encapsulation, kind, _)) in (7..).zip(ENCAPSULATIONS) {
         let packing = Packing {
-            carriage,
+            encapsulation,
             unit: match sequence % 2 {
                 0 => Unit::Microsecond,
                 _ => Unit::TenMicroseconds,
@@ -156,7 +156,8 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     let all =
         |field: &str, whole: &dyn Fn(usize) -> String, inner_dropped: &dyn Fn(usize) -> String| {
             let found = values(&folder, field);
-            let pairs = (0..CARRIAGES.len()).flat_map(|place| [whole(place), inner_dropped(place)]);
+            let pairs =
+                (0..ENCAPSULATIONS.len()).flat_map(|place| [whole(place), inner_dropped(place)]);
             assert_eq!(found, pairs.collect::<Vec<_>>(), "{field}");
         };
     let same = |field: &str, value: &dyn Fn(usize) -> String| all(field, value, value);
@@ -178,21 +179,24 @@ fn every_field_of_bundles_whole_and_with_inner_drops_is_printed() {
     always("jumbolab.live", "4", "2");
     always("jumbolab.live_bytes", "234", "117");
     always("jumbolab.inner", "0,1,2,3", "2,3");
-    // The inner packets are dissected, too, behind the UDP ports of the carriage.
+    // The inner packets are dissected, too, behind the UDP ports of the encapsulation.
     for (place, ports) in values(&folder, "udp.srcport").iter().enumerate() {
         let inside = [["40000,40001,40002,40003", "40002,40003"][place % 2]];
-        let around = CARRIAGES[place / 2].2.ends_with("udp").then_some("49152");
+        let around = ENCAPSULATIONS[place / 2]
+            .2
+            .ends_with("udp")
+            .then_some("49152");
         let expected: Vec<&str> = around.into_iter().chain(inside).collect();
         assert_eq!(*ports, expected.join(","), "{place}");
     }
 }
 
 #[test]
-fn tshark_finds_bundles_behind_every_carriage_and_nothing_wrong_with_them() {
+fn tshark_finds_bundles_behind_every_encapsulation_and_nothing_wrong_with_them() {
     // Drops of odd length in the middle swap the bytes of the sum over the rest.
     let folder = captured(&frames(&[1, 2]));
     for (place, protocols) in values(&folder, "frame.protocols").iter().enumerate() {
-        let expected = CARRIAGES[place / 2].2;
+        let expected = ENCAPSULATIONS[place / 2].2;
         assert!(protocols.starts_with(expected), "{place}: {protocols}");
     }
     for wrong in [

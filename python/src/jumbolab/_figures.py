@@ -38,7 +38,7 @@ def of_page(page: Path) -> dict[str, go.Figure]:
         return {name.removeprefix("plot-"): _figure(plot) for name, plot in plots.items()}
     except ValueError as error:
         raise JumbolabError(
-            f"{page} has a figure that plotly refuses: {str(error).strip().partition(chr(10))[0]}",
+            f"{page} has a figure that plotly rejects: {str(error).strip().partition(chr(10))[0]}",
             file=str(page),
         ) from error
 

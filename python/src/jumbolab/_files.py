@@ -32,7 +32,7 @@ LARGEST_PLAN = 4 << 20
 LARGEST_JSON = 64 << 20
 LARGEST_PAGE = 64 << 20
 
-# A pipe is opened without waiting for its other end, and refused afterwards.
+# A pipe is opened without waiting for its other end, and rejected afterwards.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -146,7 +146,7 @@ def blocks_of(file: BinaryIO, place: str | Path, limit: int) -> Iterator[bytes]:
 
 
 def check_size(place: str | Path, size: int, limit: int) -> None:
-    """Refuses a file beyond its limit."""
+    """Rejects a file beyond its limit."""
     if size > limit:
         raise JumbolabError(f"{place} is larger than {limit} bytes, the limit", file=str(place))
 

@@ -87,7 +87,7 @@ fn figures_without_spread_are_equal_within_a_tolerance() {
         plan.claims = vec![Assertion {
             tolerance: tolerance.map(|within| plan::Tolerance {
                 within,
-                because: "of the clock".into(),
+                reason: "of the clock".into(),
             }),
             ..claim(expected)
         }];
@@ -121,9 +121,9 @@ fn figures_without_spread_are_equal_within_a_tolerance() {
 
 #[test]
 fn a_claim_about_a_cell_that_this_backend_cannot_measure_says_why() {
-    let mut refused = cell(factors(9000));
-    refused.setting = Err("not measured here: needs Windows hosts".into());
-    let mut plan = plan(vec![cell(factors(1500)), refused], 2, vec![]);
+    let mut rejected = cell(factors(9000));
+    rejected.setting = Err("not measured here: needs Windows hosts".into());
+    let mut plan = plan(vec![cell(factors(1500)), rejected], 2, vec![]);
     plan.claims = vec![claim(Expected::AtLeast(1.0))];
     let trials = [trial(factors(1500), 1, &[("throughput", 900.0)])];
     let rows = compare(&plan, &trials);

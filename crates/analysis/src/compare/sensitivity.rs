@@ -157,11 +157,11 @@ mod tests {
                 experiment.set(set.trim()).unwrap();
             }
             let plan = experiment.plan(Backend::Sim, |_| Ok(())).unwrap();
-            let refused = plan
+            let rejected = plan
                 .cells
                 .iter()
                 .find_map(|cell| cell.setting.as_ref().err());
-            assert!(refused.is_none(), "{name}: {refused:?}");
+            assert!(rejected.is_none(), "{name}: {rejected:?}");
             let first = &plan.cells[0].factors;
             let family = plan
                 .cells

@@ -64,7 +64,7 @@ impl fmt::Display for CannotFit {
             ),
             Self::OneSegment(segment) => write!(
                 f,
-                "all trials have segments of {segment} bytes, so that costs of packets and of bytes cannot be told apart; sweep network.mtu with network.mtu_by = \"mss\" (jumbolab run host-costs), or state the link's --rate"
+                "all trials have segments of {segment} bytes, so that costs of packets and of bytes cannot be told apart; sweep network.mtu with network.mtu_method = \"mss\" (jumbolab run host-costs), or state the link's --rate"
             ),
             Self::Collinear => f.write_str(
                 "sizes and segments change together, so that their costs cannot be told apart; sweep each by itself",
@@ -328,7 +328,7 @@ struct Judged {
 fn stated(squares: f64, freedom: usize, spread: f64) -> (Option<LackOfFit>, Judged) {
     let statistic = squares / spread.powi(2);
     let test = (freedom > 0).then(|| LackOfFit {
-        p: ChiSquared::new(freedom as f64).map_or(1.0, |law| law.sf(statistic)),
+        p: ChiSquared::new(freedom as f64).map_or(1.0, |distribution| distribution.sf(statistic)),
         statistic,
         freedom: (freedom, None),
     });
@@ -360,9 +360,9 @@ fn measured(
     let mean = |squares: f64, freedom: usize| squares / freedom as f64;
     let test = (among > 0 && within > 0).then(|| {
         let statistic = mean(lacking, among) / mean(pure, within);
-        let law = FisherSnedecor::new(among as f64, within as f64);
+        let distribution = FisherSnedecor::new(among as f64, within as f64);
         let p = match statistic.is_finite() {
-            true => law.map_or(1.0, |law| law.sf(statistic)),
+            true => distribution.map_or(1.0, |distribution| distribution.sf(statistic)),
             // No spread at all: any residual beyond rounding rejects the form.
             false => f64::from(u8::from(lacking <= f64::EPSILON)),
         };
@@ -445,8 +445,8 @@ impl CostFit {
     fn quantile(&self) -> f64 {
         let level = 1.0 - LEVEL / 2.0;
         let student = self.freedom.and_then(|freedom| {
-            let law = StudentsT::new(0.0, 1.0, freedom).ok()?;
-            Some(law.inverse_cdf(level))
+            let distribution = StudentsT::new(0.0, 1.0, freedom).ok()?;
+            Some(distribution.inverse_cdf(level))
         });
         student.unwrap_or_else(|| Normal::standard().inverse_cdf(level))
     }

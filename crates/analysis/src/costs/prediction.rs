@@ -74,9 +74,10 @@ impl Figure {
         let Some(fewer) = outside.checked_sub(1) else {
             return false;
         };
-        let law = Binomial::new(CHANCE, runs as u64);
+        let distribution = Binomial::new(CHANCE, runs as u64);
         // One of one is exactly as probable as the limit.
-        law.is_ok_and(|law| law.sf(fewer as u64) <= CHANCE * (1.0 + 1e-9))
+        distribution
+            .is_ok_and(|distribution| distribution.sf(fewer as u64) <= CHANCE * (1.0 + 1e-9))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The trials of a run that differ in segments and sizes only.
 
-use plan::setting::{MtuBy, Traffic};
+use plan::setting::{MtuMethod, Traffic};
 use plan::{Factors, Plan, Setting, Trial, evidence};
 use units::{Bytes, IpMtu, Rate, Transport};
 
@@ -169,12 +169,12 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
     let any = IpMtu::new(1_500, setting.network.ip).ok()?;
     match &mut alike.traffic {
         Traffic::Transfer(transfer) if transfer.protocol == Transport::Tcp => {
-            (transfer.size, transfer.cpu_size) = (none, none);
-            (transfer.message, transfer.preroll) = (none, none);
+            (transfer.size, transfer.cpu_bytes) = (none, none);
+            (transfer.message, transfer.warmup) = (none, none);
         }
         _ => return None,
     }
-    alike.network.mtu_by = MtuBy::Interface;
+    alike.network.mtu_method = MtuMethod::Interface;
     // Whether the kernel makes packets one by one is a setting of its own.
     alike.host.segments_per_packet = alike.host.segments_per_packet.map(|_| 1);
     for link in &mut alike.network.links {
@@ -197,7 +197,7 @@ fn point(setting: &Setting, trial: &Trial) -> Option<Point> {
     let value = |quantity: Quantity| {
         let size = match quantity.is_rate() || !quantity.is_cost() {
             true => transfer.size,
-            false => transfer.cpu_size,
+            false => transfer.cpu_bytes,
         };
         Some((quantity, quantity.of(trial)?, size.get().max(1) as f64))
     };

@@ -3,7 +3,7 @@
 use plan::{Plan, Unstated};
 
 use super::effects::{Effect, effects};
-use super::nearest::{Chance, Measured, Near, Reading, chance, near};
+use super::nearest::{Chance, Interpretation, Measured, Near, chance, near};
 use super::questions::Question;
 use super::shares::{Shares, shares};
 use super::turn::{Turn, turn};
@@ -34,12 +34,12 @@ pub struct Asked<'a> {
     /// The plan of the default point.
     pub plan: &'a Plan,
     pub questions: &'a [Question],
-    /// The readings of printed values.
-    pub readings: &'a [Reading],
+    /// The interpretations of printed values.
+    pub interpretations: &'a [Interpretation],
     /// Trials that were run.
     pub runs: usize,
     /// Points that no backend can run.
-    pub refused: usize,
+    pub rejected: usize,
     /// Whether nothing is left to run.
     pub is_complete: bool,
 }
@@ -94,7 +94,7 @@ pub struct NearPoint<'a> {
     /// Its position in [`Findings::points`].
     pub place: usize,
     /// How the figures are read there.
-    pub reading: &'a Reading,
+    pub interpretation: &'a Interpretation,
     /// The distance from them.
     pub distance: f64,
     /// That with fresh seeds, which no selection has flattered.
@@ -111,7 +111,7 @@ impl<'a> Findings<'a> {
             .map(|setting| setting.values.len());
         let space = Space::new(sizes.collect());
         let sampled = points.iter().filter(|ran| ran.is_sampled).count();
-        let is_all = space.len() == Some(sampled + asked.refused);
+        let is_all = space.len() == Some(sampled + asked.rejected);
         let questions = asked.questions.iter().enumerate();
         let judged = questions
             .map(|(at, question)| judged(asked.plan, &space, &points, is_all, at, question))
@@ -201,11 +201,11 @@ fn judged<'a>(
 }
 
 fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[Ran]) -> Option<Nearest<'a>> {
-    let readings = asked.readings;
+    let interpretations = asked.interpretations;
     let mut found: Vec<(usize, Near)> = points
         .iter()
         .enumerate()
-        .filter_map(|(place, ran)| Some((place, near(readings, &ran.measured)?)))
+        .filter_map(|(place, ran)| Some((place, near(interpretations, &ran.measured)?)))
         .collect();
     let (sample, distances): (Vec<&Point>, Vec<f64>) = found
         .iter()
@@ -214,26 +214,34 @@ fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[Ran]) -> Option<Neares
         .unzip();
     found.sort_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
     found.truncate(LISTED);
-    let listed = found.iter().map(|&(place, Near { reading, distance })| {
-        let fresh = points[place].fresh.as_ref();
-        // The reading stays the one that was picked.
-        let fresh = fresh.and_then(|fresh| {
-            let own = fresh.get(reading..=reading)?.to_vec();
-            near(&readings[reading..=reading], &own)
-        });
-        NearPoint {
+    let listed = found.iter().map(
+        |&(
             place,
-            reading: &readings[reading],
-            distance,
-            fresh: fresh.map(|near| near.distance),
-        }
-    });
+            Near {
+                interpretation,
+                distance,
+            },
+        )| {
+            let fresh = points[place].fresh.as_ref();
+            // The interpretation stays the one that was picked.
+            let fresh = fresh.and_then(|fresh| {
+                let own = fresh.get(interpretation..=interpretation)?.to_vec();
+                near(&interpretations[interpretation..=interpretation], &own)
+            });
+            NearPoint {
+                place,
+                interpretation: &interpretations[interpretation],
+                distance,
+                fresh: fresh.map(|near| near.distance),
+            }
+        },
+    );
     let listed: Vec<NearPoint<'_>> = listed.collect();
     let first = listed.first()?;
     let distance = first.fresh.unwrap_or(first.distance);
     let measured: Vec<&Measured> = points.iter().map(|ran| &ran.measured).collect();
     Some(Nearest {
-        chance: chance(readings, &measured, distance, asked.plan.seed),
+        chance: chance(interpretations, &measured, distance, asked.plan.seed),
         points: listed,
         effects: effects(space.sizes(), &sample, &distances, asked.plan.seed),
     })
@@ -271,7 +279,7 @@ mod tests {
             .map(|name| Unstated {
                 name: name.into(),
                 values: vec![Level::Integer(1), Level::Integer(2)],
-                because: String::new(),
+                reason: String::new(),
             })
             .into();
         let question = Question {
@@ -284,9 +292,9 @@ mod tests {
         let asked = Asked {
             plan: &plan,
             questions: &questions,
-            readings: &[],
+            interpretations: &[],
             runs: 0,
-            refused: 0,
+            rejected: 0,
             is_complete: true,
         };
         let mut found = Findings::of(asked, Vec::new());

@@ -2,8 +2,8 @@
 //! of them is as near by chance.
 //!
 //! A study may have counted in several ways, and may mean one of several cells.
-//! Each such possibility is a [`Reading`] of its figures; the distance of a point
-//! is that of its nearest reading. Selecting the nearest of many points is biased
+//! Each such possibility is a [`Interpretation`] of its figures; the distance of a point
+//! is that of its nearest interpretation. Selecting the nearest of many points is biased
 //! twice. Its seeds may have been favourable: a run with fresh seeds corrects
 //! that. And with many points one is near to any figures: [`chance`] estimates the
 //! probability.
@@ -24,8 +24,8 @@ const FEWEST: usize = 10;
 
 /// One way to read the printed figures.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    /// The name that distinguishes it from other readings; may be empty.
+pub struct Interpretation {
+    /// The name that distinguishes it from other interpretations; may be empty.
     pub name: String,
     /// Figures that belong together: those of one metric.
     pub terms: Vec<Term>,
@@ -40,15 +40,15 @@ pub struct Term {
     pub scales: Vec<f64>,
 }
 
-/// The measurements at one point: for each measured reading and each of its
+/// The measurements at one point: for each measured interpretation and each of its
 /// terms, the values by counting method.
 pub type Measured = Vec<Option<Vec<Vec<Vec<f64>>>>>;
 
-/// A reading at a distance.
+/// An interpretation at a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
-    /// The position of the reading.
-    pub reading: usize,
+    /// The position of the interpretation.
+    pub interpretation: usize,
     /// The root of the mean square of the distances of all terms.
     pub distance: f64,
 }
@@ -64,20 +64,38 @@ pub struct Chance {
     pub draws: usize,
 }
 
-/// The nearest reading at one point; `None` where none was measured.
-pub fn near(readings: &[Reading], measured: &Measured) -> Option<Near> {
-    let printed: Vec<Vec<&[f64]>> = readings
+/// The nearest interpretation at one point; `None` where none was measured.
+pub fn near(interpretations: &[Interpretation], measured: &Measured) -> Option<Near> {
+    let printed: Vec<Vec<&[f64]>> = interpretations
         .iter()
-        .map(|reading| reading.terms.iter().map(|term| &*term.printed).collect())
+        .map(|interpretation| {
+            interpretation
+                .terms
+                .iter()
+                .map(|term| &*term.printed)
+                .collect()
+        })
         .collect();
-    least(readings, &printed, measured)
+    least(interpretations, &printed, measured)
 }
 
 /// Likewise, with other figures in place of the printed ones.
-fn least(readings: &[Reading], printed: &[Vec<&[f64]>], measured: &Measured) -> Option<Near> {
-    let all = readings.iter().zip(printed).zip(measured).enumerate();
-    let all = all.filter_map(|(at, ((reading, printed), measured))| {
-        let terms = measured.as_ref()?.iter().zip(&reading.terms).zip(printed);
+fn least(
+    interpretations: &[Interpretation],
+    printed: &[Vec<&[f64]>],
+    measured: &Measured,
+) -> Option<Near> {
+    let all = interpretations
+        .iter()
+        .zip(printed)
+        .zip(measured)
+        .enumerate();
+    let all = all.filter_map(|(at, ((interpretation, printed), measured))| {
+        let terms = measured
+            .as_ref()?
+            .iter()
+            .zip(&interpretation.terms)
+            .zip(printed);
         let mut squares = 0.0;
         for ((countings, term), printed) in terms {
             squares += countings
@@ -86,8 +104,8 @@ fn least(readings: &[Reading], printed: &[Vec<&[f64]>], measured: &Measured) -> 
                 .fold(f64::INFINITY, f64::min);
         }
         Some(Near {
-            reading: at,
-            distance: (squares / reading.terms.len() as f64).sqrt(),
+            interpretation: at,
+            distance: (squares / interpretation.terms.len() as f64).sqrt(),
         })
     });
     all.min_by(|one, other| one.distance.total_cmp(&other.distance))
@@ -107,12 +125,15 @@ fn square(figures: &[f64], printed: &[f64], scales: &[f64]) -> f64 {
 /// chance: a permutation test of the terms [Fisher1935]. Points that a term was
 /// taken from do not compete. `None` of few points, or of a single term.
 pub fn chance(
-    readings: &[Reading],
+    interpretations: &[Interpretation],
     points: &[&Measured],
     distance: f64,
     seed: Seed,
 ) -> Option<Chance> {
-    let shapes: Vec<usize> = readings.iter().map(|reading| reading.terms.len()).collect();
+    let shapes: Vec<usize> = interpretations
+        .iter()
+        .map(|interpretation| interpretation.terms.len())
+        .collect();
     let most = shapes.iter().copied().max().unwrap_or(0);
     if points.len() < FEWEST || most < 2 {
         return None;
@@ -120,26 +141,31 @@ pub fn chance(
     let mut rng = ChaCha8Rng::seed_from_u64(seed.derive("robustness/figures").get());
     let (mut draws, mut nearer) = (0, 0);
     for _ in 0..DRAWS {
-        let reading = rng.random_range(0..readings.len());
+        let interpretation = rng.random_range(0..interpretations.len());
         let mut donors = Vec::new();
         let mut made_up: Vec<&[f64]> = Vec::new();
-        for term in 0..shapes[reading] {
+        for term in 0..shapes[interpretation] {
             let donor = rng.random_range(0..points.len());
-            let Some(terms) = &points[donor][reading] else {
+            let Some(terms) = &points[donor][interpretation] else {
                 break;
             };
             let counting = rng.random_range(0..terms[term].len());
             donors.push(donor);
             made_up.push(&terms[term][counting]);
         }
-        if made_up.len() < shapes[reading] {
+        if made_up.len() < shapes[interpretation] {
             continue;
         }
-        // Other readings are of the same figures where they have as many.
-        let alike: Vec<usize> = (0..readings.len())
-            .filter(|&other| shape(&readings[other]) == shape(&readings[reading]))
+        // Other interpretations are of the same figures where they have as many.
+        let alike: Vec<usize> = (0..interpretations.len())
+            .filter(|&other| {
+                shape(&interpretations[other]) == shape(&interpretations[interpretation])
+            })
             .collect();
-        let some: Vec<Reading> = alike.iter().map(|&at| readings[at].clone()).collect();
+        let some: Vec<Interpretation> = alike
+            .iter()
+            .map(|&at| interpretations[at].clone())
+            .collect();
         let printed = vec![made_up; some.len()];
         let others = points.iter().enumerate();
         let others = others.filter(|(at, _)| !donors.contains(at));
@@ -159,8 +185,8 @@ pub fn chance(
 }
 
 /// The number of values of each term.
-fn shape(reading: &Reading) -> Vec<usize> {
-    reading
+fn shape(interpretation: &Interpretation) -> Vec<usize> {
+    interpretation
         .terms
         .iter()
         .map(|term| term.printed.len())
@@ -171,8 +197,8 @@ fn shape(reading: &Reading) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn reading(printed: &[f64]) -> Reading {
-        Reading {
+    fn interpretation(printed: &[f64]) -> Interpretation {
+        Interpretation {
             name: String::new(),
             terms: printed
                 .iter()
@@ -191,15 +217,18 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_counting_and_the_nearest_reading_count() {
-        let readings = [reading(&[3.0, 5.0]), reading(&[1.0, 1.0])];
+    fn the_nearest_counting_and_the_nearest_interpretation_count() {
+        let interpretations = [interpretation(&[3.0, 5.0]), interpretation(&[1.0, 1.0])];
         let figures: Measured = vec![
             Some(vec![vec![vec![9.0], vec![3.5]], vec![vec![5.0]]]),
             Some(vec![vec![vec![1.0]], vec![vec![2.0]]]),
         ];
-        let found = near(&readings, &figures).unwrap();
-        assert_eq!((found.reading, found.distance), (0, 0.125_f64.sqrt()));
-        assert_eq!(near(&readings, &vec![None, None]), None);
+        let found = near(&interpretations, &figures).unwrap();
+        assert_eq!(
+            (found.interpretation, found.distance),
+            (0, 0.125_f64.sqrt())
+        );
+        assert_eq!(near(&interpretations, &vec![None, None]), None);
     }
 
     #[test]
@@ -210,11 +239,11 @@ mod tests {
             printed: vec![printed],
             scales: vec![scale],
         };
-        let readings = [Reading {
+        let interpretations = [Interpretation {
             name: String::new(),
             terms: vec![term(10.0, 4.0), term(3.0, 0.5)],
         }];
-        let found = near(&readings, &measured(&[18.0, 2.0])).unwrap();
+        let found = near(&interpretations, &measured(&[18.0, 2.0])).unwrap();
         assert_eq!(found.distance, 2.0);
     }
 
@@ -227,18 +256,18 @@ mod tests {
             .collect();
         let all: Vec<&Measured> = points.iter().collect();
         let chance = |printed: &[f64]| {
-            let readings = [reading(printed)];
-            let distances = all.iter().filter_map(|one| near(&readings, one));
+            let interpretations = [interpretation(printed)];
+            let distances = all.iter().filter_map(|one| near(&interpretations, one));
             let nearest = distances
                 .map(|near| near.distance)
                 .fold(f64::INFINITY, f64::min);
-            super::chance(&readings, &all, nearest, Seed::new(1)).unwrap()
+            super::chance(&interpretations, &all, nearest, Seed::new(1)).unwrap()
         };
         let same = chance(&[20.1, 40.2, -20.1]);
         assert!(same.share < 0.05 && same.interval.high < 0.05, "{same:?}");
         let other = chance(&[20.0, 10.0, -55.0]);
         assert!(other.share > 0.5, "{other:?}");
-        let few = super::chance(&[reading(&[1.0, 2.0])], &all[..5], 1.0, Seed::new(1));
+        let few = super::chance(&[interpretation(&[1.0, 2.0])], &all[..5], 1.0, Seed::new(1));
         assert_eq!(few, None);
     }
 }

@@ -7,7 +7,7 @@ use plan::metric::Metric;
 use plan::{Alternatives, Assertion, COPY, Expected, Factors, Level, Plan, StepClaim, Trial};
 
 use super::Answer;
-use super::nearest::{Measured, Reading, Term};
+use super::nearest::{Interpretation, Measured, Term};
 use crate::claims;
 use crate::compare::{Comparison, baselines, compare, find};
 use crate::sizes;
@@ -41,7 +41,7 @@ pub enum Asked {
 }
 
 /// The questions of a plan: its claims, its claimed steps, then the published changes. Values are
-/// not asked, for they are another machine's; [`readings`] has them. Where alternatives
+/// not asked, for they are another machine's; [`interpretations`] has them. Where alternatives
 /// exclude each other there is a question for each, and one for any of them.
 pub fn questions(plan: &Plan) -> Vec<Question> {
     let mut questions = Vec::new();
@@ -172,7 +172,7 @@ fn published(plan: &Plan) -> Vec<&'static Metric> {
     metrics
 }
 
-/// The names of all metrics that the questions and the readings need.
+/// The names of all metrics that the questions and the interpretations need.
 pub fn metrics(plan: &Plan) -> BTreeSet<String> {
     let of_claims = plan.claims.iter().map(|claim| claim.metric.clone());
     let of_figures = published(plan).into_iter().flat_map(|metric| {
@@ -188,7 +188,7 @@ pub fn evidence(plan: &Plan) -> Option<&'static str> {
     (!plan.steps.is_empty()).then_some(SIZES.name())
 }
 
-/// The cells that the questions and the readings need, by position.
+/// The cells that the questions and the interpretations need, by position.
 pub fn cells(plan: &Plan) -> Vec<usize> {
     let is_asked = |cell: usize| {
         let factors = &plan.cells[cell].factors;
@@ -281,33 +281,36 @@ const fn of_verdict(verdict: Verdict) -> Option<Answer> {
     }
 }
 
-/// Where the figures of one metric of a reading are measured: the metrics in which
+/// Where the figures of one metric of an interpretation are measured: the metrics in which
 /// it may have been counted, and the cells of the figures.
 struct Place {
     metrics: Vec<&'static str>,
     cells: Vec<usize>,
 }
 
-/// The readings of a plan's printed values, and where they are measured: one for each
+/// The interpretations of a plan's printed values, and where they are measured: one for each
 /// cell that figures are printed for besides its baseline. Equal rows of `[[published]]`
 /// are one that may have been counted in either metric.
-pub fn readings(plan: &Plan) -> Readings {
-    let (readings, places) = printed(plan).into_iter().unzip();
-    Readings { readings, places }
+pub fn interpretations(plan: &Plan) -> Interpretations {
+    let (interpretations, places) = printed(plan).into_iter().unzip();
+    Interpretations {
+        interpretations,
+        places,
+    }
 }
 
-/// Readings of printed figures, and where they are measured.
-pub struct Readings {
-    readings: Vec<Reading>,
+/// Interpretations of printed figures, and where they are measured.
+pub struct Interpretations {
+    interpretations: Vec<Interpretation>,
     places: Vec<Vec<Place>>,
 }
 
-impl Readings {
-    pub fn readings(&self) -> &[Reading] {
-        &self.readings
+impl Interpretations {
+    pub fn interpretations(&self) -> &[Interpretation] {
+        &self.interpretations
     }
 
-    /// The measurements of each reading by `trials` of the plan of one point.
+    /// The measurements of each interpretation by `trials` of the plan of one point.
     pub fn measured(&self, plan: &Plan, trials: &[Trial]) -> Measured {
         let mut sums: BTreeMap<(usize, &str), (f64, f64)> = BTreeMap::new();
         let of_cells = crate::compare::by_cell(plan, trials);
@@ -334,19 +337,19 @@ impl Readings {
                 |&metric: &&str| place.cells.iter().map(|&cell| mean(cell, metric)).collect();
             place.metrics.iter().map(of_metric).collect()
         };
-        let of_reading = |places: &Vec<Place>| places.iter().map(of_place).collect();
-        self.places.iter().map(of_reading).collect()
+        let of_interpretation = |places: &Vec<Place>| places.iter().map(of_place).collect();
+        self.places.iter().map(of_interpretation).collect()
     }
 }
 
-fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
+fn printed(plan: &Plan) -> Vec<(Interpretation, Vec<Place>)> {
     let mut found = Vec::new();
     for ((cell, own), base) in plan.cells.iter().enumerate().zip(baselines(plan)) {
         let base = base.filter(|&base| base != cell);
         let (Ok(_), Some(base), None) = (&own.setting, base, own.factors.level(COPY)) else {
             continue;
         };
-        let mut reading = Reading {
+        let mut interpretation = Interpretation {
             name: own.factors.to_string(),
             terms: Vec::new(),
         };
@@ -358,7 +361,7 @@ fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
                 continue;
             };
             let printed = vec![of_base, value];
-            let same = reading
+            let same = interpretation
                 .terms
                 .iter()
                 .position(|term| term.printed == printed);
@@ -366,7 +369,7 @@ fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
                 Some(same) => places[same].metrics.push(metric.name),
                 None => {
                     let scale = scale(of_base, value);
-                    reading.terms.push(Term {
+                    interpretation.terms.push(Term {
                         printed,
                         scales: vec![scale; 2],
                     });
@@ -377,8 +380,8 @@ fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
                 }
             }
         }
-        if !reading.terms.is_empty() {
-            found.push((reading, places));
+        if !interpretation.terms.is_empty() {
+            found.push((interpretation, places));
         }
     }
     found

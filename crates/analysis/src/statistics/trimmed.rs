@@ -28,7 +28,7 @@ pub(crate) const OUTLIER: f64 = 3.5;
 /// gross one.
 const GROSS_OUTLIER: f64 = 10.0;
 
-/// The median of |x - median| of a normal law, in standard deviations
+/// The median of |x - median| of a normal distribution, in standard deviations
 /// [Iglewicz1993].
 const NORMAL: f64 = 0.6745;
 

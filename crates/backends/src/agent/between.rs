@@ -298,7 +298,7 @@ mod tests {
             clocks: None,
             arrivals: TimeSeries::default(),
             receive_buffer: 0,
-            refused_peers: 0,
+            rejected_peers: 0,
             process: Process::default(),
         }
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_could_not_have_been_recorded_is_refused() {
+    fn a_series_that_could_not_have_been_recorded_is_rejected() {
         let mut series = TimeSeries::new(Span::from_millis(10), 8);
         series.carried(Time::from_picos(1), Bytes::new(100));
         let text = serde_json::to_string(&series).unwrap();

@@ -13,8 +13,8 @@ use crate::call::{ask, hear};
 const MARGIN: Span = Span::from_secs(30);
 
 impl Agents {
-    /// Opens all ports of `tasks`, one for each host in the order of the test bed, and
-    /// carries the connections from an instant in `lead` on. Returns the beginning, in
+    /// Opens all ports of `tasks`, one for each host in the order of the test network, and
+    /// carries the connections from a time in `lead` on. Returns the beginning, in
     /// nanoseconds of CLOCK_MONOTONIC, too.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Agents {
         Ok((begin, outcomes.collect::<Result<_, _>>()?))
     }
 
-    /// The replies of all hosts, in the order of the test bed, to one request each.
+    /// The replies of all hosts, in the order of the test network, to one request each.
     fn all_answer<R: Request<Server = Agent>>(
         &mut self,
         requests: impl Iterator<Item = R>,

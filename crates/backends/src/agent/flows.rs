@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use meter::clock_offset::ClockOffset;
-use meter::departures::{Bursts, Law, PathMtu, Schedule};
+use meter::departures::{Bursts, Distribution, PathMtu, Schedule};
 use meter::time_series::TimeSeries;
 use os::cpu_time::Process;
 use os::socket::{self, TcpState};
@@ -38,8 +38,8 @@ pub(crate) struct Wanted {
     /// Whether messages are sent over a stream instead of as datagrams.
     pub(crate) stream: bool,
     /// Picoseconds between messages; zero: as fast as possible.
-    pub(crate) gaps: Law,
-    pub(crate) sizes: Law,
+    pub(crate) gaps: Distribution,
+    pub(crate) sizes: Distribution,
     pub(crate) bursts: Option<Bursts>,
     pub(crate) packets: Option<u64>,
     pub(crate) bytes: Option<u64>,
@@ -89,7 +89,7 @@ pub(crate) struct Departed {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
     /// Messages with invalid sizes, and messages that the kernel rejected.
-    pub(crate) refused: u64,
+    pub(crate) rejected: u64,
     pub(crate) unsent: u64,
     pub(crate) lasted: u64,
     /// The scheduled time of the first message, since the session's start.
@@ -121,7 +121,7 @@ pub(crate) struct Arrivals {
     /// The flows, in the order of their numbers.
     pub(crate) flows: Vec<Arrived>,
     /// Control connections without the trial's token.
-    pub(crate) refused_peers: u64,
+    pub(crate) rejected_peers: u64,
 }
 
 /// Checks what the agents of both ends report: each flow in itself, and against the other end.
@@ -158,7 +158,7 @@ pub(super) fn check(
             offered: departed.offered,
             messages: departed.messages,
             bytes: departed.bytes,
-            refused: departed.refused,
+            rejected: departed.rejected,
             unsent: departed.unsent,
             lasted: departed.lasted,
             ..SentReport::default()
@@ -203,7 +203,7 @@ pub(super) fn send(asked: Sending, token: &Token, port: u16) -> Result<Vec<Depar
 impl Wanted {
     fn flow(self, every: NonZero<u64>, to: IpAddr) -> Result<Flow> {
         let name = Name::new(&self.name).context("a flow without a name")?;
-        let paced = self.gaps != Law::Constant(0.0);
+        let paced = self.gaps != Distribution::Constant(0.0);
         let seed = Seed::new(self.seed);
         let mut schedule = Schedule::new(Time::ZERO, self.gaps, self.sizes, seed);
         if let Some(bursts) = self.bursts {
@@ -268,7 +268,7 @@ impl Departed {
             offered: sent.offered,
             messages: sent.messages,
             bytes: sent.bytes.get(),
-            refused: sent.refused,
+            rejected: sent.rejected,
             unsent: sent.unsent,
             lasted: sent.lasted.as_nanos(),
             first: sent.first,
@@ -316,10 +316,10 @@ pub(super) fn receive(
     })?;
     let address = receiver.addresses.first().context("nothing to listen on")?;
     listening(address.port())?;
-    let (mut served, mut refused_peers) = (None, 0);
+    let (mut served, mut rejected_peers) = (None, 0);
     receiver.run(|event| match event {
         Event::Ended(ended) => served = Some(ended),
-        Event::Refused { .. } => refused_peers += 1,
+        Event::Rejected { .. } => rejected_peers += 1,
         Event::Opened { .. } | Event::Interval { .. } => {}
     })?;
     let served: Served = served.context("no flow arrived")?;
@@ -332,7 +332,7 @@ pub(super) fn receive(
     flows.iter_mut().for_each(|flow| flow.cpu = used);
     Ok(Arrivals {
         flows,
-        refused_peers,
+        rejected_peers,
     })
 }
 

@@ -136,7 +136,7 @@ os::requests! {
         agent.host = None;
         agent.host = Some(connections::Host::open(task)?);
     }
-    /// Carry their connections from this instant on, in nanoseconds of CLOCK_MONOTONIC.
+    /// Carry their connections from this time on, in nanoseconds of CLOCK_MONOTONIC.
     Carry(begin: u64) -> connections::Outcome {
         agent.host.take().context("no ports are open")?.run(begin)?
     }

@@ -45,7 +45,7 @@ fn calibrate(loads: &[FilledLinks]) -> Chosen {
         }
         match loads[load].attempt(rate) {
             Ok(trial) => {
-                let is_whole = trial.refused == 0;
+                let is_whole = trial.rejected == 0;
                 Some(is_whole && trial.goodput_mbit >= FILLED * trial.limit_mbit)
             }
             Err(error) => {

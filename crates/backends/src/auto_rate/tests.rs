@@ -55,7 +55,7 @@ fn links_are_filled_with_the_smallest_packets_of_the_plan() {
     assert_eq!(filled(&["host.offloads=on,off"]), [of_kernel]);
     assert_eq!(filled(&[off, "network.link=emulated"]), [emulated]);
     assert_eq!(filled(&[off, "network.link=mixed"]), [of_kernel, emulated]);
-    let chain = ["network.shape=chain", "network.stages=2", off];
+    let chain = ["network.shape=chain", "network.devices=2", off];
     assert_eq!(filled(&chain), [(Kernel, V6, 1500, 3, false)]);
     let datagrams = ["traffic.protocol=udp", "traffic.message=400", off];
     assert_eq!(filled(&datagrams), [(Kernel, V4, 448, 1, false)]);

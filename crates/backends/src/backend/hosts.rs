@@ -169,7 +169,7 @@ impl Hosts {
         let ends = [addresses.sender, addresses.receiver];
         let captures = [&self.ends[0], &self.ends[1]].map(|end| end.begin_capture(ends));
         self.agents.transfer(&traffic::driver::transfer::Transfer {
-            preroll: Bytes::ZERO,
+            warmup: Bytes::ZERO,
             size: INSPECTION,
             message,
             delays: false,

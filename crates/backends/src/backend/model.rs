@@ -74,7 +74,7 @@ fn predict(setting: &Setting) -> Result<Prediction, String> {
         Traffic::Transfer(transfer) => transfer::predict(&path, transfer),
         Traffic::RequestResponse(traffic) => request_response::predict(&path, traffic),
         Traffic::Flows(flows) => flows::predict(&path, flows),
-        // Refused when the experiment was read.
+        // Rejected when the experiment was read.
         Traffic::Command(_) | Traffic::LatencyBreakdown(_) | Traffic::Probe(_) => {
             Err("no closed form has this traffic".to_owned())
         }

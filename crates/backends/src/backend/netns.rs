@@ -1,6 +1,6 @@
 //! The backend `netns`: trials on real kernels.
 //!
-//! A test bed is built for each network of the plan and kept until the end, so
+//! A test network is built for each network of the plan and kept until the end, so
 //! that trials do not include the creation of namespaces. A setting with mixed
 //! links has two: one for bulk data, one for single messages.
 
@@ -36,7 +36,7 @@ use convert::{cross_of, path_of, recorded_of};
 use pair::MachineMeters;
 pub(crate) use testbed_handle::TestbedHandle;
 
-/// The maximum number of test beds; the least recently used one is removed
+/// The maximum number of test networks; the least recently used one is removed
 /// first. Each has at least two namespaces and as many processes.
 const MOST_TESTBEDS: usize = 32;
 
@@ -74,7 +74,7 @@ impl Netns {
         })
     }
 
-    /// Builds the missing test beds of `setting`.
+    /// Builds the missing test networks of `setting`.
     ///
     /// # Errors
     /// This machine lacks a feature that they need.
@@ -83,11 +83,11 @@ impl Netns {
             .try_for_each(|paced| self.paced_testbed(setting, paced).map(drop))
     }
 
-    /// Makes `command` start in a node of the test bed of `setting`, which is
+    /// Makes `command` start in a node of the test network of `setting`, which is
     /// built if needed, and end with this process.
     ///
     /// # Errors
-    /// The test bed cannot be built or has no such node.
+    /// The test network cannot be built or has no such node.
     pub fn place(
         &mut self,
         setting: &Setting,
@@ -99,7 +99,7 @@ impl Netns {
         Ok(handle.testbed.destination(&handle.path))
     }
 
-    /// Runs one trial without recordings, building missing test beds. The
+    /// Runs one trial without recordings, building missing test networks. The
     /// randomness of emulated links derives from `seed` alone.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Netns {
             paths.push(handle.see(setting, epoch)?);
             handle.reseed(seed)?;
         }
-        // The test beds just requested are at the end, in this order.
+        // The test networks just requested are at the end, in this order.
         let first = self.testbeds.len() - paths.len();
         let beds = self.testbeds[first..].iter_mut().zip(paths);
         let machine = MachineMeters {
@@ -193,19 +193,19 @@ impl Netns {
         Ok(beds.map(pair).collect())
     }
 
-    /// Replaces the test bed of `setting`, once its frames are inspected, by
+    /// Replaces the test network of `setting`, once its frames are inspected, by
     /// one with hosts without cached state.
     fn renew(&mut self, setting: &Setting, epoch: Epoch) -> Result<(), Failure> {
         let [_, paced] = Paced::of(setting.network.link);
         self.paced_testbed(setting, paced)?.see(setting, epoch)?;
-        // The test bed just requested is at the end.
+        // The test network just requested is at the end.
         if let Some(known) = self.testbeds.pop() {
             self.testbeds.push(known.renewed()?);
         }
         Ok(())
     }
 
-    /// Removes the test bed of `setting`, so that the next trial has a new one: no kernel
+    /// Removes the test network of `setting`, so that the next trial has a new one: no kernel
     /// on the path remembers path MTUs, fragments, or how many errors it has sent, and no
     /// queue of a network what was sent in it.
     fn forget(&mut self, setting: &Setting) {
@@ -215,10 +215,10 @@ impl Netns {
         }
     }
 
-    /// Starts the cross traffic of `setting` for other users of its test bed.
+    /// Starts the cross traffic of `setting` for other users of its test network.
     ///
     /// # Errors
-    /// The test bed cannot be built.
+    /// The test network cannot be built.
     pub(crate) fn share_links(&mut self, setting: &Setting) -> Result<()> {
         let cross = cross_of(setting);
         match cross.is_empty() {
@@ -239,13 +239,13 @@ impl Netns {
         emulation.context("the links have no emulator")
     }
 
-    /// The test bed for programs of the user: the one for bulk data.
+    /// The test network for programs of the user: the one for bulk data.
     pub(crate) fn testbed(&mut self, setting: &Setting) -> Result<&mut TestbedHandle> {
         let [bulk, _] = Paced::of(setting.network.link);
         self.paced_testbed(setting, bulk)
     }
 
-    /// The test bed of `setting` with links of the kind `paced`, built if
+    /// The test network of `setting` with links of the kind `paced`, built if
     /// needed.
     fn paced_testbed(&mut self, setting: &Setting, paced: Paced) -> Result<&mut TestbedHandle> {
         let path = path_of(setting, paced);

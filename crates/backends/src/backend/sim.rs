@@ -174,7 +174,7 @@ fn outcome(simulation: Simulation, tracer: Option<&mut dyn Tracer>) -> Result<Ou
     outcome.ok_or_else(|| STOPPED.to_owned())
 }
 
-/// The measurements of `outcome` with the counters. The two instants are the
+/// The measurements of `outcome` with the counters. The two times are the
 /// scheduled ends of sources and cross traffic.
 fn figures_of(
     setting: &Setting,

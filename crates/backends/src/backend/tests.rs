@@ -8,15 +8,18 @@ use super::{absent, require, runs};
 /// Fewer levels of factors, where a plan has thousands of cells.
 const FEWER: [(&str, &[&str]); 2] = [
     (
-        "aqm-readings",
+        "aqm-interpretations",
         &[
             "packets=3000B",
-            "law=text,wide",
+            "curve=text,wide",
             "long=open",
             "count=frames",
         ],
     ),
-    ("jumbogen-scaling", &["traffic=flood2k", "gather=off,busy"]),
+    (
+        "jumbogen-scaling",
+        &["traffic=flood2k", "aggregation=off,busy"],
+    ),
 ];
 
 /// A shipped experiment, with fewer cells where it has thousands.
@@ -75,7 +78,7 @@ fn plans_again(name: &str, backend: Backend) -> bool {
 }
 
 #[test]
-fn a_backend_that_needs_linux_is_refused_elsewhere_with_those_that_do_not() {
+fn a_backend_that_needs_linux_is_rejected_elsewhere_with_those_that_do_not() {
     for backend in Backend::ALL {
         assert!(require(*backend).is_ok());
     }

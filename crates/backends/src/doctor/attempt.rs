@@ -1,4 +1,4 @@
-//! Tests the requirements of test beds in a worker, so that the calling process
+//! Tests the requirements of test networks in a worker, so that the calling process
 //! stays outside of the sandbox.
 
 pub(crate) mod emulated;
@@ -11,14 +11,14 @@ use os::capture::Capture;
 use os::clock::{self, Epoch};
 use os::socket::{keep_stamping, try_congestion_control};
 use os::worker::Command;
-use os::{Refusal, Sandbox, Worker};
+use os::{Rejection, Sandbox, Worker};
 use serde::{Deserialize, Serialize};
 use traffic::driver::transfer::{Echo, Received, Transfer};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span, Transport};
 
 use crate::agent::{Agents, Failure};
 pub(crate) use emulated::FilledLinks;
-pub use emulated::{Carriage, Trial};
+pub use emulated::{Encapsulation, Trial};
 
 /// The role of the worker, as [`Command::local`] takes it.
 pub(crate) const ROLE: &str = "doctor";
@@ -40,8 +40,8 @@ const GIGABIT: u64 = 1_000_000_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Attempt {
     /// This machine forbids the namespaces.
-    Refused {
-        /// The reason of the refusal.
+    Rejected {
+        /// The reason of the rejection.
         reason: String,
         /// The command that allows namespaces.
         command: String,
@@ -70,7 +70,7 @@ pub struct Inside {
     /// twice the usable size, in bytes [socket(7)].
     pub udp_buffer: Option<u64>,
     /// Results of emulated links by MTU; empty without packet sockets.
-    pub emulated: Vec<Carriage>,
+    pub emulated: Vec<Encapsulation>,
 }
 
 /// One tested ability.
@@ -81,7 +81,7 @@ pub struct Step {
     pub problem: Option<String>,
 }
 
-/// An ability of the kernel that test beds may need.
+/// An ability of the kernel that test networks may need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ability {
     /// A veth pair between two namespaces.
@@ -120,11 +120,11 @@ pub(crate) fn serve(mut replies: impl Write) -> Result<()> {
     let attempt = match Sandbox::enter() {
         Ok(_sandbox) => Attempt::Inside(Inside::look()),
         Err(error) => {
-            let refusal = Refusal::of(&error);
-            Attempt::Refused {
-                reason: refusal.reason.to_owned(),
-                command: refusal.command.to_owned(),
-                advice: refusal.advice.to_owned(),
+            let rejection = Rejection::of(&error);
+            Attempt::Rejected {
+                reason: rejection.reason.to_owned(),
+                command: rejection.command.to_owned(),
+                advice: rejection.advice.to_owned(),
             }
         }
     };
@@ -133,7 +133,7 @@ pub(crate) fn serve(mut replies: impl Write) -> Result<()> {
 }
 
 impl Inside {
-    /// Tests each ability with a minimal test bed.
+    /// Tests each ability with a minimal test network.
     fn look() -> Self {
         let mut inside = Self::default();
         let plain = path(IpVersion::V4);
@@ -184,7 +184,7 @@ impl Inside {
         inside
     }
 
-    /// Sends a little TCP and UDP traffic through a test bed and inspects it.
+    /// Sends a little TCP and UDP traffic through a test network and inspects it.
     fn carry(&mut self, path: &Path) {
         let Some(testbed) = self.step(Ability::PacketSocket, || {
             let testbed = Testbed::build(path)?;
@@ -261,8 +261,8 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Transport) -> Transfer {
     Transfer {
         protocol,
         address: testbed.destination(path),
-        preroll: Bytes::new(size / 4),
-        preroll_message: Bytes::new(message),
+        warmup: Bytes::new(size / 4),
+        warmup_message: Bytes::new(message),
         size: Bytes::new(size),
         message: Bytes::new(message),
         pace: path.links[0].medium.rate(),

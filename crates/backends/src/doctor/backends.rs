@@ -16,7 +16,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
 fn netns(facts: &Facts) -> Check {
     let check = |finding: &str| Check::ok(GROUP, "netns", finding);
     let inside = match &facts.attempt {
-        Attempt::Refused {
+        Attempt::Rejected {
             reason,
             command,
             advice,
@@ -24,7 +24,7 @@ fn netns(facts: &Facts) -> Check {
             return check(&format!("no namespaces: {reason}")).missing(command, advice);
         }
         Attempt::Lost(problem) => {
-            return check(&format!("building a test bed failed: {problem}")).missing(
+            return check(&format!("building a test network failed: {problem}")).missing(
                 "jumbolab run jumbo-frames --repeat 1",
                 "to see the failing step",
             );

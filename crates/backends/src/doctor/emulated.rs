@@ -1,6 +1,6 @@
 //! Reports the rates that this machine sustains on emulated links.
 
-use super::{Attempt, Carriage, Check, Facts, Group, MEGABIT, Trial, short};
+use super::{Attempt, Check, Encapsulation, Facts, Group, MEGABIT, Trial, short};
 
 const GROUP: Group = Group::EmulatedLinks;
 
@@ -10,19 +10,26 @@ const USUAL: u64 = 1_000;
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     match &facts.attempt {
         Attempt::Inside(inside) if !inside.emulated.is_empty() => {
-            inside.emulated.iter().map(carriage).collect()
+            inside.emulated.iter().map(encapsulation).collect()
         }
-        Attempt::Inside(_) | Attempt::Refused { .. } | Attempt::Lost(_) => {
-            vec![Check::ok(GROUP, "carried", "not tested: no test bed could be built").noted()]
+        Attempt::Inside(_) | Attempt::Rejected { .. } | Attempt::Lost(_) => {
+            vec![
+                Check::ok(
+                    GROUP,
+                    "carried",
+                    "not tested: no test network could be built",
+                )
+                .noted(),
+            ]
         }
     }
 }
 
-fn carriage(carriage: &Carriage) -> Check {
-    let name = format!("MTU {}", carriage.mtu);
+fn encapsulation(encapsulation: &Encapsulation) -> Check {
+    let name = format!("MTU {}", encapsulation.mtu);
     let check = |finding: String| Check::ok(GROUP, name.as_str(), finding);
-    let Some(fastest) = carriage.fastest() else {
-        return match (&carriage.problem, carriage.trials.last()) {
+    let Some(fastest) = encapsulation.fastest() else {
+        return match (&encapsulation.problem, encapsulation.trials.last()) {
             (Some(problem), _) => check(format!("failed: {problem}")),
             (None, Some(last)) => check(format!(
                 "no rate is sustained, not even {}: TCP reached {:.0} of {:.0} Mbit/s, p99 timing error {}, \
@@ -31,7 +38,7 @@ fn carriage(carriage: &Carriage) -> Check {
                 last.goodput_mbit,
                 last.limit_mbit,
                 short(last.late),
-                last.refused
+                last.rejected
             )),
             (None, None) => check("not tested: out of time".to_owned()),
         }
@@ -41,7 +48,7 @@ fn carriage(carriage: &Carriage) -> Check {
         );
     };
     let above = |trial: &&Trial| trial.rate_mbit > fastest.rate_mbit;
-    let rates = carriage.trials.iter().filter(above);
+    let rates = encapsulation.trials.iter().filter(above);
     let beyond = rates
         .map(|trial| trial.rate_mbit)
         .min()

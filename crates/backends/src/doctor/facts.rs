@@ -1,4 +1,4 @@
-//! The facts that `doctor` gathers before it judges.
+//! The facts that `doctor` aggregates before it judges.
 
 use os::energy::Energy;
 use os::host_changes::management_interface;
@@ -32,7 +32,7 @@ pub struct Facts {
     pub privileged: bool,
     /// The hardware and system.
     pub machine: Machine,
-    /// The outcome of building a test bed in a worker.
+    /// The outcome of building a test network in a worker.
     pub attempt: Attempt,
     /// The load by other processes.
     pub load: Load,
@@ -85,7 +85,7 @@ pub struct Clock {
 }
 
 impl Facts {
-    /// Gathers the facts of this machine, for some seconds; `watch` is called
+    /// Collects the facts of this machine, for some seconds; `watch` is called
     /// at each step.
     ///
     /// # Errors

@@ -47,9 +47,13 @@ fn nic(nic: &Nic, management: Option<&str>) -> Check {
             rings.receive, rings.receive_limit, rings.send, rings.send_limit
         )
     }));
-    words.extend(nic.coalescing.map(|gathers| {
-        let adaptive = if gathers.adaptive { ", adaptive" } else { "" };
-        match gathers.receive_delay {
+    words.extend(nic.coalescing.map(|aggregates| {
+        let adaptive = if aggregates.adaptive {
+            ", adaptive"
+        } else {
+            ""
+        };
+        match aggregates.receive_delay {
             Span::ZERO => format!("interrupts undelayed{adaptive}"),
             delay => format!("interrupts within {}{adaptive}", short(delay)),
         }
@@ -109,15 +113,16 @@ fn values(check: Check, nic: &Nic) -> Check {
         (
             "coalescing_s",
             nic.coalescing
-                .map(|gathers| gathers.receive_delay.as_secs_f64().into()),
+                .map(|aggregates| aggregates.receive_delay.as_secs_f64().into()),
         ),
         (
             "coalescing_frames",
-            nic.coalescing.map(|gathers| gathers.receive_frames.into()),
+            nic.coalescing
+                .map(|aggregates| aggregates.receive_frames.into()),
         ),
         (
             "coalescing_adaptive",
-            nic.coalescing.map(|gathers| gathers.adaptive.into()),
+            nic.coalescing.map(|aggregates| aggregates.adaptive.into()),
         ),
         ("offloads_on", Some(nic.offloads.clone().into())),
         ("firmware", nic.firmware.clone().map(Value::from)),

@@ -11,7 +11,7 @@ const GROUP: Group = Group::Kernel;
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     let inside = match &facts.attempt {
         Attempt::Inside(inside) => Some(inside),
-        Attempt::Refused { .. } | Attempt::Lost(_) => None,
+        Attempt::Rejected { .. } | Attempt::Lost(_) => None,
     };
     let release = facts.machine.kernel.split(' ').next().unwrap_or_default();
     let mut checks = vec![Check::ok(GROUP, "release", format!("Linux {release}"))];
@@ -48,7 +48,7 @@ const FEATURES: [Feature; 6] = [
         name: "veth",
         use_of_it: "links between namespaces",
         remedy: Remedy::Load("veth"),
-        otherwise: "without it no test bed can be built",
+        otherwise: "without it no test network can be built",
     },
     Feature {
         ability: Ability::TokenBucket,
@@ -103,12 +103,12 @@ impl Feature {
                 };
                 check(problem).missing(remedy, self.otherwise)
             }
-            None => check("not tested: no test bed could be built").noted(),
+            None => check("not tested: no test network could be built").noted(),
         }
     }
 }
 
-/// Inside the test bed if there is one; otherwise the loaded ones.
+/// Inside the test network if there is one; otherwise the loaded ones.
 fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
     let there = inside
         .map(|inside| &inside.congestion_controls)
@@ -135,7 +135,12 @@ fn congestion_controls(facts: &Facts, inside: Option<&Inside>) -> Check {
 /// Information only: Jumbolab has its own queues.
 fn queues(inside: Option<&Inside>) -> Check {
     let Some(inside) = inside else {
-        return Check::ok(GROUP, "queues", "not tested: no test bed could be built").noted();
+        return Check::ok(
+            GROUP,
+            "queues",
+            "not tested: no test network could be built",
+        )
+        .noted();
     };
     let has = |name: &&str| inside.queues.iter().any(|known| known == name);
     let (here, absent): (Vec<&str>, Vec<&str>) = QUEUES.into_iter().partition(has);

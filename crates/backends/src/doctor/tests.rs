@@ -7,7 +7,7 @@ use os::stamps::Stamps;
 use units::Span;
 
 use super::*;
-use machine::{carriage, nic, sound};
+use machine::{encapsulation, nic, sound};
 
 /// The check called `name` on a sound machine after `change`. Asserts that all
 /// missing features have a remedy.
@@ -97,7 +97,7 @@ fn names_are_unique_within_their_group_and_groups_stand_together() {
 #[test]
 fn a_container_without_namespaces_says_who_forbids_them_and_what_to_type() {
     let forbid = |facts: &mut Facts| {
-        facts.attempt = Attempt::Refused {
+        facts.attempt = Attempt::Rejected {
             reason: "the container forbids it".into(),
             command: "docker run --security-opt seccomp=unconfined".into(),
             advice: "or with --privileged".into(),
@@ -328,21 +328,21 @@ fn spans_are_told_in_the_unit_that_people_would_use() {
 
 #[test]
 fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
-    let with = |carriage: Carriage| {
+    let with = |encapsulation: Encapsulation| {
         move |facts: &mut Facts| {
             if let Attempt::Inside(inside) = &mut facts.attempt {
-                inside.emulated = vec![carriage];
+                inside.emulated = vec![encapsulation];
             }
         }
     };
     let fast = check(
         "MTU 1500",
-        with(carriage(1500, &[(1_000, 948.0), (2_500, 2_372.0)])),
+        with(encapsulation(1500, &[(1_000, 948.0), (2_500, 2_372.0)])),
     );
     says(&fast, Status::Ok, "TCP fills 2.5 Gbit/s", "");
     assert_eq!(fast.values["rate_bps"], 2_500_000_000_u64);
     let tried = [(1_000, 800.0), (700, 650.0), (500, 474.0)];
-    let slow = check("MTU 1500", with(carriage(1500, &tried)));
+    let slow = check("MTU 1500", with(encapsulation(1500, &tried)));
     says(
         &slow,
         Status::Note,
@@ -350,11 +350,11 @@ fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
         "--set rate=500mbit",
     );
     assert!(slow.finding.contains("700 Mbit/s is too fast"), "{slow:?}");
-    let none = check("MTU 9000", with(carriage(9000, &[(100, 50.0)])));
+    let none = check("MTU 9000", with(encapsulation(9000, &[(100, 50.0)])));
     says(&none, Status::Note, "not even 100 Mbit/s", "top");
-    let broken = Carriage {
+    let broken = Encapsulation {
         problem: Some("no emulator".into()),
-        ..carriage(9000, &[])
+        ..encapsulation(9000, &[])
     };
     says(
         &check("MTU 9000", with(broken)),
@@ -362,8 +362,8 @@ fn what_emulated_links_carry_is_said_in_words_with_the_rate_to_type() {
         "no emulator",
         "top",
     );
-    let refused = check("carried", |facts| {
+    let rejected = check("carried", |facts| {
         facts.attempt = Attempt::Lost("gone".into())
     });
-    says(&refused, Status::Note, "no test bed", "");
+    says(&rejected, Status::Note, "no test network", "");
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result, bail};
 pub(crate) use gateway::driver::Gateway;
 use gateway::driver::{Configuration, InsidePath, Processor, TableSource};
-use gateway::machine::{Carriage, Gathering, Output, Peer, Settings};
+use gateway::machine::{Aggregation, Encapsulation, Output, Peer, Settings};
 use link::edge::Prefix;
 use units::{IpMtu, IpVersion};
 use wire::protocol::ip::Addresses;
@@ -32,12 +32,12 @@ fn configuration(edge: EdgeGateway) -> Result<Configuration> {
             _ => bail!("the ends of a domain have addresses of one version"),
         };
         Ok(Peer {
-            carriage: match in_udp {
-                true => Carriage::Udp {
+            encapsulation: match in_udp {
+                true => Encapsulation::Udp {
                     addresses,
                     port: PORT,
                 },
-                false => Carriage::Ip { addresses },
+                false => Encapsulation::Ip { addresses },
             },
             mtu,
             dscp: None,
@@ -52,7 +52,7 @@ fn configuration(edge: EdgeGateway) -> Result<Configuration> {
     };
     let peers = edge.peers.iter().map(peer).collect::<Result<_>>()?;
     let mut settings = Settings::new(peers);
-    settings.gather = Some(Gathering {
+    settings.aggregate = Some(Aggregation {
         trigger: edge.trigger,
         tick: edge.tick,
         share: edge.share,

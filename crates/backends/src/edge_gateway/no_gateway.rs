@@ -9,7 +9,7 @@ use crate::NO_GATEWAY;
 /// A gateway, of which there is none.
 pub(crate) enum Gateway {}
 
-/// Refuses.
+/// Rejects.
 pub(super) fn open(_edge: EdgeGateway) -> Result<Gateway> {
     bail!(NO_GATEWAY)
 }

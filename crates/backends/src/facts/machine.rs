@@ -13,7 +13,7 @@ use plan::HostFacts;
 use serde_json::{Value, json};
 use units::Span;
 
-/// The pace of the pacing test: 50 instants at 1000 per second take 50 ms.
+/// The pace of the pacing test: 50 times at 1000 per second take 50 ms.
 const INTERVAL: Span = Span::from_millis(1);
 const WAITS: u64 = 50;
 

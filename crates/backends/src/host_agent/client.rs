@@ -38,7 +38,7 @@ impl HostAgent {
     /// What the host answers to `request`.
     ///
     /// # Errors
-    /// The agent has ended, does not answer, or refuses.
+    /// The agent has ended, does not answer, or rejects.
     pub(crate) fn call<R: Request<Server = Host>>(&self, request: &R) -> Result<R::Answer> {
         self.call_within(request, R::TIME)
     }

@@ -9,7 +9,7 @@ use plan::evidence::{self, LinkSeries};
 use plan::setting as spec;
 use units::{Span, Time};
 
-use super::{Attributed, GatherMetrics, Losses, Series, Window};
+use super::{AggregatorMetrics, Attributed, Losses, Series, Window};
 use crate::measurements::Measurements;
 
 /// The counters of an emulated link, from its first end to its second.
@@ -23,7 +23,7 @@ pub(crate) struct EmulatedCounts<'a> {
 struct EmulatedLosses<'a> {
     losses: Losses,
     flow_of: &'a dyn Fn(Head) -> Option<Attributed>,
-    /// The timeouts of senders that are to come, each with its instant and the number of
+    /// The timeouts of senders that are to come, each with its time and the number of
     /// its flow.
     timeouts: Peekable<IntoIter<(Span, usize)>>,
     /// The timeouts of each flow so far.
@@ -34,10 +34,10 @@ struct EmulatedLosses<'a> {
 
 impl<'a> EmulatedCounts<'a> {
     /// The counters that `link` asks for, in a trial of length `duration` of a network that
-    /// `gathers` packets or could.
-    pub(crate) fn of(link: &spec::Link, duration: Span, gathers: bool) -> Self {
+    /// `aggregates` packets or could.
+    pub(crate) fn of(link: &spec::Link, duration: Span, aggregates: bool) -> Self {
         let window = |window| {
-            let more = gathers.then(|| GatherMetrics::new(link, duration));
+            let more = aggregates.then(|| AggregatorMetrics::new(link, duration));
             Window::new(window, more)
         };
         let interval = link.counted.series;
@@ -142,7 +142,7 @@ impl EmulatedLosses<'_> {
         }
     }
 
-    /// Counts the timeouts up to an instant.
+    /// Counts the timeouts up to a time.
     fn pass(&mut self, at: u64) {
         while let Some((_, flow)) = self.timeouts.next_if(|(then, _)| then.as_picos() <= at) {
             let count = self.counts.entry(flow).or_default();

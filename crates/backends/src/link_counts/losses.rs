@@ -7,7 +7,7 @@ use plan::{evidence, metric, setting as spec};
 
 use crate::measurements::Measurements;
 
-/// Instants and times are in picoseconds.
+/// Times and times are in picoseconds.
 const PER_MILLISECOND: f64 = 1e9;
 
 /// A packet in front of a link.

@@ -7,7 +7,7 @@ use plan::evidence::LinkSeries;
 use queue::AverageQueue;
 use units::Span;
 
-/// Counters by interval. Instants and times are in picoseconds.
+/// Counters by interval. Times and times are in picoseconds.
 pub(crate) struct Series {
     interval: u64,
     /// The end of the last interval, which may be shorter.

@@ -10,7 +10,7 @@ use crate::measurements::Measurements;
 const PER_SECOND: f64 = 1e12;
 const PER_MILLISECOND: f64 = 1e9;
 
-/// A part of the trial. Instants and times are in picoseconds.
+/// A part of the trial. Times and times are in picoseconds.
 pub(crate) struct Window {
     name: String,
     from: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Window {
     /// The integral of the queue length over time.
     waited: i128,
     averages: Averages,
-    more: Option<GatherMetrics>,
+    more: Option<AggregatorMetrics>,
 }
 
 /// The sums of the averages that arrivals found.
@@ -35,7 +35,7 @@ struct Averages {
 }
 
 /// The additional metrics of networks with a domain.
-pub(crate) struct GatherMetrics {
+pub(crate) struct AggregatorMetrics {
     /// The length of the trial.
     duration: u64,
     /// Arrived packets of senders, and the dropped ones among them.
@@ -58,7 +58,7 @@ pub(crate) struct GatherMetrics {
     above: Option<(u64, u64)>,
 }
 
-impl GatherMetrics {
+impl AggregatorMetrics {
     /// A window of `link` in a trial of length `duration`.
     pub(crate) fn new(link: &spec::Link, duration: Span) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl GatherMetrics {
 }
 
 impl Window {
-    pub(crate) fn new(window: &spec::Window, more: Option<GatherMetrics>) -> Self {
+    pub(crate) fn new(window: &spec::Window, more: Option<AggregatorMetrics>) -> Self {
         Self {
             name: window.name.clone(),
             from: window.from.as_picos(),
@@ -113,7 +113,7 @@ impl Window {
     pub(crate) fn began(&mut self, at: u64, live: u32, busy: u64, waited: u64) {
         self.step(at, -1);
         let is_inside = self.has(at);
-        // What of the transmission lies between an instant and the window's end.
+        // What of the transmission lies between a time and the window's end.
         let since = |from: u64| (at + busy).min(self.to).saturating_sub(at.max(from));
         self.busy += since(self.from);
         let Some(more) = &mut self.more else { return };

@@ -283,7 +283,7 @@ fn bucket_not_drained(setting: &Setting, transfer: &Transfer) -> bool {
     let links = &setting.network.links;
     links
         .iter()
-        .any(|link| link.rate.is_some() && link.burst * 2 > transfer.preroll)
+        .any(|link| link.rate.is_some() && link.burst * 2 > transfer.warmup)
 }
 
 /// Whether the 99th percentile of timing error exceeds the allowed error of

@@ -20,8 +20,8 @@ pub(crate) fn transfer_of(
     Transfer {
         protocol: traffic.protocol,
         address,
-        preroll: traffic.preroll,
-        preroll_message: traffic.message,
+        warmup: traffic.warmup,
+        warmup_message: traffic.message,
         size: traffic.size,
         message: traffic.message,
         pace: pace(setting, paced),
@@ -49,7 +49,11 @@ fn quiet(setting: &Setting, message: Bytes) -> Span {
     });
     let travel = setting.network.links.iter();
     let travel = travel.map(|link| {
-        link.impairments.delay + link.impairments.jitter_law.reach(link.impairments.jitter)
+        link.impairments.delay
+            + link
+                .impairments
+                .jitter_distribution
+                .reach(link.impairments.jitter)
     });
     drain
         .chain(travel)

@@ -5,7 +5,7 @@ mod rule;
 
 use anyhow::{Context, Result};
 use emulator::Report;
-use link::Fate;
+use link::PacketOutcome;
 use os::cpu_time::{Machine, MachineUse, Process};
 use os::stalls::Stalls;
 use os::{clock, kernel_clock};
@@ -296,10 +296,10 @@ impl Measurements {
         }
     }
 
-    /// Notes how many unauthenticated peers the receiver refused, if any.
-    pub(super) fn take_refused_peers(&mut self, refused_peers: u64) {
-        if refused_peers > 0 {
-            self.note(evidence::REFUSED_PEERS, refused_peers);
+    /// Notes how many unauthenticated peers the receiver rejected, if any.
+    pub(super) fn take_rejected_peers(&mut self, rejected_peers: u64) {
+        if rejected_peers > 0 {
+            self.note(evidence::REJECTED_PEERS, rejected_peers);
         }
     }
 
@@ -331,6 +331,11 @@ fn samples(pair: &mut Pair<'_>) -> Result<([Process; 3], [i64; 3])> {
 
 /// Packets that the emulator did not carry.
 fn lost_by(emulator: &Report) -> u64 {
-    let fates = [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig];
-    fates.map(|fate| emulator.of(fate)).iter().sum()
+    let outcomes = [
+        PacketOutcome::Dropped,
+        PacketOutcome::Lost,
+        PacketOutcome::Damaged,
+        PacketOutcome::TooBig,
+    ];
+    outcomes.map(|outcome| emulator.of(outcome)).iter().sum()
 }

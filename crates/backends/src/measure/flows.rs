@@ -6,7 +6,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use plan::setting::{self as spec, Sends, Sockets};
 use plan::{Setting, evidence};
 use units::{Bytes, Seed, Span};
@@ -77,7 +77,7 @@ pub(super) fn flows(
     disturbance.valid()?;
     let Arrivals {
         flows: mut received,
-        refused_peers,
+        rejected_peers,
     } = arrivals;
     // An agent that only answers does not record single messages.
     for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
@@ -106,7 +106,7 @@ pub(super) fn flows(
     if sockets.instrument == spec::Instrument::Sleeping {
         measurements.take_work(&seeing);
     }
-    measurements.take_refused_peers(refused_peers);
+    measurements.take_rejected_peers(rejected_peers);
     let fragments = pair.meters.fragments()?;
     measurements.take_fragments(&fragments_before, &fragments);
     if let Some((_, name)) = log {
@@ -121,8 +121,8 @@ fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed)
     for group in &flows.flows {
         for (number, name) in (0..).zip(group.names()) {
             let within = seed.derive(&format!("start/{name}")).get();
-            let within = within.checked_rem(group.start_within.as_picos());
-            let start = group.start + group.stagger * number;
+            let within = within.checked_rem(group.start_jitter.as_picos());
+            let start = group.start + group.start_interval * number;
             let start = start + Span::from_picos(within.unwrap_or(0));
             let stop = group.stop.unwrap_or(flows.duration).min(flows.duration);
             let length = Span::from_picos(stop.as_picos().saturating_sub(start.as_picos()));
@@ -130,8 +130,8 @@ fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed)
             let common = Wanted {
                 name,
                 stream: false,
-                gaps: Law::Constant(0.0),
-                sizes: Law::Constant(0.0),
+                gaps: Distribution::Constant(0.0),
+                sizes: Distribution::Constant(0.0),
                 bursts: None,
                 packets: None,
                 bytes: None,
@@ -199,7 +199,7 @@ fn of_sends(common: Wanted, sends: &Sends) -> Option<Wanted> {
 
 /// The sampling interval in messages for departure stamps. It gives each flow
 /// some stamps without slowing it down. The number of messages depends on link
-/// and laws, so the interval is derived from the duration alone.
+/// and distributions, so the interval is derived from the duration alone.
 fn every(flows: &spec::Flows) -> NonZero<u64> {
     // One sender writes at most one message per 12.5 us over longer periods.
     let most = flows.duration.as_nanos() / 12_500;

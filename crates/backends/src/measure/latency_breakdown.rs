@@ -74,7 +74,7 @@ pub(super) fn latency_breakdown(
     measurements.judge(&disturbance);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
     measurements.note(evidence::SOFTIRQ_US, found);
-    measurements.take_refused_peers(answered.refused_peers);
+    measurements.take_rejected_peers(answered.rejected_peers);
     measurements.note(evidence::MESSAGES_LOST, lost);
     measurements.note(evidence::TRIPS_UNSTAMPED, seeing.unstamped);
     measurements.note(evidence::TRANSMISSION_US, micros(wire.as_nanos()));
@@ -168,7 +168,7 @@ fn probe(trips: &LatencyBreakdown, transfer: Transfer) -> Probe {
         spec::InjectionPoint::Send => Some(InjectionPoint::Send),
         spec::InjectionPoint::Receive => Some(InjectionPoint::Receive),
         spec::InjectionPoint::Echo => Some(InjectionPoint::Echo),
-        // The link of the test bed injects it.
+        // The link of the test network injects it.
         spec::InjectionPoint::Wire => None,
     };
     Probe {
@@ -194,8 +194,8 @@ pub(super) fn as_transfer(trips: &LatencyBreakdown) -> spec::Transfer {
         protocol: trips.protocol,
         size: trips.message,
         message: trips.message,
-        preroll: Bytes::ZERO,
-        cpu_size: Bytes::ZERO,
+        warmup: Bytes::ZERO,
+        cpu_bytes: Bytes::ZERO,
         send_buffer: trips.send_buffer,
         receive_buffer: trips.receive_buffer,
         nagle: trips.nagle,

@@ -66,8 +66,8 @@ pub(super) fn network(
     let number = ends.len();
     let flow_of = |head| attributed(head, number);
     for (wire, link) in counted {
-        let gathers = setting.network.domain.is_some();
-        let mut counts = EmulatedCounts::of(link, flows.duration, gathers);
+        let aggregates = setting.network.domain.is_some();
+        let mut counts = EmulatedCounts::of(link, flows.duration, aggregates);
         if let Some(losses) = link.counted.losses {
             counts.attribute(losses, &flows.flows, &flow_of, timeouts(&ends));
         }
@@ -161,14 +161,14 @@ struct One<'a> {
     stop: Span,
 }
 
-/// The flows of a trial in order, copies one by one, with the instants that the simulator
+/// The flows of a trial in order, copies one by one, with the times that the simulator
 /// draws from the same seed.
 fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
     let copies = flows.flows.iter().flat_map(move |flow| {
         (0_u32..).zip(flow.names()).map(move |(number, name)| {
             let within = seed.derive(&format!("start/{name}")).get();
-            let within = within.checked_rem(flow.start_within.as_picos());
-            let later = flow.stagger * u64::from(number);
+            let within = within.checked_rem(flow.start_jitter.as_picos());
+            let later = flow.start_interval * u64::from(number);
             (
                 flow,
                 (number, name),

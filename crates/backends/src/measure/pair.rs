@@ -139,7 +139,7 @@ pub(crate) trait Meters {
     fn invalid(&self, report: &Report) -> Option<String>;
 
     /// The metrics of the recorded emulated link number `link` in the direction
-    /// to the receiver, between two instants in nanoseconds of the wall clock
+    /// to the receiver, between two times in nanoseconds of the wall clock
     /// since 1970.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ pub(crate) trait Meters {
     fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()>;
 
     /// Hands the observations of the emulated link number `link` to `take`, each with the
-    /// instant at which CLOCK_MONOTONIC showed `begin` nanoseconds.
+    /// time at which CLOCK_MONOTONIC showed `begin` nanoseconds.
     ///
     /// # Errors
     /// As [`Meters::observe`].

@@ -35,7 +35,7 @@ const EVIDENCE: [(Pass, &[&str]); 4] = [
     (
         Pass::Throughput,
         &[
-            evidence::GOODPUT_AFTER_PREROLL_MBIT.name(),
+            evidence::GOODPUT_AFTER_WARMUP_MBIT.name(),
             evidence::COUNTED_BYTES.name(),
             evidence::GOODPUT_LATE_PERCENT.name(),
             evidence::FLOW_SERIES.name(),

@@ -2,12 +2,12 @@
 //! meters.
 
 use emulator::{DirectionReport, Report};
-use link::Fate;
+use link::PacketOutcome;
 use meter::Goodput;
 use os::cpu_time::{MachineUse, tick};
 use os::socket::TcpState;
 use plan::Setting;
-use plan::evidence::{self, CrossTraffic, Way};
+use plan::evidence::{self, CrossDirection, CrossTraffic};
 use plan::metric::{self, Metric};
 use plan::setting::Link;
 use traffic::driver::transfer::{Received, Sent};
@@ -48,12 +48,12 @@ impl Passes {
             .map(|(_, disturbance)| disturbance)
     }
 
-    /// The unauthenticated peers that the receiver refused in all passes.
-    fn refused_peers(&self) -> u64 {
+    /// The unauthenticated peers that the receiver rejected in all passes.
+    fn rejected_peers(&self) -> u64 {
         let more = self.echoed.iter();
         let more = more.chain(self.metered.iter().map(|(ends, _)| ends));
         let ends = [&self.rated, &self.one_way].into_iter().chain(more);
-        ends.map(|(_, received)| received.refused_peers).sum()
+        ends.map(|(_, received)| received.rejected_peers).sum()
     }
 
     /// Fails a trial in which nothing could be counted. A single message has a
@@ -86,7 +86,7 @@ impl Measurements {
             measurements.take_host_use(hosts.map_or(&[], Vec::as_slice), Some(ends.1.bytes));
         }
         measurements.take_over_time(passes);
-        measurements.take_refused_peers(passes.refused_peers());
+        measurements.take_rejected_peers(passes.rejected_peers());
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
         measurements.note(evidence::UNSTAMPED_READS, unstamped);
         measurements
@@ -131,7 +131,7 @@ impl Measurements {
     fn take_rated(&mut self, (_, received): &Ends) {
         let goodput = received.goodput.as_ref();
         let plain = goodput.map(|goodput| goodput.plain_bits_per_second / 1e6);
-        self.note(evidence::GOODPUT_AFTER_PREROLL_MBIT, plain);
+        self.note(evidence::GOODPUT_AFTER_WARMUP_MBIT, plain);
         self.note(
             evidence::COUNTED_BYTES,
             goodput.map(|goodput| goodput.bytes.get()),
@@ -192,10 +192,13 @@ impl Measurements {
         self.note(evidence::EMULATOR_LATE_US, median);
         self.note(evidence::EMULATOR_LATE_US_P99, late);
         self.note(evidence::EMULATOR_LATE_US_MAX, latest);
-        self.note(evidence::EMULATOR_QUEUE_DROPS, report.of(Fate::Dropped));
-        let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
+        self.note(
+            evidence::EMULATOR_QUEUE_DROPS,
+            report.of(PacketOutcome::Dropped),
+        );
+        let lost = report.of(PacketOutcome::Lost) + report.of(PacketOutcome::Damaged);
         self.note(evidence::EMULATOR_LOST, lost);
-        self.note(evidence::EMULATOR_TOO_BIG, report.of(Fate::TooBig));
+        self.note(evidence::EMULATOR_TOO_BIG, report.of(PacketOutcome::TooBig));
         // Delays are no more accurate than departures in each direction.
         let echoes = self.evidence.number(evidence::ECHOES);
         let known: [(&Metric, f64); 4] = [
@@ -218,21 +221,23 @@ impl Measurements {
     pub(super) fn take_crossed(&mut self, setting: &Setting, report: &Report) {
         let mut all = Vec::new();
         for (link, directions) in setting.network.links.iter().zip(&report.links) {
-            for (way, DirectionReport { crossed, .. }) in
-                [Way::With, Way::Against].into_iter().zip(directions)
+            for (direction, DirectionReport { crossed, .. }) in
+                [CrossDirection::Forward, CrossDirection::Reverse]
+                    .into_iter()
+                    .zip(directions)
             {
                 let megabits =
                     |bytes: Bytes| count(bytes.bits()) / crossed.lasted.as_secs_f64() / 1e6;
-                let of = |fate| crossed.counters.of(fate);
+                let of = |outcome| crossed.counters.of(outcome);
                 if crossed.counters.arrived > 0 {
                     all.push(CrossTraffic {
                         link: link.name.clone(),
-                        way,
+                        direction,
                         offered_mbit: megabits(crossed.offered),
                         carried_mbit: megabits(crossed.carried),
                         packets: crossed.counters.arrived,
-                        dropped: Some(of(Fate::Dropped)),
-                        lost: of(Fate::Lost) + of(Fate::Damaged),
+                        dropped: Some(of(PacketOutcome::Dropped)),
+                        lost: of(PacketOutcome::Lost) + of(PacketOutcome::Damaged),
                     });
                 }
             }

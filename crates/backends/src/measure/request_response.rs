@@ -62,7 +62,7 @@ pub(super) fn request_response(
         let late = 2.0 * median * emulator.links.len() as f64;
         measurements.note(evidence::resolution(&metric::MESSAGE_TIME), late);
     }
-    measurements.take_refused_peers(answered.refused_peers);
+    measurements.take_rejected_peers(answered.rejected_peers);
     if !answered.broken.is_empty() {
         measurements.note(evidence::BROKEN, answered.broken);
     }

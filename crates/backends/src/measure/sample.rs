@@ -5,7 +5,7 @@ use units::{Bytes, Span, Transport};
 
 use super::latency_breakdown::as_transfer;
 
-/// The bytes sent once through a new test bed to inspect its frames: enough
+/// The bytes sent once through a new test network to inspect its frames: enough
 /// for TCP to build its largest segments, and few enough for a capture.
 pub(crate) const INSPECTION: Bytes = Bytes::new(300_000);
 
@@ -45,8 +45,8 @@ fn little(receive_buffer: Option<Bytes>) -> Transfer {
         protocol: Transport::Tcp,
         size: INSPECTION,
         message: OUTRUNNING,
-        preroll: Bytes::ZERO,
-        cpu_size: Bytes::ZERO,
+        warmup: Bytes::ZERO,
+        cpu_bytes: Bytes::ZERO,
         send_buffer: None,
         receive_buffer,
         nagle: false,

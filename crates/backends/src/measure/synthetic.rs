@@ -128,7 +128,7 @@ pub(super) fn ends() -> Ends {
         clocks: None,
         arrivals: TimeSeries::default(),
         receive_buffer: 400_000,
-        refused_peers: 0,
+        rejected_peers: 0,
         process: process(2),
     };
     (sent, received)
@@ -195,7 +195,7 @@ pub(super) fn flow() -> (Departed, Arrived) {
         offered: 1_000,
         messages: 1_000,
         bytes: 1_000_000,
-        refused: 0,
+        rejected: 0,
         unsent: 0,
         lasted: 1_000_000_000,
         first: Some(0),

@@ -34,12 +34,12 @@ pub(super) fn transfers(
     // draining messages may differ from the traffic; long ones exceed link
     // rates that short ones do not reach. Delays start with an idle path.
     let drained = Transfer {
-        preroll_message: OUTRUNNING.max(bulk.message),
+        warmup_message: OUTRUNNING.max(bulk.message),
         delays: false,
         ..bulk.clone()
     };
     let idle = Transfer {
-        preroll: Bytes::ZERO,
+        warmup: Bytes::ZERO,
         ..last
     };
     let mut each = Vec::new();
@@ -69,7 +69,7 @@ pub(super) fn transfers(
         }
         None => None,
     };
-    let metered = match transfer.cpu_size {
+    let metered = match transfer.cpu_bytes {
         Bytes::ZERO => None,
         size => Some(pass(
             &mut pairs[0],
@@ -107,7 +107,7 @@ pub(super) fn transfers(
         measurements.note(evidence::GOODPUT_LATE_PERCENT, 100.0 * stored);
     }
     measurements.note(evidence::MESSAGE_BYTES, bulk.message.get());
-    measurements.note(evidence::PREROLL_BYTES, bulk.preroll.get());
+    measurements.note(evidence::WARMUP_BYTES, bulk.warmup.get());
     match measurements.judge_each(&passes.each) {
         true => Ok(measurements),
         false => Err(passes.disturbance.failure("no pass is valid".to_owned())),

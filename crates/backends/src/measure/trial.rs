@@ -19,7 +19,7 @@ use crate::recording::ArtifactDir;
 
 /// Sends the traffic of `setting` between `pairs`: one pair, or two if bulk
 /// data and single messages use different paths (bulk first). Randomness
-/// derives from `seed`, and instants count from `epoch`. Files of the trial go
+/// derives from `seed`, and times count from `epoch`. Files of the trial go
 /// to `artifacts`.
 ///
 /// # Errors

@@ -18,9 +18,9 @@ pub(crate) type Quantiles = [f64; SHARES.len()];
 /// The traffic of a flow over time, or the sum over several equal flows.
 pub(crate) struct FlowOverTime {
     pub(crate) name: String,
-    /// Bytes of payload and one-way delays, by instant of arrival.
+    /// Bytes of payload and one-way delays, by time of arrival.
     pub(crate) arrivals: Option<TimeSeries>,
-    /// Round trips, by the instant at which they ended.
+    /// Round trips, by the time at which they ended.
     pub(crate) round_trips: Option<TimeSeries>,
     /// Quantiles of one-way delays.
     pub(crate) delay_quantiles: Option<Quantiles>,

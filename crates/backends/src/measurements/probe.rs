@@ -42,7 +42,7 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
         None => report.verdict == Verdict::Clean,
         // What the path carries in the end tells whether that is enough.
         Some(fault @ (Fault::Shrinks | Fault::Grows)) => {
-            let carries_asked = truth.forward.min(truth.backward) >= report.asked;
+            let carries_asked = truth.forward.min(truth.reverse) >= report.asked;
             let verdict = match carries_asked {
                 true => Verdict::Clean,
                 false => Verdict::Problem,
@@ -61,16 +61,16 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
 fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
     let forward = report.forward.mtu;
     let forward_right = forward == Some(truth.forward);
-    let DirectionResult { mtu, limit, .. } = report.backward;
-    let backward_right = match (mtu, limit) {
+    let DirectionResult { mtu, limit, .. } = report.reverse;
+    let reverse_right = match (mtu, limit) {
         (None, _) => true,
-        (Some(back), Limit::NotSeen) => back <= truth.backward,
+        (Some(back), Limit::NotSeen) => back <= truth.reverse,
         (Some(back), Limit::Fragmented) => {
-            back <= truth.backward && truth.backward - back < Bytes::new(FRAGMENT_UNIT)
+            back <= truth.reverse && truth.reverse - back < Bytes::new(FRAGMENT_UNIT)
         }
-        (Some(back), _) => back == truth.backward,
+        (Some(back), _) => back == truth.reverse,
     };
-    forward_right && backward_right
+    forward_right && reverse_right
 }
 
 /// Whether the fault was found at its link.
@@ -102,7 +102,7 @@ fn hop_right(truth: &Truth, report: &PathReport) -> bool {
         FindingKind::Branches { place, .. } | FindingKind::OneProtocol { place, .. } => {
             place.as_ref().and_then(behind)
         }
-        FindingKind::Refused { router, .. }
+        FindingKind::Rejected { router, .. }
         | FindingKind::AnnouncedTooSmall { router, .. }
         | FindingKind::AnnouncedTooLarge { router, .. }
         | FindingKind::AnswersLimited { router, .. } => number_of(*router),

@@ -8,7 +8,7 @@ use std::str::{self, FromStr};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::Lines;
-use link::{Arrival, Fate, Header, Reseed, Settings};
+use link::{Arrival, Header, PacketOutcome, Reseed, Settings};
 use queue::Reason;
 use units::{Seed, Time};
 
@@ -28,15 +28,15 @@ const LONGEST_MAGIC: u64 = 64;
 /// The maximum number of characters of a value in a message.
 const MOST_SHOWN: usize = 60;
 
-/// A recorded link and the fates of its packets.
+/// A recorded link and the outcomes of its packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// The origin of all instants.
+    /// The origin of all times.
     pub origin: Time,
     /// Each direction.
     pub directions: [Traced; 2],
     /// Whether it goes to its end. One that was cut, by a full disk or a killed
-    /// program, has in each direction the packets up to the first whose fate is
+    /// program, has in each direction the packets up to the first whose outcome is
     /// missing, and the decisions before the last of them arrived.
     pub is_whole: bool,
 }
@@ -56,10 +56,10 @@ pub struct Traced {
 /// The decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The instant of the decision.
+    /// The time of the decision.
     pub at: Time,
-    /// The fate of the packet.
-    pub fate: Fate,
+    /// The outcome of the packet.
+    pub outcome: PacketOutcome,
     /// The reason, if the queue dropped it.
     pub reason: Option<Reason>,
     /// Whether the queue marked it with ECN.
@@ -136,7 +136,7 @@ impl Recorded {
     fn take(&mut self, line: &str) -> Result<()> {
         if let Some(chance) = line.strip_prefix(CHANCE) {
             let mut fields = Fields(chance.split(' '));
-            let direction: usize = fields.next("way")?;
+            let direction: usize = fields.next("direction")?;
             let reseed = Reseed {
                 after: fields.next("packets")?,
                 at: Time::from_picos(fields.next("instant")?),
@@ -148,9 +148,9 @@ impl Recorded {
         let mut fields = Fields(line.split(','));
         let at = Time::from_picos(fields.next("arrival_ps")?);
         let left = fields.text("left_ps")?;
-        let direction: usize = fields.next("way")?;
+        let direction: usize = fields.next("direction")?;
         let (size, flow) = (fields.next("size")?, fields.next("flow")?);
-        let fate = fields.text("fate")?;
+        let outcome = fields.text("outcome")?;
         let number = fields.next("number")?;
         let why = fields.text("reason")?;
         let marked = fields.next::<u8>("marked")? != 0;
@@ -172,11 +172,11 @@ impl Recorded {
             flow,
             header,
         };
-        let decision = match fate {
+        let decision = match outcome {
             WAITING => None,
-            fate => Some(Decision {
+            outcome => Some(Decision {
                 at: Time::from_picos(left.parse().context("left_ps")?),
-                fate: named(&Fate::ALL, word, fate)?,
+                outcome: named(&PacketOutcome::ALL, word, outcome)?,
                 reason: match why {
                     "" => None,
                     why => Some(named(&Reason::ALL, reason, why)?),
@@ -191,7 +191,7 @@ impl Recorded {
     fn direction(&mut self, number: usize) -> Result<&mut Traced> {
         self.directions
             .get_mut(number)
-            .ok_or_else(|| anyhow!("way {number}: write 0 or 1"))
+            .ok_or_else(|| anyhow!("direction {number}: write 0 or 1"))
     }
 }
 
@@ -244,10 +244,10 @@ fn shown(text: &str) -> Cow<'_, str> {
 }
 
 impl Traced {
-    /// Leaves out what the fates of missing packets may have changed: the packets
-    /// that came after the first missing one, and the decisions from the instant on
+    /// Leaves out what the outcomes of missing packets may have changed: the packets
+    /// that came after the first missing one, and the decisions from the time on
     /// at which its predecessor came: the missing one may have come at that same
-    /// instant, and have driven others out of the queue.
+    /// time, and have driven others out of the queue.
     fn cut(&mut self) {
         let before = self.reseeds.first().map_or(0, |chance| chance.after);
         // A damaged number may be the largest there is.

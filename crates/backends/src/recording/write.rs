@@ -113,7 +113,7 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Appends events, each with its direction: 0 forward, 1 backward. Events
+    /// Appends events, each with its direction: 0 forward, 1 reverse. Events
     /// of packets that arrived before the recording started are omitted.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Recording {
                 direction,
                 &arrival,
                 &left,
-                [word(event.fate), why],
+                [word(event.outcome), why],
                 event.marked,
             )
             .with_context(|| self.place.clone())?;
@@ -197,7 +197,7 @@ impl Recording {
         direction: usize,
         arrival: &Arrival,
         left: &str,
-        [fate, reason]: [&str; 2],
+        [outcome, reason]: [&str; 2],
         marked: bool,
     ) -> io::Result<()> {
         let Arrival {
@@ -219,7 +219,7 @@ impl Recording {
         let ahead = (served > at).then(|| served.as_picos().to_string());
         writeln!(
             self.file,
-            "{},{left},{direction},{size},{flow},{fate},{number},{reason},{},{class},{precedence},{},{tags},{live},{}",
+            "{},{left},{direction},{size},{flow},{outcome},{number},{reason},{},{class},{precedence},{},{tags},{live},{}",
             at.as_picos(),
             u8::from(marked),
             u8::from(*markable),
@@ -256,7 +256,7 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
-    use link::{Fate, Settings};
+    use link::{PacketOutcome, Settings};
     use queue::{Limit, Spec};
     use units::Bytes;
 
@@ -272,13 +272,13 @@ mod tests {
         }
     }
 
-    fn event(fate: Fate) -> Event {
+    fn event(outcome: PacketOutcome) -> Event {
         Event {
             arrival: Time::from_picos(1_005),
             at: Time::from_picos(1_001_000),
             size: 1518,
             flow: u64::MAX,
-            fate,
+            outcome,
             reason: None,
             marked: false,
             header: Header::default(),
@@ -290,22 +290,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.csv");
         let mut recording = Recording::create(&path, &heading()).unwrap();
-        let events: Vec<_> = Fate::ALL.map(|fate| (0, 1, event(fate))).into();
+        let events: Vec<_> = PacketOutcome::ALL
+            .map(|outcome| (0, 1, event(outcome)))
+            .into();
         recording.write(&events).unwrap();
         recording.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.lines().count(), 2 + Fate::ALL.len());
+        assert_eq!(text.lines().count(), 2 + PacketOutcome::ALL.len());
         assert_eq!(
             text.lines().nth(7),
             Some("5,1000000,1,1518,18446744073709551615,too-big,0,,0,0,0,0,0,0,")
         );
-        let refusal = Recording::create(&path, &heading())
+        let rejection = Recording::create(&path, &heading())
             .err()
             .unwrap()
             .to_string();
         assert!(
-            refusal.contains("r.csv: this file exists already"),
-            "{refusal}"
+            rejection.contains("r.csv: this file exists already"),
+            "{rejection}"
         );
     }
 

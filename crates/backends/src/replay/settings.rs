@@ -18,7 +18,7 @@ const EXPERIMENT: &str = "replay";
 const RECORDED: Backend = Backend::Netns;
 
 /// The error for other keys.
-const KEYS: &str = "a replay has one link and its recorded arrivals; write rate, buffer, queue and its parameters, delay, jitter, jitter_law, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
+const KEYS: &str = "a replay has one link and its recorded arrivals; write rate, buffer, queue and its parameters, delay, jitter, jitter_distribution, loss, bit_error_rate, reorder, duplicate or mtu, all of [network]";
 
 /// A varied link.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,7 +114,7 @@ fn take(settings: &mut Settings, wanted: &Settings, key: &str) -> Result<()> {
         }
         "delay" => settings.delay = wanted.delay,
         "jitter" => settings.jitter = wanted.jitter,
-        "jitter_law" => settings.jitter_law = wanted.jitter_law,
+        "jitter_distribution" => settings.jitter_distribution = wanted.jitter_distribution,
         "loss" => settings.loss = wanted.loss,
         "bit_error_rate" => settings.bit_error_rate = wanted.bit_error_rate,
         "reorder" => settings.reorder = wanted.reorder,

@@ -1,7 +1,7 @@
-//! The fates of many packets, in numbers and over time.
+//! The outcomes of many packets, in numbers and over time.
 
-use link::{Arrival, Fate};
-use plan::replayed_link::{Fates, QueueOverTime, Waits};
+use link::{Arrival, PacketOutcome};
+use plan::replayed_link::{OutcomeCounts, QueueOverTime, Waits};
 use units::{Span, Time};
 
 use crate::recording::Decision;
@@ -12,24 +12,27 @@ const INTERVALS: usize = 400;
 /// The steps between two successive quantiles of all waiting times.
 const QUANTILES: usize = 200;
 
-/// The fates of decided packets, and how long those that were transmitted waited.
+/// The outcomes of decided packets, and how long those that were transmitted waited.
 pub(super) fn summary<'a>(
     decided: impl Iterator<Item = (&'a Arrival, Option<Decision>)>,
-) -> (Fates, Waits) {
-    let mut fates = Fates::default();
+) -> (OutcomeCounts, Waits) {
+    let mut outcomes = OutcomeCounts::default();
     let mut waited = Vec::new();
     for (arrival, decision) in decided {
         let Some(decision) = decision else { continue };
-        fates.of_fate[decision.fate as usize] += 1;
-        fates.marked += u64::from(decision.marked && decision.reason.is_none());
+        outcomes.of_outcome[decision.outcome as usize] += 1;
+        outcomes.marked += u64::from(decision.marked && decision.reason.is_none());
         if let Some(reason) = decision.reason {
-            fates.dropped[reason as usize] += 1;
+            outcomes.dropped[reason as usize] += 1;
         }
-        if !matches!(decision.fate, Fate::Dropped | Fate::TooBig) {
+        if !matches!(
+            decision.outcome,
+            PacketOutcome::Dropped | PacketOutcome::TooBig
+        ) {
             waited.push(decision.at.since(arrival.at).unwrap_or_default());
         }
     }
-    (fates, waits(waited))
+    (outcomes, waits(waited))
 }
 
 fn waits(mut waits: Vec<Span>) -> Waits {
@@ -78,7 +81,8 @@ pub(super) fn over_time<'a>(
         let until = decision.map_or(length, |decision| offset(decision.at).max(from));
         let (first, last) = (place(from), place(until));
         arrivals[first] += 1;
-        dropped[first] += u64::from(decision.is_some_and(|own| own.fate == Fate::Dropped));
+        dropped[first] +=
+            u64::from(decision.is_some_and(|own| own.outcome == PacketOutcome::Dropped));
         if first == last {
             occupied[first] += (until - from) as f64;
         } else {
@@ -122,10 +126,10 @@ mod tests {
             };
             let decision = left.map(|left| Decision {
                 at: time(left),
-                fate: if left == at {
-                    Fate::Dropped
+                outcome: if left == at {
+                    PacketOutcome::Dropped
                 } else {
-                    Fate::Delivered
+                    PacketOutcome::Delivered
                 },
                 reason: (left == at).then_some(Reason::Full),
                 marked: false,
@@ -179,8 +183,8 @@ mod tests {
         let packets: Vec<(u64, Option<u64>)> = (1..=100)
             .map(|wait| (wait * 1_000, Some(wait * 1_001)))
             .collect();
-        let (fates, waits) = summary(pairs(&decided(&packets)));
-        assert_eq!(fates.of(Fate::Delivered), 100);
+        let (outcomes, waits) = summary(pairs(&decided(&packets)));
+        assert_eq!(outcomes.of(PacketOutcome::Delivered), 100);
         assert_eq!((waits.median, waits.p99), (50e-6, 99e-6));
         assert_eq!(waits.quantiles.first(), Some(&1e-6));
         assert_eq!(waits.quantiles[100], 50e-6);

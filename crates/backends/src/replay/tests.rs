@@ -1,7 +1,7 @@
 //! Replays of recordings that come from a driven link, not from a machine.
 
 use link::written::queue_of;
-use link::{Fate, JitterLaw};
+use link::{JitterDistribution, PacketOutcome};
 use proptest::prelude::*;
 use queue::{Limit, Spec};
 use units::Rate;
@@ -15,16 +15,16 @@ const DISCIPLINES: [&str; 13] = [
     "droptail",
     "dropfront",
     "red,ecn=on",
-    "red,profile=ns2,spread=wait",
-    "red,unit=bytes,min=3kB,max=12kB,victim=random",
+    "red,profile=ns2,drop_spacing=wait",
+    "red,unit=bytes,min=3kB,max=12kB,drop_position=random",
     "ared",
     "rio",
     "mred,min=2,max=6",
-    "mred,reading=letter,notify=off",
+    "mred,interpretation=letter,notify=off",
     "codel,target=1ms,interval=20ms",
     "pie,target=2ms,ecn_below=0.1",
     "fq_codel,queues=4,target=1ms",
-    "priority,classes=3,each=red,red.min=2,red.max=6",
+    "priority,classes=3,class_queue=red,red.min=2,red.max=6",
 ];
 
 /// An arriving packet, and the behaviour of the driver around it.
@@ -68,7 +68,7 @@ fn settings(queue: &str) -> Settings {
         largest_packet: Some(Bytes::new(1500)),
         delay: Span::from_millis(3),
         jitter: Span::from_millis(1),
-        jitter_law: JitterLaw::Exponential,
+        jitter_distribution: JitterDistribution::Exponential,
         loss: 0.05,
         bit_error_rate: 1e-6,
         duplicate: 0.05,
@@ -181,7 +181,7 @@ proptest! {
 }
 
 /// A missing packet that came in the same burst as the last one left may have
-/// driven others out of the queue, at that same instant.
+/// driven others out of the queue, at that same time.
 #[test]
 fn what_is_left_of_a_recording_cut_within_a_burst_is_decided_again_as_it_was() {
     let bursts: Vec<Step> = { (0..80).zip(busy()) }
@@ -249,7 +249,7 @@ fn busy() -> Vec<Step> {
 fn a_record_under_other_settings_is_answered_beside_it() {
     let recorded = record(&settings("droptail"), &busy());
     let was = self::recorded(&recorded, 0);
-    assert!(was.fates.of(Fate::Dropped) > 20, "{was:?}");
+    assert!(was.outcomes.of(PacketOutcome::Dropped) > 20, "{was:?}");
     let sets = ["queue=droptail,red", "buffer=1MB"].map(str::to_owned);
     let variants = variants(&recorded, &sets).unwrap();
     let names: Vec<&str> = variants
@@ -262,9 +262,9 @@ fn a_record_under_other_settings_is_answered_beside_it() {
         assert_eq!(settings.loss.to_bits(), 0.05f64.to_bits(), "as recorded");
         replay_with(&recorded, 0, &variants[number]).unwrap()
     });
-    assert_eq!(deep.fates.of(Fate::Dropped), 0);
+    assert_eq!(deep.outcomes.of(PacketOutcome::Dropped), 0);
     assert!(deep.waits.longest > was.waits.longest);
-    assert!(red.fates.of(Fate::Dropped) > 0);
+    assert!(red.outcomes.of(PacketOutcome::Dropped) > 0);
     assert!(red.waits.mean < deep.waits.mean);
 }
 
@@ -286,7 +286,7 @@ fn what_is_not_asked_for_stays_as_recorded() {
 }
 
 #[test]
-fn what_is_no_link_of_a_replay_is_refused() {
+fn what_is_no_link_of_a_replay_is_rejected() {
     let recorded = record(&settings("droptail"), &busy());
     for (set, words) in [
         (
@@ -300,13 +300,13 @@ fn what_is_no_link_of_a_replay_is_refused() {
         ),
         ("colour=red", "--set colour=red: unknown alias or key"),
     ] {
-        let refusal = variants(&recorded, &[set.to_owned()]).unwrap_err();
-        assert!(format!("{refusal:#}").starts_with(words), "{refusal:#}");
+        let rejection = variants(&recorded, &[set.to_owned()]).unwrap_err();
+        assert!(format!("{rejection:#}").starts_with(words), "{rejection:#}");
     }
 }
 
 #[test]
-fn what_is_no_recording_is_refused_by_line() {
+fn what_is_no_recording_is_rejected_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wire.csv");
     let good = {
@@ -339,7 +339,7 @@ fn what_is_no_recording_is_refused_by_line() {
         (format!("{good}5,6,0\n# end\n"), "line 3: size is missing"),
         (
             format!("{good}5,6,2,64,0,delivered,1,,0,0,0,0,0,1,\n# end\n"),
-            "line 3: way 2",
+            "line 3: direction 2",
         ),
         (
             format!("{good}5,6,0,64,0,eaten,1,,0,0,0,0,0,1,\n# end\n"),
@@ -359,17 +359,20 @@ fn what_is_no_recording_is_refused_by_line() {
         ),
     ] {
         std::fs::write(&path, text).unwrap();
-        let refusal = format!(
+        let rejection = format!(
             "{:#}",
             Recorded::read(Input::open(&path).unwrap()).unwrap_err()
         );
-        assert!(refusal.len() < 500, "{}", refusal.len());
-        assert!(refusal.contains(&format!("wire.csv: {words}")), "{refusal}");
+        assert!(rejection.len() < 500, "{}", rejection.len());
+        assert!(
+            rejection.contains(&format!("wire.csv: {words}")),
+            "{rejection}"
+        );
     }
 }
 
 #[test]
-fn what_mred_takes_out_of_bundles_is_refused_because_it_is_not_recorded() {
+fn what_mred_takes_out_of_bundles_is_rejected_because_it_is_not_recorded() {
     let step = Step {
         gap: 1,
         size: 1_000,
@@ -378,16 +381,20 @@ fn what_mred_takes_out_of_bundles_is_refused_because_it_is_not_recorded() {
         markable: false,
         late: None,
     };
-    for (queue, is_refused) in [("mred", true), ("priority,each=mred", true), ("red", false)] {
+    for (queue, is_rejected) in [
+        ("mred", true),
+        ("priority,class_queue=mred", true),
+        ("red", false),
+    ] {
         let mut recorded = record(&settings(queue), &[step.clone(), step.clone()]);
         assert!(reproduce(&recorded, 0).is_ok(), "{queue}");
         recorded.directions[0].packets[1].0.header.live = 3;
-        let refusal = reproduce(&recorded, 0).map_err(|error| error.to_string());
-        let words = |refusal: &String| refusal.contains("but not their content");
+        let rejection = reproduce(&recorded, 0).map_err(|error| error.to_string());
+        let words = |rejection: &String| rejection.contains("but not their content");
         assert_eq!(
-            refusal.as_ref().err().is_some_and(words),
-            is_refused,
-            "{queue}: {refusal:?}"
+            rejection.as_ref().err().is_some_and(words),
+            is_rejected,
+            "{queue}: {rejection:?}"
         );
     }
 }

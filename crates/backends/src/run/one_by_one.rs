@@ -34,7 +34,7 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
         try_congestion_control(name).with_context(|| format!("host.congestion = {name}"))?;
     }
     settings(plan).try_for_each(programs)?;
-    // Building the first test bed reveals other missing features.
+    // Building the first test network reveals other missing features.
     if let Some(setting) = settings(plan).next() {
         netns.prepare(setting)?;
     }
@@ -175,7 +175,7 @@ fn programs(setting: &Setting) -> Result<()> {
     Ok(())
 }
 
-/// An instant in UTC with milliseconds [RFC3339 s5.6].
+/// A time in UTC with milliseconds [RFC3339 s5.6].
 pub fn rfc3339(unix_nanos: u64) -> String {
     let instant = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_nanos);
     humantime::format_rfc3339_millis(instant).to_string()

@@ -3,7 +3,7 @@
 //!
 //! A short transfer fills a link of the rate and the MTU, as in `doctor`. The
 //! best of several decides, and only where no other work ran meanwhile: a
-//! momentary disturbance must not refuse a machine.
+//! momentary disturbance must not reject a machine.
 
 use analysis::decomposition::slowest;
 use analysis::predicted;
@@ -51,7 +51,7 @@ enum Verdict {
     /// It was not carried while other work ran, or only delays need it: the warning.
     Marginal(String),
     /// It cannot be carried: the error.
-    Refused(String),
+    Rejected(String),
 }
 
 /// What a plan asks of its links.
@@ -81,7 +81,7 @@ pub(super) fn check(plan: &Plan) -> Result<Vec<String>> {
         match judge(load, &attempts(load)?, needs) {
             Verdict::Carried => {}
             Verdict::Marginal(warning) => warnings.push(warning),
-            Verdict::Refused(why) => bail!(why),
+            Verdict::Rejected(why) => bail!(why),
         }
         if clock::monotonic().since(begun) >= Some(TIMEOUT) {
             break;
@@ -185,7 +185,7 @@ fn judge(load: Load, trials: &[Trial], needs: Needs) -> Verdict {
         true => Verdict::Marginal(format!(
             "{found}; expect few figures of delays and round trips, or use {options}"
         )),
-        false => Verdict::Refused(format!("{found}; use {options}")),
+        false => Verdict::Rejected(format!("{found}; use {options}")),
     }
 }
 
@@ -233,17 +233,17 @@ mod tests {
             goodput_mbit: share * 9_490.0,
             limit_mbit: 9_490.0,
             late: Span::ZERO,
-            refused: 0,
+            rejected: 0,
             disturbed,
         });
         judge(load_of(10, 1500), &trials.collect::<Vec<_>>(), needs)
     }
 
     #[test]
-    fn a_rate_is_refused_where_the_best_of_undisturbed_attempts_falls_short() {
+    fn a_rate_is_rejected_where_the_best_of_undisturbed_attempts_falls_short() {
         let short = [(0.2, false), (0.27, false), (0.1, false)];
-        let Verdict::Refused(why) = verdict(&short, true) else {
-            panic!("not refused");
+        let Verdict::Rejected(why) = verdict(&short, true) else {
+            panic!("not rejected");
         };
         for words in [
             "10gbit",
@@ -253,8 +253,8 @@ mod tests {
         ] {
             assert!(why.contains(words), "{why}");
         }
-        let Verdict::Refused(why) = verdict(&short, false) else {
-            panic!("not refused");
+        let Verdict::Rejected(why) = verdict(&short, false) else {
+            panic!("not rejected");
         };
         assert!(why.ends_with("use --set rate=2gbit"), "{why}");
         let one = [(0.2, false), (0.801, false)];
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn other_work_makes_a_refusal_a_warning_and_no_evidence_is_nothing() {
+    fn other_work_makes_a_rejection_a_warning_and_no_evidence_is_nothing() {
         let busy = [(0.2, false), (0.27, true), (0.1, false)];
         let Verdict::Marginal(warning) = verdict(&busy, true) else {
             panic!("no warning");

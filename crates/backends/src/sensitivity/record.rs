@@ -45,9 +45,9 @@ impl Records {
     }
 
     /// How many of them cannot be run.
-    pub(super) fn refused(&self) -> usize {
-        let refused = self.records.iter().filter(|record| record.plan.is_none());
-        refused.count()
+    pub(super) fn rejected(&self) -> usize {
+        let rejected = self.records.iter().filter(|record| record.plan.is_none());
+        rejected.count()
     }
 
     /// The number and the plan of a point, if it can be run.
@@ -101,8 +101,8 @@ impl Records {
             }
             let record = &self.records[number];
             if let Some(plan) = record.plan.as_ref().filter(|_| record.is_begun(study)) {
-                let measured = study.readings.measured(plan, &record.trials);
-                let nearest = near(study.readings.readings(), &measured);
+                let measured = study.interpretations.measured(plan, &record.trials);
+                let nearest = near(study.interpretations.interpretations(), &measured);
                 let known = Known {
                     answers: answers(plan, &study.questions, &record.trials),
                     distance: nearest.map(|near| near.distance),
@@ -127,7 +127,8 @@ impl Records {
         let ran = |record: &Record| -> Option<Ran> {
             let known = self.known.get(&record.point)?;
             let plan = record.plan.as_ref()?;
-            let measured = |trials: &[Trial]| -> Measured { study.readings.measured(plan, trials) };
+            let measured =
+                |trials: &[Trial]| -> Measured { study.interpretations.measured(plan, trials) };
             Some(Ran {
                 point: record.point.clone(),
                 is_sampled: is_sampled(&record.point),

@@ -72,7 +72,7 @@ pub struct Tcp {
     /// Segments of the first window.
     pub initial_window: Option<u32>,
     /// The least retransmission timeout, in whole milliseconds.
-    pub shortest_timeout: Option<Span>,
+    pub min_rto: Option<Span>,
     /// Whether every segment is acknowledged at once.
     pub acknowledges_each: bool,
     /// Whether receivers acknowledge selectively.

@@ -1,4 +1,4 @@
-//! TCP of the hosts in a test bed: the default congestion control of programs, and the
+//! TCP of the hosts in a test network: the default congestion control of programs, and the
 //! settings that all connections have.
 
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ impl Tcp {
         OfTcp {
             congestion: None,
             initial_window: self.initial_window,
-            shortest_timeout: self.shortest_timeout,
+            min_rto: self.min_rto,
             acknowledges_each: self.acknowledges_each,
         }
     }

@@ -21,7 +21,7 @@ use std::io::{BufRead, stdin};
 use std::process::ExitCode;
 
 use jumbolab_emulator::{EmulatedLink, Emulator};
-use link::{Fate, Settings};
+use link::{PacketOutcome, Settings};
 use os::Worker;
 use os::clock::monotonic;
 use os::cpu_time::Process;
@@ -151,7 +151,7 @@ fn emulate() -> Result<u64> {
     println!("ready");
     emulator.run_until(monotonic() + CARRYING)?;
     let report = emulator.report()?;
-    Ok(report.of(Fate::Delivered) - report.links[0][0].refused.unsent)
+    Ok(report.of(PacketOutcome::Delivered) - report.links[0][0].rejected.unsent)
 }
 
 fn flood() -> Result<()> {

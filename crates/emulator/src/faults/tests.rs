@@ -1,4 +1,4 @@
-//! Frames of the emulator meet the same fate as packets of the simulator.
+//! Frames of the emulator meet the same outcome as packets of the simulator.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -89,7 +89,7 @@ fn framed(packet: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn frames_meet_the_fate_of_packets_in_both_directions_and_after_a_restart() {
+fn frames_have_the_outcomes_of_packets_in_both_directions_and_after_a_restart() {
     let rules = [
         Rule {
             direction: Some(Direction::Forward),

@@ -14,11 +14,11 @@ fn driver(limit: Limit) -> LinkDriver {
     LinkDriver::new(settings, Seed::new(1)).unwrap()
 }
 
-/// Laws of full frames at this rate.
-fn laws(megabits: u64) -> (Law, Law) {
+/// Distributions of full frames at this rate.
+fn distributions(megabits: u64) -> (Distribution, Distribution) {
     let rate = Rate::from_bits_per_second(megabits * 1_000_000).unwrap();
     let gap = mean_gap(Bytes::new(FRAME + 20), rate);
-    (Law::Constant(gap), Law::Constant(1518.0))
+    (Distribution::Constant(gap), Distribution::Constant(1518.0))
 }
 
 fn frame(pool: &Pool) -> Frame {
@@ -41,7 +41,7 @@ fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
     let delivered = |looks: &[u64]| {
         let pool = Pool::default();
         let mut driver = driver(Limit::Packets(100));
-        let (gaps, sizes) = laws(500);
+        let (gaps, sizes) = distributions(500);
         driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
         for &look in looks {
             driver.catch_up(at(look));
@@ -69,7 +69,7 @@ fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
 fn every_packet_of_cross_traffic_is_accounted_for() {
     // Twice the link's rate: half of the packets are dropped.
     let mut driver = driver(Limit::Packets(10));
-    let (gaps, sizes) = laws(2_000);
+    let (gaps, sizes) = distributions(2_000);
     driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
     let end = at(100_000);
     assert!(driver.poll_transmit(end).is_none());
@@ -80,15 +80,15 @@ fn every_packet_of_cross_traffic_is_accounted_for() {
     let counters = crossed_later.counters;
     assert_eq!(counters.arrived, 16_254, "100 ms in gaps of 6.152 us");
     assert_eq!(crossed.lasted, Span::from_millis(100));
-    let fates: u64 = counters.fates.iter().sum();
-    assert_eq!(fates, counters.arrived, "none waits any longer");
+    let outcomes: u64 = counters.outcomes.iter().sum();
+    assert_eq!(outcomes, counters.arrived, "none waits any longer");
     assert_eq!(crossed_later.offered, Bytes::new(16_254 * 1_538));
     assert_eq!(
         crossed_later.carried,
-        Bytes::new(counters.of(Fate::Delivered) * 1_538)
+        Bytes::new(counters.of(PacketOutcome::Delivered) * 1_538)
     );
     // 8127 packets are sent in the time; ten and one wait or leave at its end.
-    let passed = counters.of(Fate::Delivered);
+    let passed = counters.of(PacketOutcome::Delivered);
     assert!((8_127..=8_139).contains(&passed), "{passed}");
     assert_eq!(driver.counters(), counters, "there is nothing else");
     assert_eq!(driver.next_timeout(), None);
@@ -99,7 +99,7 @@ fn a_record_has_cross_traffic_as_a_flow_of_its_own_and_ends_when_asked() {
     let pool = Pool::default();
     let mut driver = driver(Limit::Packets(10));
     driver.record();
-    let (gaps, sizes) = laws(500);
+    let (gaps, sizes) = distributions(500);
     driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
     let kept = frame(&pool);
     assert!(driver.receive(at(60), kept, &pool).is_none());
@@ -119,15 +119,15 @@ fn a_record_has_cross_traffic_as_a_flow_of_its_own_and_ends_when_asked() {
 
 /// Frames other than cross traffic that were dropped by `now`.
 fn frames_dropped(driver: &mut LinkDriver, now: Time) -> u64 {
-    let crossed = driver.crossed(now).counters.of(Fate::Dropped);
-    driver.counters().of(Fate::Dropped) - crossed
+    let crossed = driver.crossed(now).counters.of(PacketOutcome::Dropped);
+    driver.counters().of(PacketOutcome::Dropped) - crossed
 }
 
 #[test]
 fn a_frame_beside_cross_traffic_is_waited_for_until_it_is_out_or_lost() {
     let pool = Pool::default();
     let mut driver = driver(Limit::Packets(1));
-    let (gaps, sizes) = laws(1_500);
+    let (gaps, sizes) = distributions(1_500);
     driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
     let (mut passed, mut lost) = (0, 0);
     for number in 1..200u64 {
@@ -155,8 +155,13 @@ fn a_frame_waits_behind_poisson_traffic_as_long_as_theory_says() {
     for load in [0.3, 0.5, 0.8] {
         let pool = Pool::default();
         let mut driver = driver(Limit::Packets(10_000));
-        let gaps = Law::Exponential(service / load);
-        driver.begin_cross(Time::ZERO, gaps, Law::Constant(1518.0), Seed::new(5));
+        let gaps = Distribution::Exponential(service / load);
+        driver.begin_cross(
+            Time::ZERO,
+            gaps,
+            Distribution::Constant(1518.0),
+            Seed::new(5),
+        );
         driver.record();
         let mut waits = Vec::new();
         for number in 1..=u64::from(PROBES) {

@@ -8,7 +8,7 @@ use link::{Entered, Link, LinkObserver, QueueState, Settings};
 use proptest::prelude::*;
 use queue::law::{Pick, Spread};
 use queue::{
-    Activation, Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason,
+    Activation, Bundle, Drops, Encapsulation, InnerDrop, Limit, MredSettings, Over, Packet, Reason,
     SizeOf, Spec, Tick, Unit as Counting, Victims, View,
 };
 use units::{Bytes, Rate, Seed, Span, Time};
@@ -25,27 +25,30 @@ const FRAMING: Bytes = Bytes::new(18);
 
 /// The arrival of a bundle.
 #[derive(Clone, Debug)]
-struct Gathered {
+struct Aggregated {
     /// Its packets; the gap of the first is the time since the previous frame.
     packets: Vec<Arrival>,
-    carriage: usize,
+    encapsulation: usize,
 }
 
-fn gathered() -> impl Strategy<Value = Vec<Gathered>> {
+fn aggregated() -> impl Strategy<Value = Vec<Aggregated>> {
     let one = (prop::collection::vec(arrival(60..1_500), 1..9), 0usize..4);
-    let one = one.prop_map(|(packets, carriage)| Gathered { packets, carriage });
+    let one = one.prop_map(|(packets, encapsulation)| Aggregated {
+        packets,
+        encapsulation,
+    });
     prop::collection::vec(one, 1..80)
 }
 
-/// The carriage of a bundle, with the service byte of its first packet.
-fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
+/// The encapsulation of a bundle, with the service byte of its first packet.
+fn encapsulation(kind: usize, service: u8) -> wire::bundle::Encapsulation {
     let addresses = match kind % 2 {
         0 => Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]),
         _ => Addresses::V6([1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end))),
     };
     match kind / 2 {
-        0 => wire::bundle::Carriage::Ip { addresses, service },
-        _ => wire::bundle::Carriage::Udp {
+        0 => wire::bundle::Encapsulation::Ip { addresses, service },
+        _ => wire::bundle::Encapsulation::Udp {
             addresses,
             service,
             port: 49_152,
@@ -54,9 +57,9 @@ fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
 }
 
 /// The frame with its packets; the first has the number `first`.
-fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
+fn frame(aggregated: &Aggregated, first: u32, pool: &Pool) -> Frame {
     let frames: Vec<Vec<u8>> = (first..)
-        .zip(&gathered.packets)
+        .zip(&aggregated.packets)
         .map(|(number, packet)| bytes(*packet, number))
         .collect();
     if let [bare] = &frames[..] {
@@ -70,14 +73,14 @@ fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
         })
         .collect();
     let packing = Packing {
-        carriage: carriage(gathered.carriage, gathered.packets[0].service),
+        encapsulation: encapsulation(aggregated.encapsulation, aggregated.packets[0].service),
         unit: Unit::Microsecond,
         sequence: 0,
     };
     let total = pieces.iter().map(|piece| piece.bytes.len()).sum();
     let around = HEADER + MAC_HEADER;
     let mut bytes = vec![0; around + packing.packet_len(pieces.len(), total)];
-    bytes[around - 2..around].copy_from_slice(match gathered.carriage % 2 {
+    bytes[around - 2..around].copy_from_slice(match aggregated.encapsulation % 2 {
         0 => &[0x08, 0x00],
         _ => &[0x86, 0xdd],
     });
@@ -86,21 +89,21 @@ fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
 }
 
 /// The corresponding simulated bundle.
-fn headers(gathered: &Gathered, first: u32, pool: &Pool) -> Bundle<Header> {
+fn headers(aggregated: &Aggregated, first: u32, pool: &Pool) -> Bundle<Header> {
     let cost = Packing {
-        carriage: carriage(gathered.carriage, 0),
+        encapsulation: encapsulation(aggregated.encapsulation, 0),
         unit: Unit::Microsecond,
         sequence: 0,
     };
-    let packets = (first..).zip(&gathered.packets);
+    let packets = (first..).zip(&aggregated.packets);
     let packets = packets.map(|(number, packet)| (header(*packet, number), Span::ZERO));
-    let carriage = Carriage {
+    let encapsulation = Encapsulation {
         header: Bytes::new(cost.packet_len(0, 0) as u64),
         entry: Bytes::new(wire::bundle::ENTRY_LEN as u64),
         framing: FRAMING,
     };
-    let flow = frame(gathered, first, pool).view().flow;
-    Bundle::pack(packets, carriage, Tick::Micro, Some(flow)).unwrap()
+    let flow = frame(aggregated, first, pool).view().flow;
+    Bundle::pack(packets, encapsulation, Tick::Micro, Some(flow)).unwrap()
 }
 
 /// The numbers of the packets left in `frame`, and their marks, as a receiver of its
@@ -339,18 +342,18 @@ fn dropping_inner() -> Vec<Spec> {
 }
 
 /// The number of each frame's first packet.
-fn firsts(gathered: &[Gathered]) -> Vec<u32> {
+fn firsts(aggregated: &[Aggregated]) -> Vec<u32> {
     let mut next = 0;
-    let count = |gathered: &Gathered| {
+    let count = |aggregated: &Aggregated| {
         let first = next;
-        next += u32::try_from(gathered.packets.len()).unwrap();
+        next += u32::try_from(aggregated.packets.len()).unwrap();
         first
     };
-    gathered.iter().map(count).collect()
+    aggregated.iter().map(count).collect()
 }
 
-fn services(gathered: &[Gathered]) -> Vec<u8> {
-    let packets = gathered.iter().flat_map(|gathered| &gathered.packets);
+fn services(aggregated: &[Aggregated]) -> Vec<u8> {
+    let packets = aggregated.iter().flat_map(|aggregated| &aggregated.packets);
     packets.map(|packet| packet.service).collect()
 }
 
@@ -359,17 +362,17 @@ proptest! {
 
     #[test]
     fn every_discipline_treats_bundles_of_bytes_as_it_treats_bundles_of_headers(
-        arrivals in gathered(),
+        arrivals in aggregated(),
     ) {
         let pool = Pool::default();
         let (firsts, services) = (firsts(&arrivals), services(&arrivals));
         let coming = || arrivals.iter().zip(&firsts);
         for spec in disciplines().into_iter().chain(dropping_inner()) {
-            let bytes = coming().map(|(gathered, first)| {
-                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            let bytes = coming().map(|(aggregated, first)| {
+                (aggregated.packets[0].gap, frame(aggregated, *first, &pool))
             });
-            let packets = coming().map(|(gathered, first)| {
-                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            let packets = coming().map(|(aggregated, first)| {
+                (aggregated.packets[0].gap, headers(aggregated, *first, &pool))
             });
             let bytes = run(&spec, bytes, inside);
             let packets = run(&spec, packets, |bundle| among(bundle, &services));
@@ -379,7 +382,7 @@ proptest! {
 
     #[test]
     fn a_link_carries_what_is_left_of_bytes_when_it_carries_it_of_headers(
-        arrivals in gathered(), which in 0usize..8,
+        arrivals in aggregated(), which in 0usize..8,
     ) {
         let pool = Pool::default();
         let (firsts, services) = (firsts(&arrivals), services(&arrivals));
@@ -387,15 +390,15 @@ proptest! {
         let spec = &dropping_inner()[which];
         let bytes = carry(
             spec,
-            coming().map(|(gathered, first)| {
-                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            coming().map(|(aggregated, first)| {
+                (aggregated.packets[0].gap, frame(aggregated, *first, &pool))
             }),
             inside,
         );
         let packets = carry(
             spec,
-            coming().map(|(gathered, first)| {
-                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            coming().map(|(aggregated, first)| {
+                (aggregated.packets[0].gap, headers(aggregated, *first, &pool))
             }),
             |bundle| among(bundle, &services),
         );
@@ -404,11 +407,11 @@ proptest! {
 
     #[test]
     fn drops_of_bundles_of_bytes_are_of_the_flows_of_which_those_of_headers_are(
-        arrivals in gathered(),
+        arrivals in aggregated(),
     ) {
         let pool = Pool::default();
         let firsts = firsts(&arrivals);
-        let packets = arrivals.iter().flat_map(|gathered| &gathered.packets);
+        let packets = arrivals.iter().flat_map(|aggregated| &aggregated.packets);
         let ports: Vec<u16> = packets.map(|one| u16::from_be_bytes([4, one.port])).collect();
         let coming = || arrivals.iter().zip(&firsts);
         for spec in disciplines().into_iter().chain(dropping_inner()) {
@@ -419,14 +422,14 @@ proptest! {
             let (perfect, seed) = settings();
             let mut bytes = Link::observed(perfect, seed, Observer::default()).unwrap();
             bytes.observer().begin(true);
-            drive(&mut bytes, coming().map(|(gathered, first)| {
-                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            drive(&mut bytes, coming().map(|(aggregated, first)| {
+                (aggregated.packets[0].gap, frame(aggregated, *first, &pool))
             }));
             let counter = FlowCounter { ports: ports.clone(), flows: ByFlow::new() };
             let (perfect, seed) = settings();
             let mut headers_link = Link::observed(perfect, seed, counter).unwrap();
-            drive(&mut headers_link, coming().map(|(gathered, first)| {
-                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            drive(&mut headers_link, coming().map(|(aggregated, first)| {
+                (aggregated.packets[0].gap, headers(aggregated, *first, &pool))
             }));
             let kept = by_flow(bytes.observer().end());
             prop_assert_eq!(&kept, &headers_link.observer().flows, "{:?}", spec);
@@ -435,14 +438,14 @@ proptest! {
 
     #[test]
     fn thinning_takes_the_same_packets_out_of_bytes_as_out_of_headers(
-        gathered in gathered(),
+        aggregated in aggregated(),
         orders in prop::collection::vec((0u32..4, any::<bool>(), any::<bool>()), 1..6),
     ) {
         let pool = Pool::default();
-        let services = services(&gathered);
-        for (gathered, first) in gathered.iter().zip(firsts(&gathered)) {
-            let mut bytes = frame(gathered, first, &pool);
-            let mut packets = headers(gathered, first, &pool);
+        let services = services(&aggregated);
+        for (aggregated, first) in aggregated.iter().zip(firsts(&aggregated)) {
+            let mut bytes = frame(aggregated, first, &pool);
+            let mut packets = headers(aggregated, first, &pool);
             for (most, spread, mark) in &orders {
                 let inner_drop = InnerDrop {
                     packets: *most,
@@ -479,11 +482,11 @@ fn every_discipline_that_thins_thins_some_of_these() {
     };
     for spec in dropping_inner() {
         let arrivals = (0..60).map(|place| {
-            let gathered = Gathered {
+            let aggregated = Aggregated {
                 packets: vec![packet; 6],
-                carriage: place % 4,
+                encapsulation: place % 4,
             };
-            (packet.gap, frame(&gathered, 0, &pool))
+            (packet.gap, frame(&aggregated, 0, &pool))
         });
         let decisions = run(&spec, arrivals, inside);
         let inner_dropped = |decision: &Decision| matches!(decision, Decision::InnerDropped(..));

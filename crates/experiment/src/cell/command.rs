@@ -25,7 +25,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
     )?;
     for found in receiver.iter().chain([&sender]) {
         if found.value.names_router() && shape != Shape::Routed {
-            return Err(found.refuse(
+            return Err(found.reject(
                 "{router} stands for an address, and only shape = \"routed\" has a router; write another node",
             ));
         }
@@ -39,11 +39,11 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
     let size = reader.optional("traffic.size", size)?;
     match (&size, named()) {
         (Some(found), None) => {
-            return Err(found.refuse("no command line has {size} in it; remove it"));
+            return Err(found.reject("no command line has {size} in it; remove it"));
         }
         (None, Some(line)) => {
             return Err(
-                line.refuse("{size} stands for traffic.size; write for instance size = 1452")
+                line.reject("{size} stands for traffic.size; write for instance size = 1452")
             );
         }
         (Some(_), Some(_)) | (None, None) => {}
@@ -56,7 +56,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
             continue;
         };
         if bytes.is_some() && FROM_BYTES.contains(&metric.name) {
-            return Err(found.refuse(format!(
+            return Err(found.reject(format!(
                 "with `bytes` it is metered here; remove `{}` or `bytes`",
                 metric.name
             )));

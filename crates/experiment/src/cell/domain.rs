@@ -1,4 +1,4 @@
-//! Reads `[domain]`: the places and settings of gathering.
+//! Reads `[domain]`: the places and settings of aggregation.
 
 mod routes;
 
@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use anyhow::Result;
 use keyfile::quantity::{probability, size, span, switch, word};
-use keyfile::{Node, Parsed, Table, Value, refusal};
+use keyfile::{Node, Parsed, Table, Value, rejection};
 use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
-use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
+use queue::{AggregatorSettings, BadAggregator, Encapsulation, Tick, Trigger};
 use units::{Bytes, Framing, IpVersion, Span};
 
 use crate::reader::{Reader, Spanned};
@@ -31,7 +31,7 @@ const IPV6: Bytes = Bytes::new(40);
 const UDP: Bytes = Bytes::new(8);
 const LABEL: Bytes = Bytes::new(4);
 
-/// The carriage of bundles.
+/// The encapsulation of bundles.
 #[derive(Clone, Copy)]
 enum Outer {
     Ip,
@@ -79,25 +79,25 @@ pub(super) fn read(
         return match addresses.into_iter().next() {
             None => Ok(None),
             Some((_, address)) => Err(address
-                .refuse("only a domain goes by addresses; write [domain] too, or leave them out")),
+                .reject("only a domain goes by addresses; write [domain] too, or leave them out")),
         };
     };
-    let refuse = |why: &str| Err(refusal(origin, ROOT, &Value::Table(table.clone()), why));
+    let reject = |why: &str| Err(rejection(origin, ROOT, &Value::Table(table.clone()), why));
     let graph = match graph {
         Some(graph) if network.shape == Shape::Explicit => graph,
-        _ => return refuse("its edges and hosts have names; write shape = \"explicit\""),
+        _ => return reject("its edges and hosts have names; write shape = \"explicit\""),
     };
     let edges = edges(reader, graph)?;
-    let carriage = reader.read("domain.carriage", word(OUTERS))?;
-    let gather = gather(reader, network.ip, carriage.value)?;
-    let destination = destination(reader, &carriage)?;
-    refuse_labels_in(reader, network, destination)?;
+    let encapsulation = reader.read("domain.encapsulation", word(OUTERS))?;
+    let aggregate = aggregate(reader, network.ip, encapsulation.value)?;
+    let destination = destination(reader, &encapsulation)?;
+    reject_labels_in(reader, network, destination)?;
     let routes = routes::read(reader, tree, graph, &edges, destination)?;
     let shaping = reader.read("domain.shaping", switch)?;
     let addresses = addresses.into_iter();
     Ok(Some(Domain {
         edges,
-        gather,
+        aggregate,
         addresses: addresses
             .map(|(place, found)| (place, found.value))
             .collect(),
@@ -108,7 +108,7 @@ pub(super) fn read(
 }
 
 /// Rejects captures of bare IP packets if bundles have labels.
-fn refuse_labels_in(
+fn reject_labels_in(
     reader: &mut Reader<'_>,
     network: &Network,
     destination: Destination,
@@ -121,26 +121,26 @@ fn refuse_labels_in(
             && let Some(Node { value, origin }) = reader.find(&path)?
         {
             let why = "without frames a capture holds IP alone, and no labels; write framing = \"ethernet\"";
-            return Err(refusal(origin, &path, value, why));
+            return Err(rejection(origin, &path, value, why));
         }
     }
     Ok(())
 }
 
-/// The forwarding key of bundles: a label if the carriage has one, and only
+/// The forwarding key of bundles: a label if the encapsulation has one, and only
 /// then.
-fn destination(reader: &mut Reader<'_>, carriage: &Spanned<Outer>) -> Result<Destination> {
-    let has_label = matches!(carriage.value, Outer::Label);
+fn destination(reader: &mut Reader<'_>, encapsulation: &Spanned<Outer>) -> Result<Destination> {
+    let has_label = matches!(encapsulation.value, Outer::Label);
     let usual = if has_label { "label" } else { "egress" };
     let found = reader.read_or("domain.destination", usual, word(DESTINATIONS))?;
     match (found.value == Destination::Label, has_label) {
-        (true, false) => Err(found.refuse_with(
-            &carriage.origin,
-            "a bundle in IP has no label; write carriage = \"label\" too",
+        (true, false) => Err(found.reject_with(
+            &encapsulation.origin,
+            "a bundle in IP has no label; write encapsulation = \"label\" too",
         )),
-        (false, true) => Err(found.refuse_with(
-            &carriage.origin,
-            "behind a label there is no address; write \"label\", or another carriage",
+        (false, true) => Err(found.reject_with(
+            &encapsulation.origin,
+            "behind a label there is no address; write \"label\", or another encapsulation",
         )),
         _ => Ok(found.value),
     }
@@ -162,11 +162,11 @@ fn addresses(
             continue;
         };
         if node.role != Role::Host {
-            return Err(found.refuse("only hosts have addresses here; remove it"));
+            return Err(found.reject("only hosts have addresses here; remove it"));
         }
         if let Some((other, _)) = all.iter().find(|(_, other)| other.value == found.value) {
             let other = &graph.nodes[*other].name;
-            return Err(found.refuse(format!("node `{other}` has it; write another one")));
+            return Err(found.reject(format!("node `{other}` has it; write another one")));
         }
         all.push((place, found));
     }
@@ -184,7 +184,7 @@ fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
         let why = match place {
             None => format!("there is no node `{name}` in [nodes]"),
             Some(place) if graph.nodes[place].role != Role::Router => {
-                format!("`{name}` is no router; packets are gathered by routers")
+                format!("`{name}` is no router; packets are aggregated by routers")
             }
             Some(place) if edges.contains(&place) => {
                 format!("`{name}` is listed twice; keep one of them")
@@ -194,22 +194,26 @@ fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
                 continue;
             }
         };
-        return Err(found.refuse(why));
+        return Err(found.reject(why));
     }
     match edges.is_empty() {
-        true => Err(found.refuse(format!("a domain has an edge at least; write {EXAMPLE}"))),
+        true => Err(found.reject(format!("a domain has an edge at least; write {EXAMPLE}"))),
         false => Ok(edges),
     }
 }
 
-/// The gathering settings, if packets are gathered.
-fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option<GatherSettings>> {
-    let on = reader.read("domain.gather", switch)?;
+/// The aggregation settings, if packets are aggregated.
+fn aggregate(
+    reader: &mut Reader<'_>,
+    ip: IpVersion,
+    outer: Outer,
+) -> Result<Option<AggregatorSettings>> {
+    let on = reader.read("domain.aggregate", switch)?;
     let mtu = reader.read("domain.mtu", size)?;
     let kind = reader.read("domain.trigger", word(TRIGGERS))?;
-    let jfet = reader.read("domain.jfet", span)?;
+    let max_wait = reader.read("domain.max_wait", span)?;
     let share = reader.read("domain.share", probability)?;
-    let tick = reader.read("domain.tick", word(TICKS))?;
+    let tick = reader.read("domain.time_unit", word(TICKS))?;
     let ip = match ip {
         IpVersion::V4 => IPV4,
         IpVersion::V6 => IPV6,
@@ -219,10 +223,10 @@ fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option
         Outer::Udp => ip + UDP,
         Outer::Label => LABEL,
     };
-    let settings = GatherSettings {
+    let settings = AggregatorSettings {
         mtu: mtu.value,
-        trigger: trigger(kind.value, jfet.value),
-        carriage: Carriage {
+        trigger: trigger(kind.value, max_wait.value),
+        encapsulation: Encapsulation {
             header: outer + HEADER,
             entry: ENTRY,
             framing: Bytes::ZERO,
@@ -232,20 +236,20 @@ fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option
     };
     if mtu.value > LARGEST {
         let most = LARGEST.get();
-        return Err(mtu.refuse(format!("a bundle has at most {most} bytes; write less")));
+        return Err(mtu.reject(format!("a bundle has at most {most} bytes; write less")));
     }
     match settings.check() {
         Ok(()) => Ok(on.value.then_some(settings)),
-        Err(bad @ BadGather::Mtu { .. }) => Err(mtu.refuse(bad)),
-        Err(bad @ BadGather::Share) => Err(share.refuse(bad)),
-        Err(bad @ BadGather::Timer) => Err(jfet.refuse_with(&kind.origin, bad)),
+        Err(bad @ BadAggregator::Mtu { .. }) => Err(mtu.reject(bad)),
+        Err(bad @ BadAggregator::Share) => Err(share.reject(bad)),
+        Err(bad @ BadAggregator::Timer) => Err(max_wait.reject_with(&kind.origin, bad)),
     }
 }
 
-const fn trigger(kind: Kind, jfet: Span) -> Trigger {
+const fn trigger(kind: Kind, max_wait: Span) -> Trigger {
     match kind {
-        Kind::Timer => Trigger::Timer(jfet),
-        Kind::EgressBusy => Trigger::EgressBusy(jfet),
+        Kind::Timer => Trigger::Timer(max_wait),
+        Kind::EgressBusy => Trigger::EgressBusy(max_wait),
         Kind::Full => Trigger::Full,
     }
 }

@@ -1,14 +1,14 @@
 //! Reads `[flows]`: scheduled messages and connections.
 
 mod datagrams;
-mod laws;
+mod distributions;
 mod sockets;
 
 use std::collections::BTreeSet;
 
 use anyhow::Result;
 use keyfile::quantity::{name, number, size_or, span, word};
-use keyfile::{Node, Table, Value, refusal};
+use keyfile::{Node, Table, Value, rejection};
 use plan::setting::{Flow, Flows, Host, Network, PathMtu, Role, Sends, Traffic};
 use plan::{Backend, Hosts};
 use units::{IpVersion, Span, Transport};
@@ -51,7 +51,7 @@ pub(super) fn read(
 ) -> Result<Traffic> {
     let duration = reader.read("traffic.duration", span)?;
     if duration.value == Span::ZERO {
-        return Err(duration.refuse("nothing is sent in no time; write for instance \"1s\""));
+        return Err(duration.reject("nothing is sent in no time; write for instance \"1s\""));
     }
     let names: Vec<String> = match tree.table("flows") {
         Some(table) => table.iter().map(|(name, _)| name.to_owned()).collect(),
@@ -110,18 +110,18 @@ fn hold(reader: &mut Reader<'_>, flows: &[&Flow], most: u64, kind: &str) -> Resu
     let many = flows.iter().max_by_key(|flow| flow.count);
     let path = many.map_or_else(String::new, |flow| format!("flows.{}.count", flow.name));
     Err(match reader.find(&path)? {
-        Some(Node { value, origin }) => refusal(origin, &path, value, why),
+        Some(Node { value, origin }) => rejection(origin, &path, value, why),
         None => reader.missing("flows", &why),
     })
 }
 
 /// Rejects `[flows]` with other kinds of traffic.
-pub(super) fn refuse(tree: &Table) -> Result<()> {
+pub(super) fn reject(tree: &Table) -> Result<()> {
     match tree.get("flows") {
         None => Ok(()),
         Some(Node { value, origin }) => {
             let why = "only traffic of kind = \"flows\" has this table; remove it";
-            Err(refusal(origin, "flows", value, why))
+            Err(rejection(origin, "flows", value, why))
         }
     }
 }
@@ -151,13 +151,13 @@ fn flow(
         && network.graph.is_none()
         && from.value != "sender"
     {
-        return Err(from.refuse(
+        return Err(from.reject(
             "between kernels flows of a path go from the sender to the receiver; leave it out",
         ));
     }
     let itself = |number| Flow::end(&from.value, number) == Flow::end(&to.value, number);
     if (1..=count).any(itself) {
-        return Err(to.refuse("a flow from a host to itself; name two hosts"));
+        return Err(to.reject("a flow from a host to itself; name two hosts"));
     }
     // Resolved only if written: this key is newer than some plans.
     let protocols = word(&[("udp", Transport::Udp), ("tcp", Transport::Tcp)]);
@@ -166,16 +166,16 @@ fn flow(
     let sends = match (protocol, backend.profile().hosts) {
         (Transport::Udp, _) => {
             let why = "only a flow of protocol = \"tcp\" has this key; remove it";
-            refuse_keys(reader, called, &["watch", "tcp"], why)?;
+            reject_keys(reader, called, &["watch", "tcp"], why)?;
             datagrams::read(reader, called, network, backend)?
         }
         (Transport::Tcp, Hosts::Kernels) => {
             let why = "what is sent over TCP is cut into packets by the kernel; remove it";
-            refuse_keys(reader, called, &["dont_fragment"], why)?;
+            reject_keys(reader, called, &["dont_fragment"], why)?;
             let window = match &network.graph {
                 Some(_) => tcp::window(reader, &key("tcp"), common.window)?,
                 None => {
-                    refuse_keys(reader, called, &["tcp.window"], keys::KERNELS_TCP)?;
+                    reject_keys(reader, called, &["tcp.window"], keys::KERNELS_TCP)?;
                     None
                 }
             };
@@ -185,7 +185,7 @@ fn flow(
             let of_messages: Vec<&str> = keys::OF_MESSAGES.iter().map(|key| key.name).collect();
             let why =
                 "TCP sends when it may, not on a schedule; remove it, or write protocol = \"udp\"";
-            refuse_keys(reader, called, &of_messages, why)?;
+            reject_keys(reader, called, &of_messages, why)?;
             connection(reader, called, common, connections)?
         }
     };
@@ -198,38 +198,38 @@ fn flow(
     let start = reader.read(&key("start"), span)?;
     let stop = reader.optional(&key("stop"), span)?;
     if start.value >= duration {
-        return Err(start.refuse(format!(
+        return Err(start.reject(format!(
             "traffic.duration ends at {duration}, before it begins; write an earlier start, or a longer duration"
         )));
     }
-    let stagger = reader.optional(&key("stagger"), span)?;
-    let within = reader.optional(&key("start_within"), span)?;
+    let start_interval = reader.optional(&key("start_interval"), span)?;
+    let within = reader.optional(&key("start_jitter"), span)?;
     let later =
         |found: &Option<Spanned<Span>>| found.as_ref().map_or(Span::ZERO, |found| found.value);
-    let last = (later(&stagger).as_picos())
+    let last = (later(&start_interval).as_picos())
         .checked_mul(u64::from(count - 1))
         .and_then(|picos| picos.checked_add(later(&within).as_picos()))
         .and_then(|picos| picos.checked_add(start.value.as_picos()))
         .map(Span::from_picos)
         .filter(|last| *last <= duration);
-    let (stagger, start_within) = match (last, stagger, within) {
+    let (start_interval, start_jitter) = match (last, start_interval, within) {
         (None, Some(found), _) | (None, None, Some(found)) => {
-            return Err(found.refuse(format!(
+            return Err(found.reject(format!(
                 "traffic.duration ends at {duration}, before the last of {count} flows begins; write a longer duration"
             )));
         }
-        (_, stagger, within) => (later(&stagger), later(&within)),
+        (_, start_interval, within) => (later(&start_interval), later(&within)),
     };
     if let Some(stop) = stop.as_ref().filter(|stop| Some(stop.value) <= last) {
-        return Err(stop.refuse("it stops before it begins; write a later time"));
+        return Err(stop.reject("it stops before it begins; write a later time"));
     }
     let class = reader.read(&key("class"), number(0, 255))?;
     let precedence = reader.read(&key("precedence"), number(0, 255))?;
     Ok(Flow {
         name: called.to_owned(),
         count,
-        stagger,
-        start_within,
+        start_interval,
+        start_jitter,
         from: from.value,
         to: to.value,
         start: start.value,
@@ -270,7 +270,7 @@ fn path_mtu(
         }
         (_, Hosts::Kernels | Hosts::Simulated, _) => return Ok(found.value),
     };
-    Err(found.refuse(why))
+    Err(found.reject(why))
 }
 
 /// The settings of a TCP flow; `[tcp]` is read with the first of them.
@@ -289,13 +289,13 @@ fn connection(
     let settings = tcp::of_flow(reader, called, all, common.congestion)?;
     let bytes = reader.read(&key("bytes"), size_or("none"))?;
     if bytes.value.is_some_and(|bytes| bytes.get() == 0) {
-        return Err(bytes.refuse("a flow of nothing; leave it out"));
+        return Err(bytes.reject("a flow of nothing; leave it out"));
     }
     let watch = reader.optional(&key("watch.interval"), span)?;
     if let Some(found) = &watch
         && found.value == Span::ZERO
     {
-        return Err(found.refuse("no time lies between two looks; write for instance \"10ms\""));
+        return Err(found.reject("no time lies between two looks; write for instance \"10ms\""));
     }
     Ok(Sends::Bytes {
         settings,
@@ -305,12 +305,12 @@ fn connection(
 }
 
 /// Rejects keys of `flow` for the reason `why`.
-fn refuse_keys(reader: &mut Reader<'_>, flow: &str, keys: &[&str], why: &str) -> Result<()> {
+fn reject_keys(reader: &mut Reader<'_>, flow: &str, keys: &[&str], why: &str) -> Result<()> {
     for key in keys {
         let path = format!("flows.{flow}.{key}");
         if let Some(node) = reader.find(&path)? {
             let (path, Node { value, origin }) = first_key(&path, node);
-            return Err(refusal(origin, &path, value, why));
+            return Err(rejection(origin, &path, value, why));
         }
     }
     Ok(())
@@ -330,7 +330,7 @@ fn unique(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<()> {
                 && let Some(Node { value, origin }) = reader.find(&path)?
             {
                 let why = format!("one of them would be called `{name}`, and so is another flow");
-                return Err(refusal(origin, &path, value, why));
+                return Err(rejection(origin, &path, value, why));
             }
         }
     }

@@ -68,7 +68,7 @@ fn nic(reader: &mut Reader<'_>) -> Result<NicSetting> {
     if let (Some(delay), Some(frames)) = (&delay, coalescing_frames)
         && delay.value == Coalescing::Adaptive
     {
-        return Err(delay.refuse(format!(
+        return Err(delay.reject(format!(
             "the driver adapts the frames, too; write a time, or remove host.coalescing_frames = {frames}"
         )));
     }

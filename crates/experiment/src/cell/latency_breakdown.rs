@@ -29,7 +29,7 @@ pub(super) fn read(
     let copy = reader.read("traffic.copying", switch)?.value;
     let checksum = reader.read("traffic.checksum", switch)?;
     if !checksum.value && protocol == Transport::Tcp {
-        return Err(checksum.refuse("TCP has no segment without a checksum; write \"on\""));
+        return Err(checksum.reject("TCP has no segment without a checksum; write \"on\""));
     }
     let nagle = reader.read("traffic.nagle", switch)?.value;
     Ok(LatencyBreakdown {
@@ -58,10 +58,10 @@ fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
     let point = reader.read("traffic.inject.place", points)?;
     let length = reader.read("traffic.inject.span", span)?;
     if length.value > LONGEST {
-        return Err(length.refuse("write at most \"100ms\""));
+        return Err(length.reject("write at most \"100ms\""));
     }
     if point.value == Some(InjectionPoint::Wire) && link == LinkKind::Kernel {
-        return Err(point.refuse("only an emulated link can be longer; write link = \"emulated\""));
+        return Err(point.reject("only an emulated link can be longer; write link = \"emulated\""));
     }
     Ok(point.value.map(|point| Inject {
         point,

@@ -11,8 +11,8 @@ mod watch;
 
 use anyhow::Result;
 use keyfile::quantity::{number, span_or, switch, word};
-use keyfile::{KeyPath, Node, Parsed, Table, Value, fault, refusal};
-use plan::setting::{Addresses, Link, LinkKind, MtuBy, Network, Shape, Traffic};
+use keyfile::{KeyPath, Node, Parsed, Table, Value, fault, rejection};
+use plan::setting::{Addresses, Link, LinkKind, MtuMethod, Network, Shape, Traffic};
 use plan::{Backend, Hosts};
 use units::{Framing, IpMtu, IpVersion, Span};
 
@@ -25,7 +25,7 @@ pub use link::{LARGEST_BUFFER, auto_burst};
 use needs::EMULATED_ONLY;
 
 /// The maximum number of routers or switches on a path.
-pub(crate) const MOST_STAGES: usize = 16;
+pub(crate) const MOST_DEVICES: usize = 16;
 
 const SHAPES: &[(&str, Shape)] = &[
     ("pair", Shape::Pair),
@@ -51,11 +51,11 @@ pub(super) fn read(
 ) -> Result<(Network, Vec<Spanned<IpMtu>>, Vec<UnusedKey>)> {
     let written = reader.read("network.shape", word(SHAPES))?;
     let shape = written.value;
-    let stages = stages(reader, shape)?;
+    let devices = devices(reader, shape)?;
     let kind = reader.read("network.link", word(KINDS))?.value;
     let has_kernels = matches!(backend.profile().hosts, Hosts::Kernels);
     if has_kernels && !Shape::PATHS.contains(&shape) && kind != LinkKind::Emulated {
-        return Err(written.refuse(
+        return Err(written.reject(
             "between kernels its links are emulated; write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ));
     }
@@ -63,7 +63,7 @@ pub(super) fn read(
     let addresses = addresses(reader, shape, ip, backend)?;
     if let (Some(Node { value, origin }), true) = (tree.get("nodes"), shape != Shape::Explicit) {
         let why = "only shape = \"explicit\" has this table; remove it";
-        return Err(refusal(origin, "nodes", value, why));
+        return Err(rejection(origin, "nodes", value, why));
     }
     let (graph, names) = match shape {
         Shape::Dumbbell => {
@@ -74,7 +74,7 @@ pub(super) fn read(
             let (graph, names) = graph::explicit(reader, tree)?;
             (Some(graph), names)
         }
-        _ => (None, shape.link_names(stages)),
+        _ => (None, shape.link_names(devices)),
     };
     // The simulator treats all links as emulated.
     let paced = match backend.profile().paces_every_link {
@@ -99,7 +99,7 @@ pub(super) fn read(
             && matches!(backend.profile().hosts, Hosts::Kernels)
             && graph.is_none()
         {
-            return Err(framing.refuse(
+            return Err(framing.reject(
                 "between kernels only the links of a `dumbbell` and of an `explicit` network are other than Ethernet",
             ));
         }
@@ -126,36 +126,39 @@ pub(super) fn read(
         timing_error: timing_error(reader, paced)?,
         // Read later, when the traffic is known.
         fresh: false,
-        mtu_by: mtu_by(reader)?,
+        mtu_method: mtu_method(reader)?,
     };
     Ok((network, mtus, unused))
 }
 
 /// The limit that keeps packets to the MTU. plan.toml has the key only if the experiment writes it.
-fn mtu_by(reader: &mut Reader<'_>) -> Result<MtuBy> {
-    let words = word(&[("interface", MtuBy::Interface), ("mss", MtuBy::Segment)]);
-    let found = reader.optional("network.mtu_by", words)?;
-    Ok(found.map_or(MtuBy::Interface, |found| found.value))
+fn mtu_method(reader: &mut Reader<'_>) -> Result<MtuMethod> {
+    let words = word(&[
+        ("interface", MtuMethod::Interface),
+        ("mss", MtuMethod::Segment),
+    ]);
+    let found = reader.optional("network.mtu_method", words)?;
+    Ok(found.map_or(MtuMethod::Interface, |found| found.value))
 }
 
-/// Whether the fates of a link's packets are recorded.
+/// Whether the outcomes of a link's packets are recorded.
 fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool> {
     let record = reader.optional(&format!("links.{link}.record"), switch)?;
     match record {
         Some(on) if on.value && kind != LinkKind::Emulated => {
-            Err(on.refuse(format!("a recording {EMULATED_ONLY}")))
+            Err(on.reject(format!("a recording {EMULATED_ONLY}")))
         }
         record => Ok(record.is_some_and(|on| on.value)),
     }
 }
 
-/// Whether every trial has a new test bed.
+/// Whether every trial has a new test network.
 pub(super) fn read_fresh(
     reader: &mut Reader<'_>,
     traffic: &Traffic,
     backend: Backend,
 ) -> Result<bool> {
-    let fresh = reader.optional("network.fresh", switch)?;
+    let fresh = reader.optional("network.isolate_trials", switch)?;
     let Some(found) = fresh.filter(|found| found.value) else {
         return Ok(false);
     };
@@ -163,7 +166,7 @@ pub(super) fn read_fresh(
         (Traffic::Flows(_), Hosts::Kernels) => Ok(true),
         // They always start without cached state.
         (Traffic::Flows(_), Hosts::Simulated) => Ok(false),
-        _ => Err(found.refuse("only traffic of kind = \"flows\" has it; remove it")),
+        _ => Err(found.reject("only traffic of kind = \"flows\" has it; remove it")),
     }
 }
 
@@ -172,22 +175,22 @@ fn timing_error(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>>
     let timing_error = reader.optional("network.timing_error", span_or("auto"))?;
     match timing_error {
         Some(found) if found.value.is_some() && kind == LinkKind::Kernel => Err(found
-            .refuse("no frame leaves the kernel's links late; leave it out, or write \"auto\"")),
+            .reject("no frame leaves the kernel's links late; leave it out, or write \"auto\"")),
         found => Ok(found.and_then(|found| found.value)),
     }
 }
 
 /// The number of nodes between sender and receiver.
-fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
-    let most = i64::try_from(MOST_STAGES).unwrap_or(i64::MAX);
-    let stages = reader.read("network.stages", number(0, most))?;
+fn devices(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
+    let most = i64::try_from(MOST_DEVICES).unwrap_or(i64::MAX);
+    let devices = reader.read("network.devices", number(0, most))?;
     let variable = matches!(shape, Shape::Switched | Shape::Chain);
-    if stages.value != 1 && !variable {
+    if devices.value != 1 && !variable {
         return Err(
-            stages.refuse("only shape = \"switched\" and \"chain\" have stages; leave it out")
+            devices.reject("only shape = \"switched\" and \"chain\" have devices; leave it out")
         );
     }
-    Ok(usize::try_from(stages.value).unwrap_or(1))
+    Ok(usize::try_from(devices.value).unwrap_or(1))
 }
 
 /// Whether switches forward a frame once its header has arrived.
@@ -212,7 +215,7 @@ fn cut_through(
         }
         cut_through => return Ok(cut_through),
     };
-    Err(found.refuse(why))
+    Err(found.reject(why))
 }
 
 fn ip_version(value: &Value) -> Parsed<IpVersion> {
@@ -242,7 +245,7 @@ fn addresses(
     };
     match addresses.value {
         _ if !has_addresses => Ok(Addresses::Static),
-        Some(Addresses::Router) if !advertised => Err(addresses.refuse(
+        Some(Addresses::Router) if !advertised => Err(addresses.reject(
             "Router Advertisements are IPv6's and need shape = \"routed\"; write \"auto\" or \"static\"",
         )),
         Some(addresses) => Ok(addresses),

@@ -15,12 +15,12 @@ const PROTOCOLS: [(&str, Protocol); 3] = [
 
 /// The investigation of the path that `network` is, which takes `timeout` at most.
 pub(super) fn read(reader: &mut Reader<'_>, network: &Network, timeout: Span) -> Result<Probe> {
-    let up_to = reader.read("traffic.up_to", size)?;
+    let up_to = reader.read("traffic.max_mtu", size)?;
     let least = Bytes::new(network.ip.smallest_mtu().into());
     // The length fields of IPv4 and IPv6 have 16 bits [RFC791 s3.1] [RFC8200 s3].
     let most = Bytes::new(u16::MAX.into());
     if !(least..=most).contains(&up_to.value) {
-        return Err(up_to.refuse(format!(
+        return Err(up_to.reject(format!(
             "a packet of {} has from {} bytes, which every link supports, to {}; write a size between",
             network.ip,
             least.get(),
@@ -28,7 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>, network: &Network, timeout: Span) ->
         )));
     }
     let reflector = reader.read("traffic.reflector", switch)?.value;
-    let listens = reader.read("traffic.listens", switch)?.value;
+    let listens = reader.read("traffic.tcp_port_open", switch)?.value;
     Ok(Probe {
         up_to: up_to.value,
         protocols: protocols(reader)?,
@@ -46,7 +46,7 @@ fn protocols(reader: &mut Reader<'_>) -> Result<Vec<Protocol>> {
     };
     let known = |word: &String| PROTOCOLS.iter().any(|(name, _)| name == word);
     if words.value.is_empty() || !words.value.iter().all(known) {
-        return Err(words.refuse("write a list of \"icmp\", \"udp\" and \"tcp\""));
+        return Err(words.reject("write a list of \"icmp\", \"udp\" and \"tcp\""));
     }
     let written = PROTOCOLS
         .iter()

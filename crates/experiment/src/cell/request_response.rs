@@ -38,7 +38,7 @@ pub(super) fn read(
     let bytes = reader.read("traffic.size", size)?;
     if bytes.value.get() < u64::from(sizes.to) {
         let least = sizes.to;
-        return Err(bytes.refuse(format!(
+        return Err(bytes.reject(format!(
             "of each size at least one message is sent; write {least} or more"
         )));
     }
@@ -54,18 +54,18 @@ pub(super) fn read(
     let write_mode = reader.read("traffic.write_mode", write_modes)?;
     if protocol == Transport::Udp && read_mode.value == ReadMode::Once {
         return Err(
-            read_mode.refuse("a datagram is read as a whole or not at all; write \"whole\"")
+            read_mode.reject("a datagram is read as a whole or not at all; write \"whole\"")
         );
     }
     if protocol == Transport::Udp && write_mode.value == WriteMode::Parts {
-        return Err(write_mode.refuse("each write is a datagram of its own; write \"whole\""));
+        return Err(write_mode.reject("each write is a datagram of its own; write \"whole\""));
     }
     let delayed_ack = reader.read("traffic.delayed_ack", span_or_auto)?;
     let pause = reader.read("traffic.pause", span)?;
     if let Some(delay) = delayed_ack.value
         && delay > LONGEST_DELAY
     {
-        return Err(delayed_ack.refuse("no kernel delays them by more than 200ms; write less"));
+        return Err(delayed_ack.reject("no kernel delays them by more than 200ms; write less"));
     }
     let tcp = match backend.profile().hosts {
         Hosts::Simulated if protocol == Transport::Tcp => {
@@ -113,23 +113,23 @@ fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<
             Ok(number) if (least..=most).contains(&bytes) => Ok(number),
             _ => {
                 let nearest = bytes.clamp(least, most);
-                Err(found.refuse(format!(
+                Err(found.reject(format!(
                     "{what} has {least} to {most} bytes: for instance --set {key}={nearest}"
                 )))
             }
         }
     };
     let least = LEAST_MESSAGE.get();
-    let from = one("traffic.from", least)?;
-    let to = one("traffic.to", u64::from(from))?;
-    let at = one("traffic.at", least)?;
-    let step = reader.read("traffic.step", size)?;
+    let from = one("traffic.min_size", least)?;
+    let to = one("traffic.max_size", u64::from(from))?;
+    let at = one("traffic.reference_size", least)?;
+    let step = reader.read("traffic.size_step", size)?;
     if step.value == Bytes::ZERO {
-        return Err(step.refuse("sizes grow by 1 byte or more; write for instance \"10B\""));
+        return Err(step.reject("sizes grow by 1 byte or more; write for instance \"10B\""));
     }
     let bytes = u32::try_from(step.value.get()).unwrap_or(u32::MAX);
     if (to - from) / bytes >= MOST_SIZES {
-        return Err(step.refuse(format!(
+        return Err(step.reject(format!(
             "a trial has {MOST_SIZES} sizes at most; write a larger step"
         )));
     }
@@ -148,7 +148,7 @@ fn span_or_auto(value: &Value) -> Parsed<Option<Span>> {
 fn some(reader: &mut Reader<'_>, key: &str) -> Result<Span> {
     let found = reader.read(key, span)?;
     match found.value {
-        Span::ZERO => Err(found.refuse("nothing happens in no time; write for instance \"1s\"")),
+        Span::ZERO => Err(found.reject("nothing happens in no time; write for instance \"1s\"")),
         span => Ok(span),
     }
 }

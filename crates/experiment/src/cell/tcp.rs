@@ -5,7 +5,7 @@ mod values;
 
 use anyhow::Result;
 use keyfile::quantity::{either, on_off, size_or, span, switch, word};
-use keyfile::{Node, Parsed, Table, Value, refusal};
+use keyfile::{Node, Parsed, Table, Value, rejection};
 use tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
@@ -141,8 +141,8 @@ fn grows_as_reno(reader: &mut Reader<'_>, agent: &Spanned<Agent>, congestion: &s
     }
     let why = "ns-2's agents know Reno's control only; write host.congestion = \"reno\"";
     match reader.find("host.congestion")? {
-        Some(Node { value, origin }) => Err(refusal(origin, "host.congestion", value, why)),
-        None => Err(agent.refuse(why)),
+        Some(Node { value, origin }) => Err(rejection(origin, "host.congestion", value, why)),
+        None => Err(agent.reject(why)),
     }
 }
 
@@ -176,7 +176,7 @@ fn keys(
             let path = keys.path("recovery");
             if let Some(Node { value, origin }) = keys.reader.find(&path)? {
                 let why = "ns-2's agents have their own: agent = \"tahoe\", \"reno\", \"newreno\" or \"sack1\"";
-                return Err(refusal(origin, &path, value, why));
+                return Err(rejection(origin, &path, value, why));
             }
             recovery
         }
@@ -193,23 +193,23 @@ fn keys(
     let initial_window = keys.key("initial_window", whole(base.initial_window), segments)?;
     // Values derived from the window are written as such, so that they stay
     // derived.
-    let usual = match (standard, base.initial_threshold) {
+    let usual = match (standard, base.initial_ssthresh) {
         (true, None) => Value::from("none"),
         (_, Some(threshold)) if standard || threshold != base.window => whole(threshold),
         _ => "window".into(),
     };
     let inherited = match &usual {
         Value::Text(text) if text == "window" => Some(window),
-        _ => base.initial_threshold,
+        _ => base.initial_ssthresh,
     };
-    let threshold = keys.key("initial_threshold", usual, threshold)?;
+    let threshold = keys.key("initial_ssthresh", usual, threshold)?;
     if let Some(found) = &threshold
         && found.value == Threshold::None
         && !standard
     {
-        return Err(found.refuse("ns-2's agents always have one; write \"window\" or a number"));
+        return Err(found.reject("ns-2's agents always have one; write \"window\" or a number"));
     }
-    let initial_threshold = match threshold.map(|found| found.value) {
+    let initial_ssthresh = match threshold.map(|found| found.value) {
         None => inherited,
         Some(Threshold::None) => None,
         Some(Threshold::Window) => Some(window),
@@ -226,7 +226,7 @@ fn keys(
         && found.value
         && !standard
     {
-        return Err(found.refuse("ns-2's agents are simulated without marks; write \"off\""));
+        return Err(found.reject("ns-2's agents are simulated without marks; write \"off\""));
     }
     let timestamps = keys.key("timestamps", on_off(base.options > 0).into(), switch)?;
     let times = times(&mut keys, base)?;
@@ -244,7 +244,7 @@ fn keys(
             None => u32::MAX,
             Some(Some(segment)) if fits(segment) => segment,
             Some(_) => {
-                return Err(found.refuse(format!("write \"mtu\", or 1 to {most} bytes")));
+                return Err(found.reject(format!("write \"mtu\", or 1 to {most} bytes")));
             }
         },
     };
@@ -252,7 +252,7 @@ fn keys(
         recovery,
         window,
         initial_window: initial_window.map_or(base.initial_window, |found| found.value),
-        initial_threshold,
+        initial_ssthresh,
         limited_transmit: limited.map_or(base.limited_transmit, |found| found.value),
         acknowledging,
         ecn: ecn.map_or(base.ecn, |found| found.value),
@@ -284,7 +284,7 @@ fn acknowledging(
     if let Some(found) = &delay
         && found.value == Span::ZERO
     {
-        return Err(found.refuse("for no delay write acknowledge = \"each\""));
+        return Err(found.reject("for no delay write acknowledge = \"each\""));
     }
     let delay = delay.map_or(usual, |found| found.value);
     Ok(match delayed {
@@ -300,25 +300,25 @@ fn times(keys: &mut Keys<'_, '_>, base: &Settings) -> Result<Settings> {
         if let Some(found) = &found
             && found.value == Span::ZERO
         {
-            return Err(found.refuse("write a time above 0"));
+            return Err(found.reject("write a time above 0"));
         }
         Ok((found.as_ref().map_or(usual, |found| found.value), found))
     };
-    let (first_timeout, _) = time("first_timeout", base.first_timeout)?;
-    let (shortest_timeout, shortest) = time("shortest_timeout", base.shortest_timeout)?;
-    let (longest_timeout, longest) = time("longest_timeout", base.longest_timeout)?;
-    let (tick, _) = time("tick", base.tick)?;
-    if shortest_timeout > longest_timeout
+    let (initial_rto, _) = time("initial_rto", base.initial_rto)?;
+    let (min_rto, shortest) = time("min_rto", base.min_rto)?;
+    let (max_rto, longest) = time("max_rto", base.max_rto)?;
+    let (tick, _) = time("clock_granularity", base.tick)?;
+    if min_rto > max_rto
         && let Some(found) = longest.or(shortest)
     {
-        return Err(found.refuse(format!(
-            "the shortest time-out is {shortest_timeout}, the longest {longest_timeout}"
+        return Err(found.reject(format!(
+            "the shortest time-out is {min_rto}, the longest {max_rto}"
         )));
     }
     Ok(Settings {
-        first_timeout,
-        shortest_timeout,
-        longest_timeout,
+        initial_rto,
+        min_rto,
+        max_rto,
         tick,
         ..base.clone()
     })

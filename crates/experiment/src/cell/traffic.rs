@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{either, on_off, size, size_or, span, switch, word};
-use keyfile::{Node, Origin, Parsed, Table, Value, refusal};
+use keyfile::{Node, Origin, Parsed, Table, Value, rejection};
 use plan::setting::{Costs, Echo, Host, LARGEST_MESSAGE, Link, Network, Shape, Traffic, Transfer};
 use plan::{Backend, Hosts};
 use units::{Bytes, IpMtu, IpVersion, Span, Transport};
@@ -59,12 +59,12 @@ pub(super) fn read(
     let kind = reader.read("traffic.kind", word(KINDS))?;
     let named = KINDS.iter().find(|(_, other)| *other == kind.value);
     reader.kind = named.map(|(name, _)| *name);
-    refuse_others(reader, tree)?;
+    reject_others(reader, tree)?;
     if kind.value != Kind::Flows {
-        flows::refuse(tree)?;
+        flows::reject(tree)?;
     }
     if kind.value != Kind::Probe {
-        refuse_faults(&kind, network)?;
+        reject_faults(&kind, network)?;
     }
     match kind.value {
         Kind::Transfer => {
@@ -79,7 +79,7 @@ pub(super) fn read(
         Kind::RequestResponse => {
             on_a_path(&kind, tree, network, "request-response traffic")?;
             if network.links.iter().any(|link| link.watch.is_any()) {
-                return Err(kind.refuse(
+                return Err(kind.reject(
                     "the simulator keeps no packets of request-response traffic; remove what is recorded or watched of links",
                 ));
             }
@@ -99,7 +99,7 @@ pub(super) fn read(
 fn on_a_path(kind: &Spanned<Kind>, tree: &Table, network: &Network, what: &str) -> Result<()> {
     match network.graph {
         None => Ok(()),
-        Some(_) => Err(kind.refuse_with(
+        Some(_) => Err(kind.reject_with(
             &origin_of(tree, "network"),
             format!("{what} needs a path from a sender to a receiver; write kind = \"flows\""),
         )),
@@ -112,17 +112,17 @@ fn on_a_probed_path(kind: &Spanned<Kind>, network: &Network, host: &Host) -> Res
     let why = if network.shape == Shape::Switched {
         "probes find routers: write shape = \"chain\", and drop_above for a switch of smaller MTU"
     } else if network.domain.is_some() {
-        "nothing gathers probes; remove [domain]"
+        "nothing aggregates probes; remove [domain]"
     } else if host.costs != Costs::default() {
         "hosts take no time for probes; remove their costs"
     } else if network.links.iter().any(says_too_big) {
-        "a wire has no address to answer from; write too_big = \"drop\", or a smaller mtu, which routers report"
+        "a wire has no address to answer from; write oversize = \"drop\", or a smaller mtu, which routers report"
     } else if network.links.iter().any(|link| link.watch.is_any()) {
         "no packets of probes are kept; remove what is recorded or watched of links"
     } else {
         return Ok(());
     };
-    Err(kind.refuse(why))
+    Err(kind.reject(why))
 }
 
 /// Whether the wire itself answers packets that are too big.
@@ -132,11 +132,11 @@ fn says_too_big(link: &Link) -> bool {
 }
 
 /// Rejects faults of links that only probes meet.
-fn refuse_faults(kind: &Spanned<Kind>, network: &Network) -> Result<()> {
+fn reject_faults(kind: &Spanned<Kind>, network: &Network) -> Result<()> {
     let mut links = network.links.iter();
     match links.find(|link| !link.impairments.faults.is_empty()) {
         None => Ok(()),
-        Some(link) => Err(kind.refuse(format!(
+        Some(link) => Err(kind.reject(format!(
             "only probes see the faults of the link {}; write kind = \"probe\", or remove them",
             link.name
         ))),
@@ -144,7 +144,7 @@ fn refuse_faults(kind: &Spanned<Kind>, network: &Network) -> Result<()> {
 }
 
 /// Rejects keys of other kinds of traffic.
-fn refuse_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
+fn reject_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
     let table = tree.table("traffic");
     for (name, Node { value, origin }) in table.into_iter().flat_map(Table::iter) {
         let path = format!("traffic.{name}");
@@ -159,7 +159,7 @@ fn refuse_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
             "only traffic of kind = {} has this key; remove it",
             kinds.join(" or ")
         );
-        return Err(refusal(origin, &path, value, why));
+        return Err(rejection(origin, &path, value, why));
     }
     Ok(())
 }
@@ -174,7 +174,7 @@ fn origin_of(tree: &Table, name: &str) -> Origin {
 pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
     let timeout = reader.read("traffic.timeout", span)?;
     match timeout.value == Span::ZERO {
-        true => Err(timeout.refuse(format!(
+        true => Err(timeout.reject(format!(
             "no {what} ends in no time; write for instance \"30s\""
         ))),
         false => Ok(timeout.value),
@@ -209,7 +209,7 @@ fn transfer(
     }
     let size_of = reader.read("traffic.size", size)?;
     if size_of.value < MESSAGE_HEADER {
-        return Err(size_of.refuse(format!(
+        return Err(size_of.reject(format!(
             "a message has at least {} bytes; write more",
             MESSAGE_HEADER.get()
         )));
@@ -230,10 +230,10 @@ fn transfer(
         Hosts::Kernels => (true, true),
         Hosts::Simulated => (tcp.is_some(), false),
     };
-    let preroll = part(reader, "traffic.preroll", drains)?;
-    let preroll = preroll.unwrap_or_else(|| auto_preroll(links));
-    let cpu_size = part(reader, "traffic.cpu_size", is_metered)?;
-    let cpu_size = cpu_size.unwrap_or_else(|| auto_cpu_size(links));
+    let warmup = part(reader, "traffic.warmup", drains)?;
+    let warmup = warmup.unwrap_or_else(|| auto_warmup(links));
+    let cpu_bytes = part(reader, "traffic.cpu_bytes", is_metered)?;
+    let cpu_bytes = cpu_bytes.unwrap_or_else(|| auto_cpu_bytes(links));
     let send_buffer = socket_buffer(reader, "traffic.send_buffer")?;
     let receive_buffer = socket_buffer(reader, "traffic.receive_buffer")?;
     let nagle = reader.read("traffic.nagle", switch)?.value;
@@ -242,8 +242,8 @@ fn transfer(
         protocol,
         size: size_of.value,
         message,
-        preroll,
-        cpu_size,
+        warmup,
+        cpu_bytes,
         send_buffer,
         receive_buffer,
         nagle,
@@ -258,13 +258,13 @@ fn transfer(
 fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes>> {
     let found = reader.read(path, size_or("auto"))?;
     match found.value {
-        Some(size) if size > Bytes::ZERO && !there => Err(found.refuse(
+        Some(size) if size > Bytes::ZERO && !there => Err(found.reject(
             "the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
         )),
         None if !there => Ok(Some(Bytes::ZERO)),
         Some(size) if size > Bytes::ZERO && size < MESSAGE_HEADER => {
             let least = MESSAGE_HEADER.get();
-            Err(found.refuse(format!(
+            Err(found.reject(format!(
                 "write \"auto\", 0, or at least the {least} bytes of a message's header"
             )))
         }
@@ -274,7 +274,7 @@ fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes
 
 /// The pre-roll for `auto`: 1 MB, or eight times the links' bucket depth by
 /// [`auto_burst`]. Deeper buckets set by the user do not lengthen it.
-fn auto_preroll(links: &[Link]) -> Bytes {
+fn auto_warmup(links: &[Link]) -> Bytes {
     let deepest = links
         .iter()
         .map(|link| auto_burst(link.mtu, link.rate))
@@ -285,7 +285,7 @@ fn auto_preroll(links: &[Link]) -> Bytes {
 /// The metered transfer for `auto`: the bytes that the slowest link carries in
 /// 320 ms, within 1 MB and 40 MB, so that the kernel's ticks of 10 ms resolve
 /// some per cent.
-fn auto_cpu_size(links: &[Link]) -> Bytes {
+fn auto_cpu_bytes(links: &[Link]) -> Bytes {
     let (least, most) = (Bytes::new(1_000_000), Bytes::new(40_000_000));
     let slowest = links.iter().filter_map(|link| link.rate).min();
     slowest.map_or(most, |rate| {
@@ -334,8 +334,8 @@ pub(super) fn message(
         "{comes_to}{what} has {least} to {most} bytes: for instance --set traffic.message={nearest}"
     );
     Err(match smallest {
-        Some(mtu) => found.refuse_with(&mtu.origin, why),
-        None => found.refuse(why),
+        Some(mtu) => found.reject_with(&mtu.origin, why),
+        None => found.reject(why),
     })
 }
 
@@ -358,7 +358,7 @@ pub(super) fn socket_buffer(reader: &mut Reader<'_>, path: &str) -> Result<Optio
     let found = reader.read(path, size_or("auto"))?;
     let bounds = Bytes::new(1)..=LARGEST_SOCKET_BUFFER;
     match found.value {
-        Some(size) if !bounds.contains(&size) => Err(found.refuse(format!(
+        Some(size) if !bounds.contains(&size) => Err(found.reject(format!(
             "write \"auto\" or a size up to {LARGEST_SOCKET_BUFFER}"
         ))),
         size => Ok(size),

@@ -115,7 +115,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "because",
+                name: "reason",
                 kind: "one line",
                 default: DefaultValue::Required,
                 meaning: "Why each value is plausible.",
@@ -188,7 +188,7 @@ pub(super) const SECTIONS: &[Section] = &[
         backends: everywhere(),
         keys: &[
             Key {
-                name: "because",
+                name: "reason",
                 kind: "one line",
                 default: DefaultValue::Required,
                 meaning: "Why, with the result that shows it.",

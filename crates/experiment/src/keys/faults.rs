@@ -1,16 +1,16 @@
 //! Keys of `[network]` and `[links.NAME]` that break packets on their path.
 
-use super::support::{backends, everywhere, refused, when};
+use super::support::{backends, everywhere, rejected, when};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
 const OF_PROBES: Backends = backends(
-    when(r#"with `link = "emulated"` and `kind = "probe"`, otherwise refused"#),
-    when(r#"with `kind = "probe"`, otherwise refused"#),
+    when(r#"with `link = "emulated"` and `kind = "probe"`, otherwise rejected"#),
+    when(r#"with `kind = "probe"`, otherwise rejected"#),
 )
-.between_hosts(refused(
+.between_hosts(rejected(
     "nothing breaks packets between hosts: --on netns or --on sim",
 ))
-.predicted(refused(
+.predicted(rejected(
     "no closed form has broken packets: --on netns or --on sim",
 ));
 
@@ -27,7 +27,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         ),
         key(
             "drop_direction",
-            "`both`, `forward` or `backward`",
+            "`both`, `forward` or `reverse`",
             "The direction of these packets (default both): `forward` is from the sender to the receiver.",
         ),
         key(

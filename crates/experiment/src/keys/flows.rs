@@ -1,6 +1,6 @@
 //! Keys of `[flows.NAME]`: traffic from one host to another.
 
-use super::support::{all_but, backends, everywhere, kernels, only, refused, simulator, when};
+use super::support::{all_but, backends, everywhere, kernels, only, rejected, simulator, when};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
 const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or add --on sim";
@@ -52,7 +52,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "stagger",
+                name: "start_interval",
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "Delay of the start of each of them after the previous one.",
@@ -60,7 +60,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "start_within",
+                name: "start_jitter",
                 kind: "time",
                 default: DefaultValue::Text("0s"),
                 meaning: "Additional random delay of each start, uniform up to this time.",
@@ -151,7 +151,7 @@ pub(super) const SECTIONS: &[Section] = &[
             kind: "time",
             default: DefaultValue::Absent,
             meaning: "Interval at which the sender's state is recorded (`watch/` in docs/reference/formats.md).",
-            backends: kernels(refused(OWN_TCP)),
+            backends: kernels(rejected(OWN_TCP)),
             effect: Effect::None,
         }],
     },
@@ -163,22 +163,22 @@ const OWN_TCP: &str = "the TCP of kernels has no such key; remove it, or add --o
 pub(crate) const OF_MESSAGES: &[Key] = &[
     Key {
         name: "message",
-        kind: "size, `mtu-N`, or a whole law",
+        kind: "size, `mtu-N`, or a whole distribution",
         default: DefaultValue::Number(1000),
-        meaning: r#"Mean payload in bytes. `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a UDP packet over IPv6, `mtu-28` over IPv4). Or a [distribution](experiments.md#laws), `"normal:512,64"`."#,
+        meaning: r#"Mean payload in bytes. `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a UDP packet over IPv6, `mtu-28` over IPv4). Or a [distribution](experiments.md#distributions), `"normal:512,64"`."#,
         backends: MESSAGES,
         effect: Effect::Reads,
     },
     Key {
-        name: "message_law",
-        kind: "law beside a mean",
+        name: "message_distribution",
+        kind: "distribution beside a mean",
         default: DefaultValue::Text("constant"),
         meaning: "Distribution around the mean: `constant`, `exponential`, `uniform` from 0 to twice the mean, `poisson`, `pareto:SHAPE`, `gamma:SHAPE` or `weibull:SHAPE`.",
         backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
-        name: "message_seen",
+        name: "message_samples",
         kind: "sizes with spaces between",
         default: DefaultValue::Absent,
         meaning: r#"Instead of both: sizes to draw from, `"40B 576B 1500B 1500B"`."#,
@@ -189,7 +189,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         name: "load",
         kind: "share",
         default: DefaultValue::Follows(
-            "one of `load`, `rate`, `payload_rate`, `gap` and `gap_seen` is required",
+            "one of `load`, `rate`, `payload_rate`, `gap` and `gap_samples` is required",
         ),
         meaning: "The rate as a share of the slowest link of the network, with framing and fragments.",
         backends: MESSAGES,
@@ -213,22 +213,22 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
     },
     Key {
         name: "gap",
-        kind: "time, or a whole law",
+        kind: "time, or a whole distribution",
         default: DefaultValue::Absent,
-        meaning: r#"The mean gap between messages, or a [distribution](experiments.md#laws), `"pareto:1.5,1ms"`."#,
+        meaning: r#"The mean gap between messages, or a [distribution](experiments.md#distributions), `"pareto:1.5,1ms"`."#,
         backends: MESSAGES,
         effect: Effect::Reads,
     },
     Key {
-        name: "gap_law",
-        kind: "law beside a mean",
+        name: "gap_distribution",
+        kind: "distribution beside a mean",
         default: DefaultValue::Text("exponential"),
-        meaning: "As `message_law`; `exponential` is a Poisson process.",
+        meaning: "As `message_distribution`; `exponential` is a Poisson process.",
         backends: MESSAGES,
         effect: Effect::None,
     },
     Key {
-        name: "gap_seen",
+        name: "gap_samples",
         kind: "times with spaces between",
         default: DefaultValue::Absent,
         meaning: r#"Instead of the previous five: gaps to draw from, `"1ms 1ms 20ms"`."#,
@@ -237,7 +237,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
     },
     Key {
         name: "on",
-        kind: "law",
+        kind: "distribution",
         default: DefaultValue::Absent,
         meaning: r#"Distribution of sending periods, `"exponential:1s"`, together with `off`. Without both it always sends."#,
         backends: MESSAGES,
@@ -245,7 +245,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
     },
     Key {
         name: "off",
-        kind: "law",
+        kind: "distribution",
         default: DefaultValue::Absent,
         meaning: "Distribution of silent periods.",
         backends: MESSAGES,

@@ -1,14 +1,14 @@
 //! Keys of `[host]`.
 
 use super::support::{
-    SUPPORTED, backends, everywhere, kernels, measured, only, refused, simulator, when,
+    SUPPORTED, backends, everywhere, kernels, measured, only, rejected, simulator, when,
 };
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// Settings of network cards.
 const NIC: Backends = backends(
-    refused("interfaces of namespaces have neither rings nor coalescing: --on hosts"),
-    refused("simulated hosts have no network cards: --on hosts"),
+    rejected("interfaces of namespaces have neither rings nor coalescing: --on hosts"),
+    rejected("simulated hosts have no network cards: --on hosts"),
 )
 .between_hosts(when(", with the privilege to change interfaces"));
 
@@ -172,7 +172,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "text",
             default: DefaultValue::Absent,
             meaning: "The study to which these costs are fitted, as a key of docs/sources.md. Reports name it. `--set` of a cost removes it.",
-            backends: kernels(refused("only simulated hosts cost what is written: --on sim")),
+            backends: kernels(rejected("only simulated hosts cost what is written: --on sim")),
             effect: Effect::None,
         },
         Key {

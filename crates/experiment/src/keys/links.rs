@@ -1,6 +1,6 @@
 //! Keys of `[links.NAME]` that only single links have.
 
-use super::support::{Support, backends, everywhere, kernels, no_effect, only, refused, when};
+use super::support::{Support, backends, everywhere, kernels, no_effect, only, rejected, when};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
 const UNWATCHED: &str = "only links of the backend `sim` are watched; write --on sim, or record = true on an emulated link";
@@ -23,7 +23,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"`shape = "explicit"` only: the two nodes, `["a", "b"]`."#,
                 backends: everywhere()
-                    .between_hosts(no_effect("its shape is refused"))
+                    .between_hosts(no_effect("its shape is rejected"))
                     .predicted(no_effect("its shape is not predicted")),
                 effect: Effect::None,
             },
@@ -33,8 +33,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "Whether the outcome of every packet on this emulated link is recorded (`recordings/` in docs/reference/formats.md).",
                 backends: backends(
-                    when(r#"with `link = "emulated"`, otherwise refused unless `off`"#),
-                    refused("only emulated links of the backend `netns` have it; leave it out"),
+                    when(r#"with `link = "emulated"`, otherwise rejected unless `off`"#),
+                    rejected("only emulated links of the backend `netns` have it; leave it out"),
                 )
                 .between_hosts(only(
                     &["off"],
@@ -173,7 +173,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "gaps",
+                name: "interarrival",
                 kind: "`exponential`, `constant` or `uniform`",
                 default: DefaultValue::Text("exponential"),
                 meaning: "Distribution of the gaps between arrivals. `exponential`: a Poisson process; `uniform`: from 0 to twice the mean.",
@@ -181,10 +181,10 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "way",
-                kind: "`with`, `against` or `both`",
-                default: DefaultValue::Text("with"),
-                meaning: "The direction: `with` the measured traffic, `against` it, or this load in `both` directions.",
+                name: "direction",
+                kind: "`forward`, `reverse` or `both`",
+                default: DefaultValue::Text("forward"),
+                meaning: "The direction: that of the measured traffic (`forward`), the `reverse` one, or this load in `both`.",
                 backends: CROSS,
                 effect: Effect::None,
             },
@@ -198,26 +198,26 @@ const WINDOWS: Backends = backends(
     ),
     when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
 )
-.between_hosts(refused(UNCOUNTED))
+.between_hosts(rejected(UNCOUNTED))
 .predicted(UNSEEN);
 
-const WATCH: Backends = kernels(refused(UNWATCHED)).predicted(UNSEEN);
+const WATCH: Backends = kernels(rejected(UNWATCHED)).predicted(UNSEEN);
 
 const SERIES: Backends = backends(
     when("in a `dumbbell` or an `explicit` network, of links that are one wire"),
     when(OF_FLOWS),
 )
-.between_hosts(refused(UNCOUNTED))
+.between_hosts(rejected(UNCOUNTED))
 .predicted(UNSEEN);
 
 /// Settings that record packets have no effect where figures follow from closed forms.
 const UNSEEN: Support = no_effect("there are no packets to record");
 
 const CROSS: Backends = backends(
-    when(r#"with `link = "emulated"`, otherwise refused"#),
+    when(r#"with `link = "emulated"`, otherwise rejected"#),
     when("on paths, with hosts that cost no time"),
 )
-.between_hosts(refused(
+.between_hosts(rejected(
     "nobody else's traffic is made between hosts: --on netns or --on sim",
 ))
 .predicted(when(

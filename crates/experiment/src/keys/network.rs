@@ -2,8 +2,8 @@
 
 use super::row::QUEUES;
 use super::support::{
-    Support, all_but, backends, everywhere, kernels, measured, no_effect, only, refused, simulator,
-    when,
+    Support, all_but, backends, everywhere, kernels, measured, no_effect, only, rejected,
+    simulator, when,
 };
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
@@ -25,7 +25,7 @@ const NO_PATH: &str =
 
 /// The support of keys of networks with nodes of their own.
 const OF_GRAPHS: Backends = everywhere()
-    .between_hosts(no_effect("its shape is refused"))
+    .between_hosts(no_effect("its shape is rejected"))
     .predicted(no_effect("its shape is not predicted"));
 
 /// The condition for networks that are no path between kernels.
@@ -49,7 +49,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "stages",
+                name: "devices",
                 kind: "number, 0 to 16",
                 default: DefaultValue::Number(1),
                 meaning: "Switches (`switched`) or routers (`chain`) on the path, store-and-forward.",
@@ -62,7 +62,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
                 backends: kernels(when(GRAPHS))
-                    .between_hosts(no_effect("its shape is refused"))
+                    .between_hosts(no_effect("its shape is rejected"))
                     .predicted(no_effect("its shape is not predicted")),
                 effect: Effect::None,
             },
@@ -103,7 +103,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "Whether switches (`switched`) forward a frame once its header has arrived. All links then have one rate.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `off`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `off`"#,
                 )).between_hosts(not_emulated(&["off"])),
                 effect: Effect::None,
             },
@@ -113,7 +113,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "[Cross traffic](experiments.md#cross-traffic) on every link of a path: `light` is 20 % of its rate, `moderate` 50 %, `heavy` 80 %. `cross.load` of a link overrides it.",
                 backends: backends(
-                    when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
+                    when(r#"with `link = "emulated"`, otherwise rejected unless `none`"#),
                     when("on paths, with hosts that cost no time"),
                 )
                 .between_hosts(not_emulated(&["none"]))
@@ -121,7 +121,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "fresh",
+                name: "isolate_trials",
                 kind: "boolean",
                 default: DefaultValue::Text("off"),
                 meaning: r#"With `kind = "flows"`: whether every trial has a new network, whose hosts know no path MTU yet."#,
@@ -131,7 +131,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "mtu_by",
+                name: "mtu_method",
                 kind: "`interface` or `mss`",
                 default: DefaultValue::Text("interface"),
                 meaning: "What limits packets to `mtu`. `interface`: the MTU of the interfaces; `mss`: TCP_MAXSEG, with unchanged interfaces (in `netns` 1500, or `mtu` if larger); datagrams must fit by their size.",
@@ -148,9 +148,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Limit of the p99 timing error of an emulated link; above it a trial [fails](experiments.md#validity-of-trials-over-emulated-links). `auto`: the time in which the smallest buffer of the path drains, from 1 ms to 10 ms.",
                 backends: backends(
                     when(
-                        r#"with `link = "emulated"` and `"mixed"`, otherwise refused unless `auto`"#,
+                        r#"with `link = "emulated"` and `"mixed"`, otherwise rejected unless `auto`"#,
                     ),
-                    refused(
+                    rejected(
                         "only emulated links of the backend `netns` have it; nothing is late there",
                     ),
                 ).between_hosts(not_emulated(&["auto"])),
@@ -191,7 +191,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Depth of the token bucket, at least a frame. `auto`: two frames or 1 ms at the rate, whichever is more.",
                 backends: backends(
                     when(
-                        r#"; with `link = "emulated"` refused unless `auto`: it has no token bucket"#,
+                        r#"; with `link = "emulated"` rejected unless `auto`: it has no token bucket"#,
                     ),
                     only(
                         &["auto"],
@@ -216,7 +216,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("droptail"),
                 meaning: "The queue discipline of an emulated or simulated link, see [Queues](experiments.md#queues). When full, `droptail` drops the arriving frame, `dropfront` the oldest.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `droptail`"#,
                 ))
                 .between_hosts(not_emulated(&["droptail"]))
                 .predicted(measured(&["droptail"], "not predicted: what this queue drops has no closed form")),
@@ -228,7 +228,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0s"),
                 meaning: "Propagation delay of an emulated or simulated link, one way.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `0s`"#,
                 )).between_hosts(not_emulated(&["0s"])),
                 effect: Effect::None,
             },
@@ -236,15 +236,15 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "jitter",
                 kind: "time",
                 default: DefaultValue::Text("0s"),
-                meaning: "Additional random delay of a frame (`jitter_law`); the order is kept.",
+                meaning: "Additional random delay of a frame (`jitter_distribution`); the order is kept.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `0s`"#,
                 )).between_hosts(not_emulated(&["0s"]))
                 .predicted(measured(&["0s"], "not predicted: no closed form of TCP or of a mean has extra delays")),
                 effect: Effect::None,
             },
             Key {
-                name: "jitter_law",
+                name: "jitter_distribution",
                 kind: "`uniform`, `normal` or `exponential`",
                 default: DefaultValue::Text("uniform"),
                 meaning: "Distribution of `jitter`. `uniform`: from 0 to `jitter`; `normal`: half-normal, with `jitter` as the standard deviation of the normal distribution and a mean of 0.798 of it; `exponential`: with mean `jitter`.",
@@ -259,7 +259,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0%"),
                 meaning: "Share of frames lost at random.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"])),
                 effect: Effect::None,
             },
@@ -269,7 +269,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(0),
                 meaning: "Probability that a bit is wrong, e.g. `1e-9`: a frame of n bytes is lost with 1 - (1 - rate)^(8 n).",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `0`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `0`"#,
                 )).between_hosts(not_emulated(&["0", "0.0"])),
                 effect: Effect::None,
             },
@@ -279,7 +279,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0%"),
                 meaning: "Share of frames that later ones overtake.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: reordered packets have no closed form")),
                 effect: Effect::None,
@@ -290,18 +290,18 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0%"),
                 meaning: "Share of frames that arrive twice.",
                 backends: kernels(when(
-                    r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
+                    r#"with `link = "emulated"`, otherwise rejected unless `0%`"#,
                 )).between_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: duplicated packets have no closed form")),
                 effect: Effect::None,
             },
             Key {
-                name: "wire_mtu",
+                name: "link_mtu",
                 kind: "bytes, or `mtu`",
                 default: DefaultValue::Text("mtu"),
                 meaning: "The largest IP packet that an emulated link delivers, at most the `mtu` of its interfaces.",
                 backends: backends(
-                    when(r#"with `link = "emulated"`, otherwise refused unless `mtu`"#),
+                    when(r#"with `link = "emulated"`, otherwise rejected unless `mtu`"#),
                     only(
                         &["mtu"],
                         "a simulated wire is as wide as its interfaces; write mtu instead",
@@ -310,12 +310,12 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "too_big",
-                kind: "`drop` or `answer`",
+                name: "oversize",
+                kind: "`drop` or `icmp_error`",
                 default: DefaultValue::Text("drop"),
-                meaning: "Packets larger than `wire_mtu`: `drop` drops them silently; `answer` also [sends an ICMP error](experiments.md#links-with-a-smaller-mtu-than-their-interfaces).",
+                meaning: "Packets larger than `link_mtu`: `drop` drops them silently; `icmp_error` also [sends an ICMP error](experiments.md#links-with-a-smaller-mtu-than-their-interfaces).",
                 backends: backends(
-                    when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
+                    when("beside a smaller `link_mtu`, otherwise rejected unless `drop`"),
                     only(
                         &["drop"],
                         "nothing is too big for a simulated wire, which is as wide as its interfaces; write \"drop\"",
@@ -328,7 +328,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`ethernet` or `none`",
                 default: DefaultValue::Text("ethernet"),
                 meaning: "Bytes on the wire in addition to a packet: `ethernet` 38, `none` 0.",
-                backends: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
+                backends: kernels(when("in a `dumbbell` or an `explicit` network, otherwise rejected unless `ethernet`"))
                     .between_hosts(not_emulated(&["ethernet"])),
                 effect: Effect::None,
             },
@@ -337,7 +337,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
                 meaning: "The [medium](experiments.md#media), which sets the defaults of `rate`, `delay` and `bit_error_rate`.",
-                backends: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
+                backends: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(rejected(AS_IT_IS)),
                 effect: Effect::None,
             },
             Key {
@@ -345,7 +345,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "length, e.g. `\"100m\"`, `\"20km\"`",
                 default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
-                backends: kernels(when("with `medium`")).between_hosts(refused(AS_IT_IS)),
+                backends: kernels(when("with `medium`")).between_hosts(rejected(AS_IT_IS)),
                 effect: Effect::None,
             },
         ],

@@ -6,8 +6,8 @@ use plan::Action;
 use super::support::{everywhere, no_effect, simulator};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
-/// Keys of a kind that the simulator refuses.
-const OF_REFUSED_KIND: Backends = simulator(no_effect("its kind is refused"));
+/// Keys of a kind that the simulator rejects.
+const OF_REJECTED_KIND: Backends = simulator(no_effect("its kind is rejected"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -21,7 +21,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "command line",
                 default: DefaultValue::Absent,
                 meaning: "Started first, on the receiver.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::Does(Action::Run),
             },
             Key {
@@ -29,7 +29,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "command line",
                 default: DefaultValue::Required,
                 meaning: "Run on the sender; its stdout is one JSON document.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::Does(Action::Run),
             },
             Key {
@@ -37,7 +37,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size",
                 default: DefaultValue::Absent,
                 meaning: "The value of `{size}` in the command lines, in bytes.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
         ],
@@ -53,7 +53,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "JSON pointer, perhaps with a factor",
                 default: DefaultValue::Absent,
                 meaning: "The bytes of payload, which enable `cpu_total` and `cpu_softirq`.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
             Key {
@@ -61,7 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "JSON pointer [RFC6901], perhaps with a factor",
                 default: DefaultValue::Absent,
                 meaning: r#"A metric of docs/reference/metrics.md in its unit: `"/end/sum_received/bits_per_second * 1e-6"`."#,
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
         ],
@@ -77,7 +77,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 10000",
                 default: DefaultValue::Number(200),
                 meaning: "Measured round trips of a trial. Before them a quarter as many, at least 40, run without departure stamps, and 40 without sleep.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
             Key {
@@ -85,7 +85,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "boolean",
                 default: DefaultValue::Text("on"),
                 meaning: "Whether both programs copy received data. `off`: only the header of a datagram, and nothing of a stream (MSG_TRUNC) [tcp(7)].",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
             Key {
@@ -93,7 +93,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "boolean",
                 default: DefaultValue::Text("on"),
                 meaning: "Over UDP: whether datagrams have checksums. `off` sets SO_NO_CHECK (IPv4), or UDP_NO_CHECK6_TX and _RX (IPv6) [LinuxUapi socket.h, udp.h].",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
         ],
@@ -109,7 +109,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`none`, `send`, `wire`, `receive` or `echo`",
                 default: DefaultValue::Text("none"),
                 meaning: "`send`: before the sender's write; `wire`: on the first emulated link, forward; `receive`: between the receiver's wake-up and its read; `echo`: between its last read and the stamp before its write.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
             Key {
@@ -117,7 +117,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "time up to 100 ms",
                 default: DefaultValue::Text("100us"),
                 meaning: "The delay; on a processor by polling the clock.",
-                backends: OF_REFUSED_KIND,
+                backends: OF_REJECTED_KIND,
                 effect: Effect::None,
             },
         ],

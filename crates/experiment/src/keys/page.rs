@@ -210,9 +210,9 @@ fn words(support: &Support, notes: &mut Notes) -> String {
             let words = notes.of(&format!("only {}", quoted(values)), why);
             notes.of(&words, condition)
         }
-        Takes::AllBut(refused) => {
+        Takes::AllBut(rejected) => {
             let mut words = notes.of("yes", condition);
-            let mut rest = refused;
+            let mut rest = rejected;
             while let Some((_, why)) = rest.first() {
                 let same = rest.iter().take_while(|(_, other)| other == why).count();
                 let (group, others) = rest.split_at(same);

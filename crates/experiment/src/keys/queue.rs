@@ -6,16 +6,16 @@ use std::sync::LazyLock;
 use link::written::{ANY, visit};
 use queue::{Choice, DISCIPLINES, Field};
 
-use super::support::{Support, kernels, no_effect, refused, when};
+use super::support::{Support, kernels, no_effect, rejected, when};
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
 /// The support of queue keys in backends with kernels.
 const QUEUED: Backends = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
-    .between_hosts(refused(AS_THEY_ARE))
+    .between_hosts(rejected(AS_THEY_ARE))
     .predicted(UNASKED);
 
 /// No closed form here describes how a queue treats the packets that wait.
-const UNASKED: Support = no_effect("no law of a queue is asked");
+const UNASKED: Support = no_effect("no distribution of a queue is asked");
 
 /// The reason why queues between hosts have no parameters.
 const AS_THEY_ARE: &str = "the queues between hosts are as they are: --on netns or --on sim";

@@ -134,16 +134,16 @@ mod tests {
     use super::*;
     use crate::{Experiment, TEMPLATE, shipped, text_of};
 
-    /// The first place of `value` that `schema` refuses: an interpreter of the
+    /// The first place of `value` that `schema` rejects: an interpreter of the
     /// keywords that [`schema`] writes.
-    fn refused(all: &Value, schema: &Value, value: &Value, place: &str) -> Option<String> {
+    fn rejected(all: &Value, schema: &Value, value: &Value, place: &str) -> Option<String> {
         if let Some(path) = schema["$ref"].as_str() {
             let same = all.pointer(path.trim_start_matches('#')).unwrap();
-            return refused(all, same, value, place);
+            return rejected(all, same, value, place);
         }
         if let Some(any) = schema["anyOf"].as_array() {
-            let mut refusals = any.iter().map(|one| refused(all, one, value, place));
-            return match refusals.any(|refusal| refusal.is_none()) {
+            let mut rejections = any.iter().map(|one| rejected(all, one, value, place));
+            return match rejections.any(|rejection| rejection.is_none()) {
                 true => None,
                 false => Some(place.to_owned()),
             };
@@ -184,14 +184,14 @@ mod tests {
             .find_map(|(place, schema, value)| match schema {
                 Value::Bool(false) => Some(place),
                 Value::Null | Value::Bool(true) => None,
-                schema => refused(all, schema, value, &place),
+                schema => rejected(all, schema, value, &place),
             })
     }
 
     fn check(text: &str) -> Option<String> {
         let all: Value = serde_json::from_str(&schema()).unwrap();
         let value: toml::Table = text.parse().unwrap();
-        refused(&all, &all, &serde_json::to_value(value).unwrap(), "")
+        rejected(&all, &all, &serde_json::to_value(value).unwrap(), "")
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn misspelt_keys_and_words_and_missing_tables_are_refused_where_they_are() {
+    fn misspelt_keys_and_words_and_missing_tables_are_rejected_where_they_are() {
         const TEXT: &str =
             "format = 1\nname = \"x\"\n[network]\nmtu = 1500\n[sweep]\nmtu = [1500]\n";
         assert_eq!(check(TEXT), None);

@@ -42,7 +42,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "patience",
+                name: "retry_limit",
                 kind: r#"`"50%, 10min"`, or `none`"#,
                 default: DefaultValue::Absent,
                 meaning: "Limits for repeating disturbed trials at the end: further trials in per cent of all, and their time with waits. The default is 50 % and 10 minutes.",
@@ -365,7 +365,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "because",
+                name: "reason",
                 kind: "one line",
                 default: DefaultValue::Absent,
                 meaning: "The reason of `tolerance`, required with it.",

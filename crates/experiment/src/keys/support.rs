@@ -18,9 +18,9 @@ pub(crate) enum Takes {
     Any,
     /// Any value, without effect; the reason.
     NoEffect(&'static str),
-    /// No value; the reason of the refusal.
+    /// No value; the reason of the rejection.
     Nothing(&'static str),
-    /// These values; the reason for refusing others.
+    /// These values; the reason for rejecting others.
     Only(&'static [&'static str], &'static str),
     /// All values but these, each with its reason.
     AllBut(&'static [(&'static str, &'static str)]),
@@ -68,7 +68,7 @@ impl Backends {
 
 impl Support {
     /// The reason why no value is accepted, if none is.
-    pub(crate) const fn refusal(&self) -> Option<&'static str> {
+    pub(crate) const fn rejection(&self) -> Option<&'static str> {
         match self.takes {
             Takes::Nothing(why) => Some(why),
             _ => None,
@@ -95,12 +95,12 @@ pub(super) const fn no_effect(why: &'static str) -> Support {
     takes(Takes::NoEffect(why))
 }
 
-/// Refused, for this reason.
-pub(super) const fn refused(why: &'static str) -> Support {
+/// Rejected, for this reason.
+pub(super) const fn rejected(why: &'static str) -> Support {
     takes(Takes::Nothing(why))
 }
 
-/// Only these values are accepted; the reason for refusing others.
+/// Only these values are accepted; the reason for rejecting others.
 pub(super) const fn only(values: &'static [&'static str], why: &'static str) -> Support {
     takes(Takes::Only(values, why))
 }

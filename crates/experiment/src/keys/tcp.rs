@@ -1,19 +1,19 @@
 //! Keys of `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
 
 use super::support::{
-    SUPPORTED, Support, backends, everywhere, kernels, measured, no_effect, only, refused, when,
+    SUPPORTED, Support, backends, everywhere, kernels, measured, no_effect, only, rejected, when,
 };
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
-/// The reason why kernels refuse settings of TCP.
+/// The reason why kernels reject settings of TCP.
 pub(crate) const KERNELS_TCP: &str =
     "the kernel's TCP does not let it be set, only the simulator's does; add --on sim";
 
-/// The reason why hosts that the user names refuse settings that namespaces have.
+/// The reason why hosts that the user names reject settings that namespaces have.
 const HOSTS_TCP: &str =
     "the hosts' TCP stays as it is; only namespaces have one of their own: --on netns or --on sim";
 
-/// The reason why simulated hosts refuse what only Linux has.
+/// The reason why simulated hosts reject what only Linux has.
 const OF_LINUX: &str = "simulated senders detect losses without it; write \"off\", or --on netns";
 
 const OWN_TCP: &str = "the TCP of kernels has no such key; remove it, or add --on sim";
@@ -35,21 +35,21 @@ pub(super) const SECTIONS: &[Section] = &[
     },
 ];
 
-const SIMULATED: Backends = kernels(refused(KERNELS_TCP));
+const SIMULATED: Backends = kernels(rejected(KERNELS_TCP));
 
 /// Settings of simulated hosts and of namespaces.
-const NAMESPACES: Backends = everywhere().between_hosts(refused(HOSTS_TCP));
+const NAMESPACES: Backends = everywhere().between_hosts(rejected(HOSTS_TCP));
 
 /// Switches of Linux's own.
 const LINUX_SWITCH: Backends =
-    backends(SUPPORTED, only(&["off"], OF_LINUX)).between_hosts(refused(HOSTS_TCP));
+    backends(SUPPORTED, only(&["off"], OF_LINUX)).between_hosts(rejected(HOSTS_TCP));
 
-/// Keys of what happens at losses and time-outs, which laws of TCP do not ask for.
+/// Keys of what happens at losses and time-outs, which distributions of TCP do not ask for.
 const OF_RECOVERY: Backends = SIMULATED.predicted(NO_RECOVERY);
 
 const NO_RECOVERY: Support = no_effect("closed forms are of the steady state");
 
-/// The keys of a flow: the same ones, refused by kernels for a reason of their
+/// The keys of a flow: the same ones, rejected by kernels for a reason of their
 /// own.
 const OF_FLOWS: [Key; KEYS.len()] = {
     let mut keys = KEYS;
@@ -57,7 +57,7 @@ const OF_FLOWS: [Key; KEYS.len()] = {
     while place < keys.len() {
         keys[place].backends = match place {
             PLACE_OF_WINDOW => WINDOW,
-            _ => kernels(refused(OWN_TCP)),
+            _ => kernels(rejected(OWN_TCP)),
         }
         .predicted(no_effect("flows over TCP are not predicted"));
         place += 1;
@@ -67,7 +67,7 @@ const OF_FLOWS: [Key; KEYS.len()] = {
 
 /// Kernels have it where a network has nodes of its own.
 const WINDOW: Backends =
-    kernels(when("in a `dumbbell` or an `explicit` network")).between_hosts(refused(KERNELS_TCP));
+    kernels(when("in a `dumbbell` or an `explicit` network")).between_hosts(rejected(KERNELS_TCP));
 
 /// The place of `window` in [`KEYS`].
 const PLACE_OF_WINDOW: usize = 4;
@@ -90,7 +90,7 @@ const KEYS: [Key; 17] = [
             &["newreno", "sack"],
             "not measured here: without SACK Linux recovers as NewReno",
         ))
-        .between_hosts(refused(HOSTS_TCP))
+        .between_hosts(rejected(HOSTS_TCP))
         .predicted(NO_RECOVERY),
         effect: Effect::None,
     },
@@ -127,7 +127,7 @@ const KEYS: [Key; 17] = [
         effect: Effect::None,
     },
     Key {
-        name: "initial_threshold",
+        name: "initial_ssthresh",
         kind: "segments, `window` or `none`",
         default: DefaultValue::Follows("`\"none\"` (`\"window\"`)"),
         meaning: "Initial slow-start threshold in segments; `window`: that of `window`; `none`: until a loss.",
@@ -175,7 +175,7 @@ const KEYS: [Key; 17] = [
         effect: Effect::None,
     },
     Key {
-        name: "first_timeout",
+        name: "initial_rto",
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"3s\"`)"),
         meaning: "The first retransmission timeout [RFC6298].",
@@ -183,7 +183,7 @@ const KEYS: [Key; 17] = [
         effect: Effect::None,
     },
     Key {
-        name: "shortest_timeout",
+        name: "min_rto",
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"200ms\"`)"),
         meaning: "Minimum retransmission timeout; between kernels the metric `rto_min`, in whole milliseconds.",
@@ -191,7 +191,7 @@ const KEYS: [Key; 17] = [
         effect: Effect::None,
     },
     Key {
-        name: "longest_timeout",
+        name: "max_rto",
         kind: "time",
         default: DefaultValue::Follows("`\"60s\"`"),
         meaning: "Maximum retransmission timeout.",
@@ -199,7 +199,7 @@ const KEYS: [Key; 17] = [
         effect: Effect::None,
     },
     Key {
-        name: "tick",
+        name: "clock_granularity",
         kind: "time",
         default: DefaultValue::Follows("`\"1ms\"` (`\"10ms\"`)"),
         meaning: "Resolution of the sender's clock.",

@@ -81,7 +81,7 @@ links.out-b.ends = [\"out\", \"b\"]
 domain.edges = [\"in\", \"out\"]
 domain.routes.east = { prefix = \"2001:db8:2::/48\", egress = \"out\" }
 traffic.kind = \"flows\"
-flows.f = { from = \"a\", to = \"b\", message_law = \"constant\", load = \"50%\" }",
+flows.f = { from = \"a\", to = \"b\", message_distribution = \"constant\", load = \"50%\" }",
         Backend::Sim,
     ),
 ];
@@ -271,11 +271,11 @@ fn a_default_that_is_written_changes_nothing() {
             true
         };
         let same = somewhere(&experiments, section, key, same);
-        let refused = Backend::ALL.iter().all(|backend| {
+        let rejected = Backend::ALL.iter().all(|backend| {
             let takes = key.backends.support(*backend).takes;
             !matches!(takes, Takes::Any | Takes::Only(..) | Takes::AllBut(_))
         });
-        if !(same || refused) {
+        if !(same || rejected) {
             untried.push(format!("{} of {:?}", key.name, section.tables));
         }
     }
@@ -283,23 +283,23 @@ fn a_default_that_is_written_changes_nothing() {
 }
 
 #[test]
-fn a_backend_refuses_what_its_rows_say_and_for_their_reason() {
+fn a_backend_rejects_what_its_rows_say_and_for_their_reason() {
     let experiments = experiments();
     for (section, key) in of_cells() {
         for backend in Backend::ALL {
-            let refused: &[(&str, &str)] = match key.backends.support(*backend).takes {
+            let rejected: &[(&str, &str)] = match key.backends.support(*backend).takes {
                 Takes::Nothing(why) => &[("?", why)],
-                Takes::AllBut(refused) => refused,
+                Takes::AllBut(rejected) => rejected,
                 Takes::Any | Takes::NoEffect(_) | Takes::Only(..) | Takes::Measured(..) => &[],
             };
-            for (value, reason) in refused {
-                let is_refused = |experiment: &Experiment, of: Backend, path: &str| {
+            for (value, reason) in rejected {
+                let is_rejected = |experiment: &Experiment, of: Backend, path: &str| {
                     let plan = planned(experiment, of, &format!("{path}=\"{value}\""));
                     of == *backend && plan.is_err_and(|why| why.ends_with(reason))
                 };
-                let is_refused = somewhere(&experiments, section, key, is_refused);
+                let is_rejected = somewhere(&experiments, section, key, is_rejected);
                 assert!(
-                    is_refused,
+                    is_rejected,
                     "{:?} {} = {value} in {backend}",
                     section.tables, key.name
                 );

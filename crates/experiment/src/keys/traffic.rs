@@ -1,7 +1,7 @@
 //! Keys of `[traffic]`, by its kind.
 
 use super::support::{
-    SUPPORTED, all_but, backends, everywhere, no_effect, only, refused, simulator, when,
+    SUPPORTED, all_but, backends, everywhere, no_effect, only, rejected, simulator, when,
 };
 use super::{Backends, DefaultValue, Effect, Key, Section};
 
@@ -17,10 +17,10 @@ const NO_PROGRAMS: &str =
     "what programs do with a connection the simulator does not know: --on netns";
 
 /// Keys of flows between kernels only.
-const OF_SOCKETS: Backends = simulator(refused(NO_SOCKETS_OF_FLOWS));
+const OF_SOCKETS: Backends = simulator(rejected(NO_SOCKETS_OF_FLOWS));
 
-/// Keys of a kind that closed forms refuse.
-const OF_PROBES: Backends = everywhere().predicted(no_effect("its kind is refused"));
+/// Keys of a kind that closed forms reject.
+const OF_PROBES: Backends = everywhere().predicted(no_effect("its kind is rejected"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -74,7 +74,7 @@ pub(super) const SECTIONS: &[Section] = &[
         backends: everywhere(),
         keys: &[
             Key {
-                name: "up_to",
+                name: "max_mtu",
                 kind: "size",
                 default: DefaultValue::Text("9000B"),
                 meaning: "The size of IP packets that the path should deliver, at most 65535.",
@@ -98,7 +98,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "listens",
+                name: "tcp_port_open",
                 kind: "boolean",
                 default: DefaultValue::Text("on"),
                 meaning: "Whether the receiver listens at the TCP port that is probed.",
@@ -154,17 +154,17 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "preroll",
+                name: "warmup",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "Bytes sent before, which empty the token buckets; `auto`: 1 MB, or 8 automatic bursts.",
                 backends: simulator(when(
-                    "over TCP; over UDP, where there are no buckets to drain, refused unless `auto` or `0`",
+                    "over TCP; over UDP, where there are no buckets to drain, rejected unless `auto` or `0`",
                 )),
                 effect: Effect::None,
             },
             Key {
-                name: "cpu_size",
+                name: "cpu_bytes",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
                 meaning: "Bytes of the transfer for CPU metrics, 0 for none. `auto`: 320 ms of the slowest link, from 1 MB to 40 MB.",
@@ -253,7 +253,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "from",
+                name: "min_size",
                 kind: "size",
                 default: DefaultValue::Text("1000B"),
                 meaning: "The smallest message, from 56 bytes to the maximum `message` of a transfer.",
@@ -261,7 +261,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "to",
+                name: "max_size",
                 kind: "size",
                 default: DefaultValue::Text("65500B"),
                 meaning: "The largest message.",
@@ -269,7 +269,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "step",
+                name: "size_step",
                 kind: "size",
                 default: DefaultValue::Text("500B"),
                 meaning: "Difference between sizes.",
@@ -277,7 +277,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
-                name: "at",
+                name: "reference_size",
                 kind: "size",
                 default: DefaultValue::Text("11000B"),
                 meaning: "The size of the metric `message_time`, added to the others if necessary.",
@@ -389,16 +389,16 @@ pub(super) const SECTIONS: &[Section] = &[
             Key {
                 name: "nagle",
                 kind: "boolean",
-                default: DefaultValue::Follows(r#"`"off"`; with `instrument = "ditg"` `"on"`"#),
+                default: DefaultValue::Follows(r#"`"off"`; with `generator = "ditg"` `"on"`"#),
                 meaning: "Nagle's algorithm.",
                 backends: OF_SOCKETS,
                 effect: Effect::None,
             },
             Key {
-                name: "instrument",
-                kind: "`own`, `sleeping` or `ditg`",
-                default: DefaultValue::Text("own"),
-                meaning: "How senders wait. `own`: poll the clock before each departure; `sleeping`: sleep until then, so messages leave later and `cpu_message` is their cost; `ditg`: as D-ITG without polling, see [Flows between kernels](experiments.md#flows-between-kernels).",
+                name: "generator",
+                kind: "`polling`, `sleeping` or `ditg`",
+                default: DefaultValue::Text("polling"),
+                meaning: "How senders wait. `polling`: poll the clock before each departure; `sleeping`: sleep until then, so messages leave later and `cpu_message` is their cost; `ditg`: as D-ITG without polling, see [Flows between kernels](experiments.md#flows-between-kernels).",
                 backends: OF_SOCKETS,
                 effect: Effect::None,
             },

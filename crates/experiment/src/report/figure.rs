@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{float, line};
-use keyfile::{Node, Parsed, Table, Value, refusal};
+use keyfile::{Node, Parsed, Table, Value, rejection};
 use plan::{PrintedPoint, ReportFigure, Shows};
 
 use super::{cells, tables};
@@ -64,8 +64,8 @@ fn shows(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resu
     let over_time = reader.optional("over_time", line)?;
     let sizes = match reader.find("sizes")? {
         Some(node) => {
-            let refuse = |why| refusal(&node.origin, "report.figure.sizes", &node.value, why);
-            Some(sizes(&node.value).map_err(refuse)?)
+            let reject = |why| rejection(&node.origin, "report.figure.sizes", &node.value, why);
+            Some(sizes(&node.value).map_err(reject)?)
         }
         None => None,
     };
@@ -80,7 +80,7 @@ fn shows(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resu
                 let why = "it is not swept; [sweep] lists the factors";
                 factor.map_or_else(|| Err(why.to_owned()), |factor| Ok(factor.name.clone()))
             };
-            let x = x.map(|x| factor(&x.value).map_err(|why| x.refuse(why)));
+            let x = x.map(|x| factor(&x.value).map_err(|why| x.reject(why)));
             Ok(Shows::Metrics {
                 metrics: metrics.value,
                 x: x.transpose()?,

@@ -42,7 +42,7 @@ fn row(
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
     if Metric::named(&metric.value).is_none() {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
-        return Err(metric.refuse(format!(
+        return Err(metric.reject(format!(
             "unknown metric{hint}; docs/reference/metrics.md lists them"
         )));
     }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
-use keyfile::{KeyPath, Node, Origin, Table, Value, fault, refusal};
+use keyfile::{KeyPath, Node, Origin, Table, Value, fault, rejection};
 use plan::{Backend, Cell, Factors, Level};
 
 use super::Factor;
 use crate::aliases::Aliases;
 use crate::cell::{self, NO_LIMIT, Resolved, UnusedKey};
 use crate::check::Check;
-use crate::law_files::LawFiles;
+use crate::distribution_files::DistributionFiles;
 use crate::slow_link;
 
 /// The maximum number of cells of an experiment.
@@ -25,9 +25,9 @@ pub(crate) fn cells(
     aliases: &Aliases,
     backend: Backend,
     check: Check,
-    files: &LawFiles,
+    files: &DistributionFiles,
 ) -> Result<(Vec<Cell>, Resolved, BTreeSet<String>)> {
-    refuse_what_words_write(tree, factors, aliases)?;
+    reject_what_words_write(tree, factors, aliases)?;
     let count = factors
         .iter()
         .try_fold(1_usize, |count, factor| {
@@ -49,7 +49,7 @@ pub(crate) fn cells(
                 "this key is swept; write its levels under [sweep] as {}",
                 factor.name
             );
-            return Err(refusal(origin, &factor.path.to_string(), value, why));
+            return Err(rejection(origin, &factor.path.to_string(), value, why));
         }
         factor.holds_no_file()?;
     }
@@ -169,7 +169,7 @@ fn written(factor: &Factor, node: &Node, aliases: &Aliases) -> Vec<(KeyPath, Nod
 }
 
 /// Rejects `--set` of a key that all levels of a choice set.
-fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) -> Result<()> {
+fn reject_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) -> Result<()> {
     let chosen = factors
         .iter()
         .filter(|factor| aliases.choices().at(&factor.path).is_some());
@@ -190,7 +190,7 @@ fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) 
                     "every level of the factor {} writes this key; give that one instead",
                     factor.name
                 );
-                return Err(refusal(origin, &path.to_string(), value, why));
+                return Err(rejection(origin, &path.to_string(), value, why));
             }
         }
     }

@@ -11,12 +11,12 @@ const AQM: [(&str, &[&str]); 9] = [
     ("aqm-ablations", &["frames=bundles"]),
     ("aqm-congestion", &["frames=bundles", "scenario=increase"]),
     (
-        "aqm-readings",
+        "aqm-interpretations",
         &[
             "packets=3000B",
             "buffer=20",
             "count=frames",
-            "law=text",
+            "curve=text",
             "min_rto=1s",
             "long=open",
         ],
@@ -118,26 +118,26 @@ fn a_plan_with_such_a_word_reads_back_the_same() {
 
 #[test]
 fn words_of_other_choices_are_those_of_the_file() {
-    let refused = |name: &str, set: &str| {
+    let rejected = |name: &str, set: &str| {
         let mut experiment = Experiment::load(name).unwrap();
-        let refusal = experiment
+        let rejection = experiment
             .set(set)
             .and_then(|()| experiment.plan(Backend::Sim, |_| Ok(())));
-        refusal.unwrap_err().to_string()
+        rejection.unwrap_err().to_string()
     };
-    let error = refused("aqm-congestion", "scenario=codel");
+    let error = rejected("aqm-congestion", "scenario=codel");
     assert!(
         error.ends_with("write \"increase\" or \"decrease\""),
         "{error}"
     );
-    let error = refused("aqm-congestion", "queue=cdel");
+    let error = rejected("aqm-congestion", "queue=cdel");
     assert!(error.contains("\"codel\""), "{error}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn any_word_is_taken_or_refused(word in "[a-z_]{1,8}|codel|rio|m?red(head)?") {
+    fn any_word_is_taken_or_rejected(word in "[a-z_]{1,8}|codel|rio|m?red(head)?") {
         let mut experiment = Experiment::load("red-increase").unwrap();
         let _ = experiment.set(&format!("queue={word}"));
         let _ = experiment.plan(Backend::Sim, |_| Ok(()));

@@ -5,7 +5,7 @@ use tcp::{Acknowledging, Recovery, Settings};
 use units::Span;
 
 use super::kernels::FLOWS;
-use super::simulated::{refused, sim};
+use super::simulated::{rejected, sim};
 use super::*;
 use crate::shipped;
 
@@ -30,7 +30,7 @@ fn one_file_is_the_same_transfer_in_both_backends() {
 }
 
 #[test]
-fn the_kernels_tcp_is_linux_and_refuses_what_it_does_not_let_be_set() {
+fn the_kernels_tcp_is_linux_and_rejects_what_it_does_not_let_be_set() {
     let why = "the kernel's TCP does not let it be set, only the simulator's does; add --on sim";
     for (set, key) in [
         ("tcp.agent=standard", "tcp.agent = \"standard\""),
@@ -48,7 +48,7 @@ fn one_key_sets_tcp_of_namespaces_and_of_the_simulator() {
     let sets = [
         "tcp.initial_window=2",
         "tcp.recovery=newreno",
-        "tcp.shortest_timeout=1s",
+        "tcp.min_rto=1s",
         "tcp.acknowledge=each",
     ];
     let (kernels, simulated) = (plan(both(), &sets), sim(both(), &sets));
@@ -59,7 +59,7 @@ fn one_key_sets_tcp_of_namespaces_and_of_the_simulator() {
         of_kernel,
         KernelTcp {
             initial_window: Some(2),
-            shortest_timeout: Some(Span::from_secs(1)),
+            min_rto: Some(Span::from_secs(1)),
             acknowledges_each: true,
             sack: Some(false),
             ..KernelTcp::default()
@@ -75,17 +75,17 @@ fn one_key_sets_tcp_of_namespaces_and_of_the_simulator() {
         ),
         (2, Recovery::NewReno, Acknowledging::Each)
     );
-    assert_eq!(settings.shortest_timeout, Span::from_secs(1));
+    assert_eq!(settings.min_rto, Span::from_secs(1));
 }
 
 #[test]
-fn switches_of_linux_are_off_in_the_simulator_and_odd_values_are_refused() {
+fn switches_of_linux_are_off_in_the_simulator_and_odd_values_are_rejected() {
     let sets = ["tcp.rack=on", "tcp.tail_loss_probe=off"];
     let tcp = setting(&plan(both(), &sets), 0).host.tcp;
     assert_eq!((tcp.rack, tcp.tail_loss_probe), (Some(true), Some(false)));
     sim(both(), &["tcp.rack=off", "tcp.tail_loss_probe=off"]);
     for key in ["rack", "tail_loss_probe"] {
-        refused(
+        rejected(
             both(),
             &[&format!("tcp.{key}=on")],
             &format!(
@@ -94,7 +94,7 @@ fn switches_of_linux_are_off_in_the_simulator_and_odd_values_are_refused() {
         );
     }
     for timeout in ["1500us", "0s", "121s"] {
-        let error = planned(both(), &[&format!("tcp.shortest_timeout={timeout}")]).unwrap_err();
+        let error = planned(both(), &[&format!("tcp.min_rto={timeout}")]).unwrap_err();
         let error = format!("{error:#}");
         assert!(error.contains("kernels take whole milliseconds"), "{error}");
     }
@@ -115,7 +115,7 @@ fn switches_of_linux_are_off_in_the_simulator_and_odd_values_are_refused() {
 #[test]
 fn a_transfer_has_one_window_and_only_where_it_can_be_followed() {
     let window = "links.sender-receiver.windows.counted";
-    refused(
+    rejected(
         both(),
         &["links.sender-receiver.windows.other=all"],
         "--set links.sender-receiver.windows.other=all: links.sender-receiver.windows.other = \"all\": a transfer has one part that is counted; remove the second window",

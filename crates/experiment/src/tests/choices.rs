@@ -4,7 +4,7 @@
 use queue::law::Profile;
 use queue::{Limit, Spec, Victim};
 
-use super::simulated::{refused, sim};
+use super::simulated::{rejected, sim};
 use super::*;
 
 const QUEUES: &str = "\
@@ -90,12 +90,12 @@ fn a_parameter_is_for_the_cells_that_have_it() {
     let plan = sim(QUEUES, &["queue=tail"]);
     let again = sim(&plan.text, &[]);
     assert_eq!(again.hash, plan.hash);
-    refused(
+    rejected(
         QUEUES,
         &["max_p=0.05", "queue=tail"],
         "--set max_p=0.05: network.red.max_probability = 0.05: a parameter of red, and the queue is droptail; write queue = \"red\" too, or leave it out",
     );
-    refused(
+    rejected(
         QUEUES,
         &["network.codel.target=1ms"],
         "--set network.codel.target=1ms: network.codel.target = \"1ms\": a parameter of codel, and the queue is red; write queue = \"codel\" too, or leave it out",
@@ -139,7 +139,7 @@ fn queues_of_ns2_are_as_it_has_them() {
     assert_eq!(queue_of(&plan, 0), Spec::ns2_drop_tail(35));
     let plan = sim(
         QUEUES,
-        &["queue=red", "buffer=35", "network.red.spread=wait"],
+        &["queue=red", "buffer=35", "network.red.drop_spacing=wait"],
     );
     let of_ns2 = queue::RedSettings::ns2(35, Bytes::new(1500));
     assert_eq!(queue_of(&plan, 0), Spec::Red(of_ns2));
@@ -157,9 +157,9 @@ fn queues_of_ns2_are_as_it_has_them() {
 }
 
 #[test]
-fn what_a_choice_cannot_be_is_refused_by_name() {
+fn what_a_choice_cannot_be_is_rejected_by_name() {
     let line = |number: usize, text: &str, wrong: &str| {
-        refused(text, &[], &format!("experiments/x.toml:{number}: {wrong}"));
+        rejected(text, &[], &format!("experiments/x.toml:{number}: {wrong}"));
     };
     line(
         25,
@@ -176,12 +176,12 @@ fn what_a_choice_cannot_be_is_refused_by_name() {
         &QUEUES.replace("max_p = ", "queue = "),
         "aliases.queue = \"network.red.max_probability\": this name is taken; choose another",
     );
-    refused(
+    rejected(
         QUEUES,
         &["network.queue=codel"],
         "--set network.queue=codel: network.queue = \"codel\": every level of the factor queue writes this key; give that one instead",
     );
-    refused(
+    rejected(
         QUEUES,
         &["queue=soft"],
         "--set queue=soft: sweep.queue = [\"soft\"]: write \"red\", \"hard\", \"tail\", or a queue: \"droptail\", \"dropfront\", \"ared\", \"codel\", \"pie\", \"fq_codel\", \"priority\", \"rio\" or \"mred\"",
@@ -189,7 +189,7 @@ fn what_a_choice_cannot_be_is_refused_by_name() {
 }
 
 #[test]
-fn windows_and_series_are_read_and_what_cannot_be_counted_is_refused() {
+fn windows_and_series_are_read_and_what_cannot_be_counted_is_rejected() {
     let counted = |lines: &str| format!("{QUEUES}[links.sender-receiver]\n{lines}\n");
     let text =
         counted("windows.h1 = \"0s..1s\"\nwindows.h2 = \"1s .. 2s\"\nseries.interval = \"10ms\"");
@@ -227,16 +227,16 @@ fn windows_and_series_are_read_and_what_cannot_be_counted_is_refused() {
         ),
     ] {
         let line = format!("experiments/x.toml:27: links.sender-receiver.{wrong}");
-        refused(&counted(lines), &[], &line);
+        rejected(&counted(lines), &[], &line);
     }
     let dumbbell = text.replace("[links.sender-receiver]", "[links.access]");
-    refused(
+    rejected(
         &dumbbell,
         &["network.shape=dumbbell"],
         "experiments/x.toml:27: links.access.windows = { h1 = \"0s..1s\", h2 = \"1s .. 2s\" }: this name stands for several links; write shape = \"explicit\" to count one of them",
     );
     let transfer = "[links.sender-receiver.series]\ninterval = \"1ms\"\n";
-    check_refused(
+    check_rejected(
         &format!("{SMALL}{transfer}"),
         &[],
         "experiments/x.toml:12: links.sender-receiver.series = { interval = \"1ms\" }: only links of the backend `sim` are counted: --on sim",

@@ -2,7 +2,7 @@
 
 use plan::{Expected, Level, Over};
 
-use super::simulated::{refused, sim};
+use super::simulated::{rejected, sim};
 
 const CLAIMED: &str = "format = 1
 name = \"claimed\"
@@ -79,7 +79,7 @@ fn a_claim_of_a_change_in_per_cent_is_read_and_written_into_the_plan() {
 }
 
 #[test]
-fn what_is_no_claim_or_no_window_of_losses_is_refused() {
+fn what_is_no_claim_or_no_window_of_losses_is_rejected() {
     for (from, to, wrong) in [
         (
             "by = 2",
@@ -132,7 +132,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
             "experiments/x.toml:11: links.sender-receiver.losses.window = \"0s..9s\": traffic.duration ends at 1s, before it; write a longer duration",
         ),
     ] {
-        refused(&CLAIMED.replace(from, to), &[], wrong);
+        rejected(&CLAIMED.replace(from, to), &[], wrong);
     }
 }
 
@@ -140,12 +140,12 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
 fn a_tolerance_has_a_reason_and_is_written_into_the_plan() {
     let with = |rest: &str| CLAIMED.replace("by = 2", &format!("by = 2\n{rest}"));
     let plan = sim(
-        &with("tolerance = 0.5\nbecause = \"the clock ticks so\""),
+        &with("tolerance = 0.5\nreason = \"the clock ticks so\""),
         &[],
     );
     let tolerance = plan.claims[0].tolerance.as_ref().unwrap();
     assert_eq!(
-        (tolerance.within, tolerance.because.as_str()),
+        (tolerance.within, tolerance.reason.as_str()),
         (0.5, "the clock ticks so")
     );
     let again = sim(&plan.text, &[]);
@@ -153,14 +153,14 @@ fn a_tolerance_has_a_reason_and_is_written_into_the_plan() {
     for (rest, why) in [
         (
             "tolerance = 0.5",
-            "29: claim.tolerance = 0.5: give the reason in `because`",
+            "29: claim.tolerance = 0.5: give the reason in `reason`",
         ),
         (
-            "because = \"so\"",
-            "29: claim.because = \"so\": it gives the reason of a `tolerance`",
+            "reason = \"so\"",
+            "29: claim.reason = \"so\": it gives the reason of a `tolerance`",
         ),
     ] {
-        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
+        rejected(&with(rest), &[], &format!("experiments/x.toml:{why}"));
     }
 }
 
@@ -185,7 +185,7 @@ fn alternatives_are_swept_factors_and_are_written_into_the_plan() {
             "29: claim.alternatives = [\"mtu\"]: `stated` has levels of flood, which is none of them",
         ),
     ] {
-        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
+        rejected(&with(rest), &[], &format!("experiments/x.toml:{why}"));
     }
 }
 
@@ -223,7 +223,7 @@ fn printed_means_say_of_how_many_trials_they_are_and_how_far_these_spread() {
         let why = format!(
             "experiments/x.toml:29: published.{missing} is missing; write for instance {example}"
         );
-        refused(&with(&others.join("\n")), &[], &why);
+        rejected(&with(&others.join("\n")), &[], &why);
     }
 }
 
@@ -243,7 +243,7 @@ fn shipped_claims_with_a_figure_state_its_unit() {
                     .any(|line| line.starts_with(&format!("{key} =")))
             };
             if has("by") || has("at_most") || has("at_least") {
-                // A wrong one is refused when the experiment is read.
+                // A wrong one is rejected when the experiment is read.
                 assert!(has("unit"), "{}:{claim}", shipped.name);
                 stated += 1;
             }

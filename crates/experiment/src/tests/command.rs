@@ -95,12 +95,12 @@ fn a_size_stands_in_command_lines_or_nowhere() {
     );
     assert_eq!(command(&plan).size, Some(Bytes::new(1_452)));
     check_round_trip(&plan);
-    check_refused(
+    check_rejected(
         TOOL,
         &["traffic.size=1452"],
         "--set traffic.size=1452: traffic.size = 1452: no command line has {size} in it; remove it",
     );
-    check_refused(
+    check_rejected(
         TOOL,
         &[sender],
         "--set traffic.sender=a {size} {receiver}: traffic.sender = \"a {size} {receiver}\": {size} stands for traffic.size; write for instance size = 1452",
@@ -108,7 +108,7 @@ fn a_size_stands_in_command_lines_or_nowhere() {
 }
 
 #[test]
-fn keys_of_the_other_kind_are_refused_by_name() {
+fn keys_of_the_other_kind_are_rejected_by_name() {
     let messages = "\"transfer\" or \"latency-breakdown\"";
     let sockets = "\"transfer\" or \"flows\" or \"latency-breakdown\" or \"request-response\"";
     for (key, kinds) in [
@@ -117,8 +117,8 @@ fn keys_of_the_other_kind_are_refused_by_name() {
             "\"transfer\" or \"latency-breakdown\" or \"request-response\"",
         ),
         ("message", messages),
-        ("preroll", "\"transfer\""),
-        ("cpu_size", "\"transfer\""),
+        ("warmup", "\"transfer\""),
+        ("cpu_bytes", "\"transfer\""),
         ("send_buffer", sockets),
         ("receive_buffer", sockets),
         ("nagle", sockets),
@@ -127,21 +127,21 @@ fn keys_of_the_other_kind_are_refused_by_name() {
         let line = format!(
             "--set {set}: traffic.{key} = 1: only traffic of kind = {kinds} has this key; remove it"
         );
-        check_refused(TOOL, &[&set], &line);
+        check_rejected(TOOL, &[&set], &line);
     }
     for key in ["sender", "receiver"] {
         let set = format!("traffic.{key}=a");
         let line = format!(
             "--set {set}: traffic.{key} = \"a\": only traffic of kind = \"command\" has this key; remove it"
         );
-        check_refused(SMALL, &[&set], &line);
+        check_rejected(SMALL, &[&set], &line);
     }
-    check_refused(
+    check_rejected(
         SMALL,
         &["traffic.read.rtt=/a"],
         "--set traffic.read.rtt=/a: traffic.read = { rtt = \"/a\" }: only traffic of kind = \"command\" has this key; remove it",
     );
-    check_refused(
+    check_rejected(
         TOOL,
         &["traffic.kind=video"],
         "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\", \"latency-breakdown\", \"request-response\" or \"probe\"",
@@ -149,7 +149,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
 }
 
 #[test]
-fn what_cannot_be_run_or_read_is_refused() {
+fn what_cannot_be_run_or_read_is_rejected() {
     let pointer = "write a JSON pointer and perhaps a factor, for instance \"/end/sum_received/bits_per_second * 1e-6\"";
     for (key, value, why) in [
         ("sender", "sh -c 'half", "unclosed quote"),
@@ -174,30 +174,30 @@ fn what_cannot_be_run_or_read_is_refused() {
         let set = format!("traffic.{key}='{value}'").replace("'sh -c 'half'", "\"sh -c 'half\"");
         let set = set.replace("''''", "\"''\"");
         let value = format!("\"{value}\"");
-        check_refused(
+        check_rejected(
             TOOL,
             &[&set],
             &format!("--set {set}: traffic.{key} = {value}: {why}"),
         );
     }
-    check_refused(
+    check_rejected(
         TOOL,
         &["traffic.read.thruput=/a"],
         "--set traffic.read.thruput=/a: traffic.read.thruput = \"/a\": unknown key",
     );
-    check_refused(
+    check_rejected(
         TOOL,
         &["traffic.read.bytes=/a", "traffic.read.cpu_total=/b"],
         "--set traffic.read.cpu_total=/b: traffic.read.cpu_total = \"/b\": with `bytes` it is metered here; remove `cpu_total` or `bytes`",
     );
     let bare =
         "format = 1\nname = \"tool\"\nsweep.\"network.mtu\" = [1500]\ntraffic.kind = \"command\"\n";
-    check_refused(
+    check_rejected(
         bare,
         &[],
         "experiments/x.toml:1: traffic.sender is missing; write for instance sender = \"iperf3 -c {receiver} -t 1 -J\"",
     );
-    check_refused(
+    check_rejected(
         bare,
         &["traffic.sender=a"],
         "experiments/x.toml:1: traffic.read is missing; write for instance read = { throughput = \"/end/sum_received/bits_per_second * 1e-6\" }",

@@ -2,7 +2,7 @@
 
 use tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 
-use super::simulated::{refused, sim};
+use super::simulated::{rejected, sim};
 use super::*;
 
 const FLOWS: &str = "\
@@ -18,7 +18,7 @@ protocol = \"tcp\"
 [flows.b]
 protocol = \"tcp\"
 count = 3
-stagger = \"1s\"
+start_interval = \"1s\"
 bytes = \"1MB\"
 tcp = { window = 7 }
 [sweep]
@@ -60,12 +60,12 @@ fn each_of_a_group_may_have_hosts_of_its_own() {
         ("sender*", "receiver*")
     );
     assert_eq!(Flow::end(&group.from, 3), "sender3");
-    refused(
+    rejected(
         &text,
         &["network.pairs=2"],
         "experiments/x.toml:16: flows.b.from = \"sender*\": `*` is the number of a flow, here 1 to 3, and each must be a host's: sender1, receiver1, sender2, receiver2",
     );
-    refused(
+    rejected(
         &text,
         &["flows.b.to=sender2"],
         "--set flows.b.to=sender2: flows.b.to = \"sender2\": a flow from a host to itself; name two hosts",
@@ -88,8 +88,8 @@ fn what_is_not_written_is_as_the_agent_has_it() {
             "tcp.acknowledge=each",
             "tcp.recovery=newreno",
             "tcp.segment=1000",
-            "tcp.initial_threshold=window",
-            "tcp.longest_timeout=2s",
+            "tcp.initial_ssthresh=window",
+            "tcp.max_rto=2s",
         ],
     );
     let expected = Settings {
@@ -97,8 +97,8 @@ fn what_is_not_written_is_as_the_agent_has_it() {
         options: 0,
         acknowledging: Acknowledging::Each,
         recovery: Recovery::NewReno,
-        initial_threshold: Some(50),
-        longest_timeout: Span::from_secs(2),
+        initial_ssthresh: Some(50),
+        max_rto: Span::from_secs(2),
         ..Settings::new(1_000)
     };
     assert_eq!(connections(&plan, 0)[0], expected);
@@ -120,7 +120,7 @@ fn a_flow_has_what_it_leaves_out_from_all_flows_and_from_an_agent_of_its_own() {
     let plan = sim(FLOWS, &["tcp.agent=reno", "tcp.window=50"]);
     let thresholds: Vec<_> = connections(&plan, 0)
         .iter()
-        .map(|settings| settings.initial_threshold)
+        .map(|settings| settings.initial_ssthresh)
         .collect();
     assert_eq!(thresholds, [Some(50), Some(7)]);
 }
@@ -151,7 +151,7 @@ fn a_plan_with_connections_written_out_is_the_same_plan() {
         (FLOWS, &["flows.a.tcp.agent=standard,sack1"]),
         (
             FLOWS,
-            &["flows.b.watch.interval=10ms", "flows.b.start_within=1s"],
+            &["flows.b.watch.interval=10ms", "flows.b.start_jitter=1s"],
         ),
     ];
     for (text, sets) in cases {
@@ -167,7 +167,7 @@ fn a_plan_with_connections_written_out_is_the_same_plan() {
 
 #[test]
 fn thousands_of_flows_are_one_line_of_the_plan() {
-    let plan = sim(FLOWS, &["flows.b.count=2000", "flows.b.stagger=4ms"]);
+    let plan = sim(FLOWS, &["flows.b.count=2000", "flows.b.start_interval=4ms"]);
     assert!(plan.text.contains("count = 2000"));
     assert!(plan.text.lines().count() < 100, "{}", plan.text);
     let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
@@ -182,7 +182,7 @@ fn thousands_of_flows_are_one_line_of_the_plan() {
 }
 
 #[test]
-fn what_makes_no_sense_of_connections_is_refused_by_name() {
+fn what_makes_no_sense_of_connections_is_rejected_by_name() {
     let file = "experiments/x.toml";
     let cases: [(&[&str], &str); 15] = [
         (
@@ -218,12 +218,12 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
             "--set tcp.segment=70kB: tcp.segment = \"70kB\": write \"mtu\", or 1 to 65495 bytes",
         ),
         (
-            &["tcp.tick=0s"],
-            "--set tcp.tick=0s: tcp.tick = \"0s\": write a time above 0",
+            &["tcp.clock_granularity=0s"],
+            "--set tcp.clock_granularity=0s: tcp.clock_granularity = \"0s\": write a time above 0",
         ),
         (
-            &["tcp.shortest_timeout=90s"],
-            "by default: tcp.longest_timeout = \"60s\": the shortest time-out is 90s, the longest 60s",
+            &["tcp.min_rto=90s"],
+            "by default: tcp.max_rto = \"60s\": the shortest time-out is 90s, the longest 60s",
         ),
         (
             &["flows.a.rate=1mbit"],
@@ -238,8 +238,8 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
             "--set flows.a.watch.interval=1ms: flows.a.watch.interval = \"1ms\": only a flow of protocol = \"tcp\" has this key; remove it",
         ),
         (
-            &["flows.b.stagger=6s"],
-            "--set flows.b.stagger=6s: flows.b.stagger = \"6s\": traffic.duration ends at 10s, before the last of 3 flows begins; write a longer duration",
+            &["flows.b.start_interval=6s"],
+            "--set flows.b.start_interval=6s: flows.b.start_interval = \"6s\": traffic.duration ends at 10s, before the last of 3 flows begins; write a longer duration",
         ),
         (
             &["flows.b.stop=1500ms"],
@@ -251,11 +251,11 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
         ),
     ];
     for (sets, line) in cases {
-        refused(FLOWS, sets, line);
+        rejected(FLOWS, sets, line);
     }
-    refused(
+    rejected(
         FLOWS,
-        &["flows.b.count=10000", "flows.b.stagger=0s"],
+        &["flows.b.count=10000", "flows.b.start_interval=0s"],
         &format!(
             "{file}:1: flows is missing; write for instance [flows.big] load = \"30%\", and at most 10000 of them"
         ),

@@ -1,8 +1,8 @@
-//! Domains whose edges gather packets.
+//! Domains whose edges aggregate packets.
 
-use queue::{Carriage, GatherSettings, Tick, Trigger};
+use queue::{AggregatorSettings, Encapsulation, Tick, Trigger};
 
-use super::simulated::{check_round_trip_in_sim, refused, sim};
+use super::simulated::{check_round_trip_in_sim, rejected, sim};
 use super::*;
 
 const DOMAIN: &str = "\
@@ -54,11 +54,11 @@ fn domain(sets: &[&str]) -> Domain {
 }
 
 #[test]
-fn a_domain_has_edges_routes_and_a_way_of_gathering() {
-    let usual = GatherSettings {
+fn a_domain_has_edges_routes_and_a_way_of_aggregation() {
+    let usual = AggregatorSettings {
         mtu: Bytes::new(9000),
         trigger: Trigger::EgressBusy(Span::from_millis(1)),
-        carriage: Carriage {
+        encapsulation: Encapsulation {
             header: Bytes::new(26),
             entry: Bytes::new(4),
             framing: Bytes::ZERO,
@@ -67,7 +67,7 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
         share: 1.0,
     };
     let plain = domain(&[]);
-    assert_eq!(plain.gather, Some(usual));
+    assert_eq!(plain.aggregate, Some(usual));
     assert_eq!((plain.edges.len(), plain.routes.len()), (2, 2));
     assert!(plain.shaping);
     assert_eq!(plain.destination, Destination::Egress);
@@ -80,34 +80,34 @@ fn a_domain_has_edges_routes_and_a_way_of_gathering() {
     let other = domain(&[
         "domain.mtu=4000",
         "domain.trigger=timer",
-        "domain.jfet=500us",
-        "domain.carriage=udp",
-        "domain.tick=10us",
+        "domain.max_wait=500us",
+        "domain.encapsulation=udp",
+        "domain.time_unit=10us",
         "domain.share=0.025",
         "domain.destination=first-packet",
         "domain.shaping=off",
         "domain.routes.east.next_as=64500",
     ]);
-    let gather = other.gather.unwrap();
-    assert_eq!(gather.mtu, Bytes::new(4000));
-    assert_eq!(gather.trigger, Trigger::Timer(Span::from_micros(500)));
+    let aggregate = other.aggregate.unwrap();
+    assert_eq!(aggregate.mtu, Bytes::new(4000));
+    assert_eq!(aggregate.trigger, Trigger::Timer(Span::from_micros(500)));
     assert_eq!(
-        (gather.carriage.header, gather.tick),
+        (aggregate.encapsulation.header, aggregate.tick),
         (Bytes::new(34), Tick::TenMicros)
     );
-    assert!((gather.share - 0.025).abs() < 1e-12);
+    assert!((aggregate.share - 0.025).abs() < 1e-12);
     assert!(!other.shaping);
     assert_eq!(other.destination, Destination::FirstPacket);
     assert!(other.routes.iter().any(|route| route.next_as == 64_500));
-    assert_eq!(domain(&["domain.gather=off"]).gather, None);
-    let label = domain(&["domain.carriage=label", "domain.trigger=full"]);
-    let gather = label.gather.unwrap();
+    assert_eq!(domain(&["domain.aggregate=off"]).aggregate, None);
+    let label = domain(&["domain.encapsulation=label", "domain.trigger=full"]);
+    let aggregate = label.aggregate.unwrap();
     assert_eq!(
-        (gather.carriage.header, gather.trigger),
+        (aggregate.encapsulation.header, aggregate.trigger),
         (Bytes::new(10), Trigger::Full)
     );
     assert_eq!(label.destination, Destination::Label);
-    let plan = sim(&by_way_of("in"), &["domain.carriage=label"]);
+    let plan = sim(&by_way_of("in"), &["domain.encapsulation=label"]);
     check_round_trip_in_sim(&plan);
     let round = setting(&plan, 0).network.domain.clone().unwrap();
     let via: Vec<(usize, &[usize])> = round
@@ -123,9 +123,9 @@ fn a_domain_is_swept_and_changes_the_hash() {
     let hash = sim(DOMAIN, &[]).hash;
     for set in [
         "domain.mtu=4000",
-        "domain.jfet=2ms",
-        "domain.gather=off",
-        "domain.tick=10us",
+        "domain.max_wait=2ms",
+        "domain.aggregate=off",
+        "domain.time_unit=10us",
     ] {
         assert_ne!(sim(DOMAIN, &[set]).hash, hash, "{set}");
     }
@@ -134,7 +134,7 @@ fn a_domain_is_swept_and_changes_the_hash() {
 }
 
 #[test]
-fn what_cannot_be_gathered_is_refused_by_name() {
+fn what_cannot_be_aggregated_is_rejected_by_name() {
     for (set, why) in [
         (
             "domain.mtu=73",
@@ -158,7 +158,7 @@ fn what_cannot_be_gathered_is_refused_by_name() {
         ),
         (
             "domain.destination=label",
-            "domain.destination = \"label\": a bundle in IP has no label; write carriage = \"label\" too",
+            "domain.destination = \"label\": a bundle in IP has no label; write encapsulation = \"label\" too",
         ),
         (
             "nodes.in.address=10.3.0.1",
@@ -169,34 +169,35 @@ fn what_cannot_be_gathered_is_refused_by_name() {
             "nodes.b.address = \"10.1.0.1\": node `a` has it; write another one",
         ),
     ] {
-        refused(DOMAIN, &[set], &format!("--set {set}: {why}"));
+        rejected(DOMAIN, &[set], &format!("--set {set}: {why}"));
     }
     for (node, sets, why) in [
         (
             "in",
             &[][..],
-            "only bundles with labels leave the shortest path; write carriage = \"label\" in [domain]",
+            "only bundles with labels leave the shortest path; write encapsulation = \"label\" in [domain]",
         ),
-        ("a", &["domain.carriage=label"], "`a` is no router"),
+        ("a", &["domain.encapsulation=label"], "`a` is no router"),
         (
             "x",
-            &["domain.carriage=label"],
+            &["domain.encapsulation=label"],
             "there is no node `x` in [nodes]",
         ),
     ] {
         let line = format!("experiments/x.toml:23: domain.routes.east.via = [\"{node}\"]: {why}");
-        refused(&by_way_of(node), sets, &line);
+        rejected(&by_way_of(node), sets, &line);
     }
-    refused(
+    rejected(
         DOMAIN,
-        &["domain.carriage=label", "domain.destination=egress"],
-        "--set domain.destination=egress: domain.destination = \"egress\": behind a label there is no address; write \"label\", or another carriage",
+        &["domain.encapsulation=label", "domain.destination=egress"],
+        "--set domain.destination=egress: domain.destination = \"egress\": behind a label there is no address; write \"label\", or another encapsulation",
     );
-    let timer = "a timer of 0 gathers nothing; give it a time, or gather while the link is busy";
-    refused(
+    let timer =
+        "a timer of 0 aggregates nothing; give it a time, or aggregate while the link is busy";
+    rejected(
         DOMAIN,
-        &["domain.trigger=timer", "domain.jfet=0s"],
-        &format!("--set domain.jfet=0s: domain.jfet = \"0s\": {timer}"),
+        &["domain.trigger=timer", "domain.max_wait=0s"],
+        &format!("--set domain.max_wait=0s: domain.max_wait = \"0s\": {timer}"),
     );
     let text = DOMAIN.replace(
         "[domain.routes.east]\nprefix = \"10.2.0.0/16\"\negress = \"out\"\n",
@@ -206,15 +207,15 @@ fn what_cannot_be_gathered_is_refused_by_name() {
         "[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n",
         "",
     );
-    refused(
+    rejected(
         &text,
         &[],
         "experiments/x.toml:1: domain.routes is missing; write for instance [domain.routes.east] prefix = \"10.2.0.0/16\", egress = \"r2\"",
     );
-    refused(
+    rejected(
         &DOMAIN.replace("edges = [\"in\", \"out\"]", "edges = [\"in\", \"b\"]"),
         &[],
-        "experiments/x.toml:16: domain.edges = [\"in\", \"b\"]: `b` is no router; packets are gathered by routers",
+        "experiments/x.toml:16: domain.edges = [\"in\", \"b\"]: `b` is no router; packets are aggregated by routers",
     );
 }
 
@@ -233,7 +234,7 @@ fn a_domain_belongs_to_named_nodes() {
     let kept = |key: &str| format!("links.core.{key}");
     let set = format!("{}=0s..1s", kept("losses.window"));
     assert!(sim(DOMAIN, &[&set]).cells[0].setting.is_ok());
-    let label = "domain.carriage=label";
+    let label = "domain.encapsulation=label";
     let set = format!("{}=on", kept("watch.capture"));
     let error = sim_error(&[&set, label, "network.framing=none"]);
     assert!(error.contains("write framing = \"ethernet\""), "{error}");

@@ -4,7 +4,7 @@ use plan::setting::middlebox::{Action, Rule};
 use plan::setting::{Direction, Probe, Protocol};
 use units::{Bytes, Span};
 
-use super::simulated::{check_round_trip_in_sim, refused, sim};
+use super::simulated::{check_round_trip_in_sim, rejected, sim};
 use super::*;
 
 const PROBED: &str = "\
@@ -13,7 +13,7 @@ name = \"probed\"
 backend = \"sim\"
 [network]
 shape = \"chain\"
-stages = 2
+devices = 2
 mtu = 9000
 rate = \"1gbit\"
 [traffic]
@@ -29,7 +29,7 @@ fn faults_become_rules_of_their_link_in_order() {
         &[
             "network.fragments=drop",
             "links.router1-router2.drop_above=1500",
-            "links.router1-router2.drop_direction=backward",
+            "links.router1-router2.drop_direction=reverse",
             "links.router1-router2.drop_protocol=udp",
             "links.router1-router2.drop_flows=25%",
             "links.router1-router2.drop_from=1s",
@@ -47,7 +47,7 @@ fn faults_become_rules_of_their_link_in_order() {
     assert_eq!(*first, [Rule::always(Action::DropFragments)]);
     assert_eq!(first, third);
     let dropping = Rule {
-        direction: Some(Direction::Backward),
+        direction: Some(Direction::Reverse),
         protocol: Some(Protocol::Udp),
         share: 0.25,
         from: Span::from_secs(1),
@@ -92,7 +92,7 @@ fn an_investigation_has_defaults_and_a_list_of_protocols() {
 }
 
 #[test]
-fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
+fn faults_without_probes_and_restrictions_of_nothing_are_rejected_by_name() {
     for (sets, line) in [
         (
             &["network.drop_protocol=udp"][..],
@@ -107,8 +107,8 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
             "--set network.mss=20: network.mss = 20: write a number from 68 to 65535",
         ),
         (
-            &["traffic.up_to=70kB"],
-            "--set traffic.up_to=70kB: traffic.up_to = \"70kB\": a packet of IPv4 has from 68 bytes, which every link supports, to 65535; write a size between",
+            &["traffic.max_mtu=70kB"],
+            "--set traffic.max_mtu=70kB: traffic.max_mtu = \"70kB\": a packet of IPv4 has from 68 bytes, which every link supports, to 65535; write a size between",
         ),
         (
             &["network.shape=switched"],
@@ -119,12 +119,12 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
             "--set traffic.kind=transfer: traffic.kind = \"transfer\": only probes see the faults of the link sender-router1; write kind = \"probe\", or remove them",
         ),
     ] {
-        refused(PROBED, sets, line);
+        rejected(PROBED, sets, line);
     }
 }
 
 #[test]
-fn emulated_links_break_packets_and_links_of_the_kernel_refuse_to_by_name() {
+fn emulated_links_break_packets_and_links_of_the_kernel_reject_to_by_name() {
     let text = PROBED.replace("backend = \"sim\"\n", "");
     let emulated = plan(&text, &["network.link=emulated", "network.mss=1360"]);
     let link = &setting(&emulated, 0).network.links[1];
@@ -141,13 +141,13 @@ fn emulated_links_break_packets_and_links_of_the_kernel_refuse_to_by_name() {
         ),
     ] {
         let line = format!("--set {set}: network.{key} needs link = \"emulated\"");
-        check_refused(&text, &[set], &line);
+        check_rejected(&text, &[set], &line);
     }
     let wire = [
         "network.link=emulated",
-        "network.wire_mtu=4000",
-        "network.too_big=answer",
+        "network.link_mtu=4000",
+        "network.oversize=icmp_error",
     ];
-    let line = "experiments/x.toml:9: traffic.kind = \"probe\": a wire has no address to answer from; write too_big = \"drop\", or a smaller mtu, which routers report";
-    check_refused(&text, &wire, line);
+    let line = "experiments/x.toml:9: traffic.kind = \"probe\": a wire has no address to answer from; write oversize = \"drop\", or a smaller mtu, which routers report";
+    check_rejected(&text, &wire, line);
 }

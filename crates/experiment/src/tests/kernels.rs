@@ -1,6 +1,6 @@
 //! Flows between kernels: `kind = "flows"` in the backend `netns`.
 
-use meter::departures::Law;
+use meter::departures::Distribution;
 
 use super::*;
 
@@ -13,7 +13,7 @@ duration = \"10s\"
 [flows.voice]
 message = 160
 gap = \"20ms\"
-gap_law = \"constant\"
+gap_distribution = \"constant\"
 [flows.bulk]
 protocol = \"tcp\"
 [sweep]
@@ -34,16 +34,16 @@ fn a_connection_between_kernels_may_have_a_schedule_and_needs_none() {
         Sends::Messages { gaps, .. } | Sends::Datagrams { gaps, .. } => gaps.clone(),
         Sends::Bytes { .. } => panic!("messages"),
     };
-    assert_eq!(gaps(&at_once.flows[0]), Law::Constant(20e9));
-    assert_eq!(gaps(&at_once.flows[1]), Law::Constant(0.0));
+    assert_eq!(gaps(&at_once.flows[0]), Distribution::Constant(20e9));
+    assert_eq!(gaps(&at_once.flows[1]), Distribution::Constant(0.0));
 
     let sets = [
         "flows.bulk.message=6000",
         "flows.bulk.gap=10us",
-        "flows.bulk.gap_law=constant",
+        "flows.bulk.gap_distribution=constant",
     ];
     let paced = flows(&plan(FLOWS, &sets));
-    assert_eq!(gaps(&paced.flows[1]), Law::Constant(10e6));
+    assert_eq!(gaps(&paced.flows[1]), Distribution::Constant(10e6));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn a_network_carries_many_small_datagrams_and_few_connections() {
             "--set flows.voice.message=15: flows.voice.message = 15: between kernels a message has at least the 16 bytes of our header",
         ),
     ] {
-        check_refused(&text, &[set], line);
+        check_rejected(&text, &[set], line);
     }
 }
 
@@ -80,7 +80,7 @@ fn sockets_are_those_that_were_asked_for() {
     let usual = flows(&plan(FLOWS, &[])).sockets.unwrap();
     assert_eq!(usual, Sockets::default());
     let sets = [
-        "traffic.instrument=ditg",
+        "traffic.generator=ditg",
         "traffic.send_buffer=64KiB",
         "traffic.log=on",
     ];
@@ -91,7 +91,7 @@ fn sockets_are_those_that_were_asked_for() {
 }
 
 #[test]
-fn what_only_simulated_flows_have_is_refused_by_name() {
+fn what_only_simulated_flows_have_is_rejected_by_name() {
     for (set, line) in [
         (
             "flows.voice.class=1",
@@ -118,13 +118,13 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
             "--set traffic.size=5MB: traffic.size = \"5MB\": only traffic of kind = \"transfer\" or \"command\" or \"request-response\" has this key; remove it",
         ),
     ] {
-        check_refused(FLOWS, &[set], line);
+        check_rejected(FLOWS, &[set], line);
     }
     let back = FLOWS.replace(
         "[flows.bulk]",
         "[flows.bulk]\nfrom = \"receiver\"\nto = \"sender\"",
     );
-    check_refused(
+    check_rejected(
         &back,
         &[],
         "experiments/x.toml:11: flows.bulk.from = \"receiver\": between kernels flows of a path go from the sender to the receiver; leave it out",
@@ -132,7 +132,7 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
 }
 
 #[test]
-fn sockets_are_refused_in_the_simulator_but_may_stand_below_on() {
+fn sockets_are_rejected_in_the_simulator_but_may_stand_below_on() {
     let text = FLOWS.replace("duration", "log = \"on\"\nduration");
     let simulated = |text: &str| {
         let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();

@@ -88,7 +88,7 @@ fn with_effect(experiment: &Experiment, backend: Backend) -> (BTreeSet<String>, 
             &aliases,
             backend,
             unchecked,
-            &LawFiles::default(),
+            &DistributionFiles::default(),
         );
         let (cells, sample, varying) = read.unwrap();
         let valued = sample.keys.iter().map(|(path, _)| path).chain(&varying);
@@ -214,12 +214,12 @@ fn lists_name_keys_once_and_give_reasons() {
             "stated.source is missing; write for instance source = \"[Floyd2001 s6]\"",
         ),
         (
-            "[[irrelevant]]\nbecause = \"none is there\"",
+            "[[irrelevant]]\nreason = \"none is there\"",
             0,
             "irrelevant.keys is missing; write for instance keys = [\"links.bottleneck.rate\"]",
         ),
         (
-            "[[irrelevant]]\nbecause = \"none is there\"\nkeys = [\"links.*.lost\"]",
+            "[[irrelevant]]\nreason = \"none is there\"\nkeys = [\"links.*.lost\"]",
             2,
             "irrelevant.keys = \"links.*.lost\": no such key of a cell; `*` stands for one part, as in \"links.*.loss\"",
         ),
@@ -229,7 +229,7 @@ fn lists_name_keys_once_and_give_reasons() {
             "stated.keys = \"trials.repeat\": no such key of a cell; `*` stands for one part, as in \"links.*.loss\"",
         ),
         (
-            "[[stated]]\nsource = \"s3\"\nkeys = [\"network.rate\"]\n[[irrelevant]]\nbecause = \"so\"\nkeys = [\"network.rate\"]",
+            "[[stated]]\nsource = \"s3\"\nkeys = [\"network.rate\"]\n[[irrelevant]]\nreason = \"so\"\nkeys = [\"network.rate\"]",
             5,
             "irrelevant.keys = \"network.rate\": it stands in a list already",
         ),

@@ -1,13 +1,13 @@
 //! Cross traffic on all links of a path, the path's hops, and flows with
 //! echoes.
 
-use super::simulated::{refused as refused_in_sim, sim};
+use super::simulated::{rejected as rejected_in_sim, sim};
 use super::*;
 
 const CHAIN: [&str; 3] = [
     "network.link=emulated",
     "network.shape=chain",
-    "network.stages=3",
+    "network.devices=3",
 ];
 
 const FLOWS: &str = "\
@@ -57,9 +57,9 @@ fn a_load_is_on_every_link_and_its_words_are_shares_of_the_rate() {
     );
     let sets = [
         "network.load=30%",
-        "network.cross.gaps=constant",
+        "network.cross.interarrival=constant",
         "network.cross.size=200B",
-        "network.cross.way=both",
+        "network.cross.direction=both",
         "links.router1-router2.cross.load=none",
         "links.router2-router3.cross.size=300B",
         "mtu=1500",
@@ -79,40 +79,40 @@ fn a_load_is_on_every_link_and_its_words_are_shares_of_the_rate() {
 
 #[test]
 fn a_chain_of_no_router_is_one_link() {
-    for (stages, links) in [(0, 1), (1, 2), (3, 4)] {
-        let stages = format!("network.stages={stages}");
-        let plan = chain(&[&stages, "mtu=1500", "network.load=light"]);
+    for (devices, links) in [(0, 1), (1, 2), (3, 4)] {
+        let devices = format!("network.devices={devices}");
+        let plan = chain(&[&devices, "mtu=1500", "network.load=light"]);
         check_round_trip(&plan);
         assert_eq!(setting(&plan, 0).network.links.len(), links);
     }
-    check_refused(
+    check_rejected(
         SMALL,
-        &["network.shape=routed", "network.stages=0"],
-        "--set network.stages=0: network.stages = 0: only shape = \"switched\" and \"chain\" have stages; leave it out",
+        &["network.shape=routed", "network.devices=0"],
+        "--set network.devices=0: network.devices = 0: only shape = \"switched\" and \"chain\" have devices; leave it out",
     );
 }
 
 #[test]
-fn a_load_that_cannot_be_is_refused_in_one_line() {
-    check_refused(
+fn a_load_that_cannot_be_is_rejected_in_one_line() {
+    check_rejected(
         SMALL,
         &["network.load=heavy"],
         "--set network.load=heavy: network.load = \"heavy\": cross traffic needs an emulated link, which \"kernel\" has nowhere and \"mixed\" not for goodput; write link = \"emulated\"",
     );
-    check_refused(
+    check_rejected(
         SMALL,
         &[&CHAIN[..], &["network.load=some"]].concat(),
         "--set network.load=some: network.load = \"some\": write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\", or none, light, moderate or heavy",
     );
-    check_refused(
+    check_rejected(
         SMALL,
         &[&CHAIN[..], &["network.load=light", "rate=none"]].concat(),
         "--set network.load=light: network.load = \"light\": the link has no rate of which this could be a share; write for instance \"100mbit\"",
     );
-    check_refused(
+    check_rejected(
         SMALL,
-        &[&CHAIN[..], &["network.cross.way=both"]].concat(),
-        "--set network.cross.way=both: network.cross.way = \"both\": there is no cross traffic without `load`; write for instance cross.load = \"30%\"",
+        &[&CHAIN[..], &["network.cross.direction=both"]].concat(),
+        "--set network.cross.direction=both: network.cross.direction = \"both\": there is no cross traffic without `load`; write for instance cross.load = \"30%\"",
     );
     // Where nobody says so, links of no load may still be none that could have one.
     assert_eq!(
@@ -138,12 +138,12 @@ fn flows_come_back_between_kernels_alone() {
         panic!("it has flows");
     };
     assert!(flows.flows[0].round_trip);
-    refused_in_sim(
+    rejected_in_sim(
         FLOWS,
         &sets,
         "--set flows.probe.meter=round-trip: flows.probe.meter = \"round-trip\": simulated flows go one way; write it below [on.netns.flows.NAME], or leave it out",
     );
-    check_refused(
+    check_rejected(
         FLOWS,
         &["flows.probe.meter=both"],
         "--set flows.probe.meter=both: flows.probe.meter = \"both\": write \"one-way\" or \"round-trip\"",
@@ -153,9 +153,9 @@ fn flows_come_back_between_kernels_alone() {
 #[test]
 fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
     let sets = [
-        "network.fresh=on",
+        "network.isolate_trials=on",
         "flows.probe.path_mtu=dont",
-        "traffic.instrument=sleeping",
+        "traffic.generator=sleeping",
     ];
     let plan = plan(FLOWS, &sets);
     check_round_trip(&plan);
@@ -170,7 +170,7 @@ fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
         Instrument::Sleeping
     );
     let probe = "flows.probe.path_mtu=probe";
-    refused_in_sim(
+    rejected_in_sim(
         FLOWS,
         &[probe],
         &format!(
@@ -178,30 +178,30 @@ fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
         ),
     );
     let dont = "flows.probe.path_mtu=dont";
-    refused_in_sim(
+    rejected_in_sim(
         FLOWS,
         &[dont],
         &format!(
             "--set {dont}: flows.probe.path_mtu = \"dont\": no router cuts packets of IPv6; write \"want\", or ip = 4"
         ),
     );
-    let both = sim(FLOWS, &["network.ip=4", dont, "network.fresh=on"]);
+    let both = sim(FLOWS, &["network.ip=4", dont, "network.isolate_trials=on"]);
     assert!(
         !setting(&both, 0).network.fresh,
         "hosts there are always new"
     );
-    check_refused(
+    check_rejected(
         SMALL,
-        &["network.fresh=on"],
-        "--set network.fresh=on: network.fresh = \"on\": only traffic of kind = \"flows\" has it; remove it",
+        &["network.isolate_trials=on"],
+        "--set network.isolate_trials=on: network.isolate_trials = \"on\": only traffic of kind = \"flows\" has it; remove it",
     );
-    check_refused(
+    check_rejected(
         FLOWS,
         &["flows.probe.path_mtu=want", "flows.probe.dont_fragment=on"],
         "--set flows.probe.path_mtu=want: flows.probe.path_mtu = \"want\": dont_fragment = \"on\" means \"do\"; leave one of them out",
     );
     let tcp = FLOWS.replace("message = 100", "message = 100\nprotocol = \"tcp\"");
-    check_refused(
+    check_rejected(
         &tcp,
         &["flows.probe.path_mtu=want"],
         "--set flows.probe.path_mtu=want: flows.probe.path_mtu = \"want\": only datagrams have it: TCP finds the path's MTU itself",

@@ -1,6 +1,6 @@
 //! `[on.BACKEND.TABLE]`: overrides for one backend.
 
-use super::simulated::{refused, sim};
+use super::simulated::{rejected, sim};
 use super::*;
 
 const ON: &str = "\
@@ -119,39 +119,39 @@ fn costs_are_fitted_until_an_argument_sets_one() {
 }
 
 #[test]
-fn backends_tables_and_keys_that_are_none_are_refused_with_their_place() {
+fn backends_tables_and_keys_that_are_none_are_rejected_with_their_place() {
     let with = |line: &str| ON.replace("[on.sim.host]", line);
-    refused(
+    rejected(
         &with("[on.mars.host]"),
         &[],
         "experiments/x.toml:7: on.mars: there is no backend `mars`; choose one of netns, hosts, sim, model",
     );
-    refused(
+    rejected(
         &with("[on.sim.hosts]"),
         &[],
         "experiments/x.toml:7: on.sim.hosts: unknown table; did you mean `host`?",
     );
-    refused(
+    rejected(
         ON,
         &["on.sim=3"],
         "--set on.sim=3: on.sim = 3: write a table",
     );
-    refused(
+    rejected(
         &ON.replace("send_per_packet", "send_per_paket"),
         &[],
         "experiments/x.toml:8: host.send_per_paket = \"3us\": unknown key; did you mean `host.send_per_packet`?",
     );
-    refused(
+    rejected(
         &ON.replace("buffer =", "bufer ="),
         &[],
         "experiments/x.toml:12: on.netns.network.bufer = \"700kB\": unknown key `network.bufer`; did you mean `network.buffer`?",
     );
-    refused(
+    rejected(
         ON,
         &["on.netns.network.mtu=4000"],
         "--set on.netns.network.mtu=4000: on.netns.network.mtu = 4000: this key is swept as network.mtu, in every backend",
     );
-    refused(
+    rejected(
         ON,
         &["on.sim.network.rate=1gbit,2gbit"],
         "--set on.sim.network.rate=1gbit,2gbit: on.sim.network.rate = [\"1gbit\", \"2gbit\"]: a backend has one value of its own; levels are for all backends",
@@ -238,20 +238,20 @@ fn a_word_stands_for_other_keys_in_one_backend() {
 #[test]
 fn cells_of_a_word_that_a_backend_leaves_out_are_kept_with_the_reason_and_not_read() {
     let plan = on_hosts(CASES, &[]).unwrap();
-    let fates: Vec<Option<&str>> = plan
+    let outcomes: Vec<Option<&str>> = plan
         .cells
         .iter()
         .map(|cell| cell.setting.as_ref().err().map(String::as_str))
         .collect();
     let why = Some("not measured here: the path has the delay that it has");
-    assert_eq!(fates, [why, why, None, None]);
+    assert_eq!(outcomes, [why, why, None, None]);
     let again = on_hosts(&plan.text, &[]).unwrap();
     assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
     assert!(netns(CASES).cells.iter().all(|cell| cell.setting.is_ok()));
 }
 
 #[test]
-fn a_run_of_which_all_is_left_out_is_refused_with_the_reason() {
+fn a_run_of_which_all_is_left_out_is_rejected_with_the_reason() {
     let error = on_hosts(CASES, &["case=far"]).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
@@ -273,7 +273,7 @@ fn a_reason_is_one_line() {
 }
 
 #[test]
-fn an_unknown_key_of_a_word_in_another_backend_is_refused() {
+fn an_unknown_key_of_a_word_in_another_backend_is_rejected() {
     for (wrong, right) in [
         ("[on.sim.choises.case.near]", "did you mean `choices`"),
         (

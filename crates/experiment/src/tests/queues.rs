@@ -54,14 +54,14 @@ fn queues_that_notify_sources_of_drops_say_how_these_react() {
             .map(|link| link.impairments.notices)
             .collect::<Vec<_>>()
     };
-    let path = "links.sender-receiver.mred.react=retransmit + reduce";
+    let path = "links.sender-receiver.mred.reaction=retransmit + reduce";
     assert_eq!(reactions(&[]), [None]);
     assert_eq!(
         reactions(&["network.mred.notify=on"]),
         [Some(React::Retransmit)]
     );
     assert_eq!(
-        reactions(&["network.mred.reading=letter"]),
+        reactions(&["network.mred.interpretation=letter"]),
         [Some(React::RetransmitAndReduce)],
         "the paper's text has it"
     );
@@ -77,7 +77,7 @@ fn the_hash_covers_every_parameter() {
     for other in [
         "network.red.weight=0.01",
         "network.red.ecn=on",
-        "network.red.victim=front",
+        "network.red.drop_position=front",
         "network.buffer=35 packets",
         "network.queue=ared",
     ] {
@@ -87,7 +87,7 @@ fn the_hash_covers_every_parameter() {
 }
 
 #[test]
-fn queues_that_cannot_be_are_refused_by_name() {
+fn queues_that_cannot_be_are_rejected_by_name() {
     for (sets, line) in [
         (
             emulated(&["network.queue=blue"]),
@@ -130,7 +130,7 @@ fn queues_that_cannot_be_are_refused_by_name() {
             "--set network.red.mim=5: network.red.mim = 5: unknown key; did you mean `network.red.min`?",
         ),
     ] {
-        let refusal = planned(SMALL, &sets).unwrap_err();
-        assert_eq!(format!("{refusal:#}"), line);
+        let rejection = planned(SMALL, &sets).unwrap_err();
+        assert_eq!(format!("{rejection:#}"), line);
     }
 }

@@ -106,7 +106,7 @@ fn a_report_names_questions_metrics_factors_and_levels_that_exist() {
         ),
     ] {
         let text = reported(&format!("[report]\n{report}\n"));
-        check_refused(&text, &[], &format!("experiments/x.toml:14: {line}"));
+        check_rejected(&text, &[], &format!("experiments/x.toml:14: {line}"));
     }
 }
 
@@ -159,7 +159,7 @@ fn figures_to_redraw_are_read_and_written_into_the_plan() {
 }
 
 #[test]
-fn a_figure_that_cannot_be_drawn_is_refused() {
+fn a_figure_that_cannot_be_drawn_is_rejected() {
     for (figure, why) in [
         ("title = \"x\"", "over_time"),
         (
@@ -257,7 +257,7 @@ fn a_row_names_a_title_a_metric_and_levels_that_exist() {
         ),
     ] {
         let text = reported(&format!("[report]\n[[report.row]]\n{row}\n"));
-        check_refused(&text, &[], &format!("experiments/x.toml:{at}: {why}"));
+        check_rejected(&text, &[], &format!("experiments/x.toml:{at}: {why}"));
     }
     let text = reported("[report]\nnext = [\"a\\nb\"]\n");
     let error = planned(&text, &[]).unwrap_err();

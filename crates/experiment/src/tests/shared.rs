@@ -14,8 +14,8 @@ fn emulated(sets: &[&str]) -> Plan {
 }
 
 #[track_caller]
-fn refused(sets: &[&str], line: &str) {
-    check_refused(SMALL, &[&EMULATED[..], sets].concat(), line);
+fn rejected(sets: &[&str], line: &str) {
+    check_rejected(SMALL, &[&EMULATED[..], sets].concat(), line);
 }
 
 #[test]
@@ -30,14 +30,14 @@ fn cross_traffic_has_its_defaults_and_is_on_its_link_alone() {
             rate: Rate::from_bits_per_second(30_000_000).unwrap(),
             packet: Bytes::new(9000),
             gaps: Gaps::Exponential,
-            heading: Heading::With,
+            heading: Heading::Forward,
         })
     );
     let plan = emulated(&[
         "links.sender-router.cross.load=120mbit",
         "links.sender-router.cross.size=200B",
-        "links.sender-router.cross.gaps=constant",
-        "links.sender-router.cross.way=both",
+        "links.sender-router.cross.interarrival=constant",
+        "links.sender-router.cross.direction=both",
         "links.sender-router.record=true",
     ]);
     check_round_trip(&plan);
@@ -69,12 +69,12 @@ fn load_can_be_swept_and_no_load_is_no_cross_traffic() {
 }
 
 #[test]
-fn what_cannot_share_a_link_is_refused_by_name() {
+fn what_cannot_share_a_link_is_rejected_by_name() {
     let load = "links.sender-router.cross.load=30%";
     for kind in ["kernel", "mixed"] {
         let network = format!("network.link={kind}");
         let sets = ["network.shape=routed", &network];
-        check_refused(
+        check_rejected(
             SMALL,
             &[&sets[..], &[load]].concat(),
             &format!(
@@ -82,7 +82,7 @@ fn what_cannot_share_a_link_is_refused_by_name() {
             ),
         );
         let record = "links.sender-router.record=on";
-        check_refused(
+        check_rejected(
             SMALL,
             &[&sets[..], &[record]].concat(),
             &format!(
@@ -90,19 +90,19 @@ fn what_cannot_share_a_link_is_refused_by_name() {
             ),
         );
     }
-    refused(
+    rejected(
         &["links.sender-router.cross.size=200B"],
         "--set links.sender-router.cross.size=200B: links.sender-router.cross.size = \"200B\": there is no cross traffic without `load`; write for instance cross.load = \"30%\"",
     );
-    refused(
+    rejected(
         &[load, "links.sender-router.cross.size=9001B", "mtu=9000"],
         "--set links.sender-router.cross.size=9001B: links.sender-router.cross.size = \"9001B\": an IP packet with a datagram has 48 to 9000 bytes on this link; write a size between",
     );
-    refused(
+    rejected(
         &[load, "rate=none"],
         "--set links.sender-router.cross.load=30%: links.sender-router.cross.load = \"30%\": the link has no rate of which this could be a share; write for instance \"100mbit\"",
     );
-    refused(
+    rejected(
         &[
             "links.sender-router.cross.load=10gbit",
             "links.sender-router.cross.size=1000B",
@@ -116,14 +116,14 @@ fn what_cannot_share_a_link_is_refused_by_name() {
         } else {
             &format!("\"{bad}\"")
         };
-        refused(
+        rejected(
             &[&set],
             &format!(
                 "--set {set}: links.sender-router.cross.load = {written}: write a share of the link's rate, for instance \"30%\", or a rate, for instance \"30mbit\", or none, light, moderate or heavy"
             ),
         );
     }
-    refused(
+    rejected(
         &[load, "links.sender-router.cross.laod=1%"],
         "--set links.sender-router.cross.laod=1%: links.sender-router.cross.laod = \"1%\": unknown key; did you mean `links.sender-router.cross.load`?",
     );
@@ -137,7 +137,7 @@ fn timing_error_is_forgiven_where_there_is_an_emulator() {
     let mixed = ["network.link=mixed", "network.timing_error=2ms"];
     assert_eq!(timing_error(&mixed), Some(Span::from_millis(2)));
     check_round_trip(&plan(SMALL, &mixed));
-    check_refused(
+    check_rejected(
         SMALL,
         &["network.timing_error=2ms"],
         "--set network.timing_error=2ms: network.timing_error = \"2ms\": no frame leaves the kernel's links late; leave it out, or write \"auto\"",
@@ -156,7 +156,7 @@ fn echoes_are_a_switch_with_a_third_position() {
         assert_eq!(transfer(&plan, 0).echo, echo);
         assert!(plan.text.contains(&format!("echo = \"{canonical}\"")));
     }
-    check_refused(
+    check_rejected(
         SMALL,
         &["traffic.echo=half"],
         "--set traffic.echo=half: traffic.echo = \"half\": write \"on\", \"off\" or \"whole\"",

@@ -1,6 +1,6 @@
-//! Keys that the backend `sim` reads, and those that it refuses.
+//! Keys that the backend `sim` reads, and those that it rejects.
 
-use meter::departures::Law;
+use meter::departures::Distribution;
 
 use super::*;
 use crate::shipped;
@@ -53,7 +53,7 @@ pub(super) fn check_round_trip_in_sim(plan: &Plan) {
 }
 
 #[track_caller]
-pub(super) fn refused(text: &str, sets: &[&str], line: &str) {
+pub(super) fn rejected(text: &str, sets: &[&str], line: &str) {
     let error = on_sim(text, sets).expect_err(line);
     assert_eq!(format!("{error:#}"), line);
 }
@@ -114,8 +114,8 @@ fn a_medium_says_what_is_not_written() {
     assert!((metres - 10_000.0).abs() < 1e-3, "{metres}");
 }
 
-/// The laws of the gaps and payloads of datagrams.
-fn schedule(flow: &Flow) -> (&Law, &Law) {
+/// The distributions of the gaps and payloads of datagrams.
+fn schedule(flow: &Flow) -> (&Distribution, &Distribution) {
     match &flow.sends {
         Sends::Datagrams { gaps, payloads, .. } => (gaps, payloads),
         Sends::Messages { .. } | Sends::Bytes { .. } => panic!("datagrams"),
@@ -141,7 +141,7 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
             .replace("load", &format!("{key} = \"{value}\"\nload"))
     };
     let plan = sim(
-        &seen("message_seen", "40 1500 1500B"),
+        &seen("message_samples", "40 1500 1500B"),
         &["links.a-r.rate=100mbit"],
     );
     let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
@@ -149,40 +149,40 @@ fn what_was_seen_is_drawn_from_with_its_own_mean() {
     };
     assert_eq!(
         *schedule(&flows.flows[0]).1,
-        Law::Empirical(vec![40.0, 1500.0, 1500.0].into())
+        Distribution::Empirical(vec![40.0, 1500.0, 1500.0].into())
     );
     // The mean of 1013.3 bytes counts as 1014; with headers and framing.
     let gap = 1100.0 * 8.0 / 50e6 * 1e12;
     assert!((schedule(&flows.flows[0]).0.mean() / gap - 1.0).abs() < 1e-12);
 
-    let gaps = seen("gap_seen", "1ms 1ms 4ms").replace("load = \"50%\"\n", "");
+    let gaps = seen("gap_samples", "1ms 1ms 4ms").replace("load = \"50%\"\n", "");
     let plan = sim(&gaps, &[]);
     let Traffic::Flows(flows) = &setting(&plan, 0).traffic else {
         panic!("flows");
     };
     assert_eq!(schedule(&flows.flows[0]).0.mean(), 2e9);
-    refused(
-        &seen("gap_seen", "1ms"),
+    rejected(
+        &seen("gap_samples", "1ms"),
         &[],
-        "experiments/x.toml:23: flows.f.load = \"50%\": gap_seen sets this as well; leave one of them out",
+        "experiments/x.toml:23: flows.f.load = \"50%\": gap_samples sets this as well; leave one of them out",
     );
-    refused(
-        &seen("message_seen", "40 0"),
+    rejected(
+        &seen("message_samples", "40 0"),
         &[],
-        "experiments/x.toml:22: flows.f.message_seen = \"40 0\": a datagram has 1 to 65527 bytes",
+        "experiments/x.toml:22: flows.f.message_samples = \"40 0\": a datagram has 1 to 65527 bytes",
     );
-    refused(
-        &seen("message_seen", ""),
+    rejected(
+        &seen("message_samples", ""),
         &[],
-        "experiments/x.toml:22: flows.f.message_seen = \"\": write what was seen, with spaces between",
+        "experiments/x.toml:22: flows.f.message_samples = \"\": write what was seen, with spaces between",
     );
 }
 
 #[test]
-fn what_the_simulator_cannot_do_is_refused_in_one_line() {
+fn what_the_simulator_cannot_do_is_rejected_in_one_line() {
     let udp = |sets: &[&str], line: &str| {
         let sets = [&["traffic.protocol=udp"], sets].concat();
-        refused(SMALL, &sets, line);
+        rejected(SMALL, &sets, line);
     };
     udp(
         &["network.rate=0bit"],
@@ -197,8 +197,8 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
         "--set network.buffer=1kB: network.buffer = \"1kB\": two frames of MTU 1500 with framing are 3076 bytes; write from 3076 to 4294967295",
     );
     udp(
-        &["traffic.preroll=1MB"],
-        "--set traffic.preroll=1MB: traffic.preroll = \"1MB\": the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
+        &["traffic.warmup=1MB"],
+        "--set traffic.warmup=1MB: traffic.warmup = \"1MB\": the simulator has no buckets to drain and no processors to meter; write \"auto\" or 0",
     );
     udp(
         &["traffic.send_buffer=1MB"],
@@ -223,10 +223,10 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
 }
 
 #[test]
-fn networks_that_cannot_be_are_refused_with_their_line() {
+fn networks_that_cannot_be_are_rejected_with_their_line() {
     let graph = |old: &str, new: &str, line: &str| {
         assert!(GRAPH.contains(old), "{old}");
-        refused(&GRAPH.replacen(old, new, 1), &[], line);
+        rejected(&GRAPH.replacen(old, new, 1), &[], line);
     };
     graph(
         "ends = [\"a\", \"r\"]",
@@ -271,7 +271,7 @@ fn networks_that_cannot_be_are_refused_with_their_line() {
 }
 
 #[test]
-fn netns_refuses_by_name_what_only_the_simulator_does() {
+fn netns_rejects_by_name_what_only_the_simulator_does() {
     for (set, line) in [
         (
             "network.shape=explicit",
@@ -294,10 +294,10 @@ fn netns_refuses_by_name_what_only_the_simulator_does() {
             "--set network.medium=cat5e: network.delay = \"570ns\": `delay` needs link = \"emulated\"",
         ),
     ] {
-        check_refused(SMALL, &[set], line);
+        check_rejected(SMALL, &[set], line);
     }
     let flows = format!("{SMALL}[flows.f]\nload = \"1%\"\n");
-    check_refused(
+    check_rejected(
         &flows,
         &[],
         "experiments/x.toml:12: flows = { f = { load = \"1%\" } }: only traffic of kind = \"flows\" has this table; remove it",
@@ -316,14 +316,14 @@ fn hosts_that_cost_time_limit_a_transfer_over_links_without_a_rate_and_others_do
     let costly = sim(SMALL, &["network.rate=none", "host.send_per_packet=2us"]);
     assert!(costly.cells.iter().all(|cell| cell.setting.is_ok()));
     let both = sim(SMALL, &["network.rate=1gbit,none"]);
-    let fates = both.cells.iter().map(|cell| cell.setting.is_ok());
-    assert_eq!(fates.collect::<Vec<_>>(), [true, false, true, false]);
+    let outcomes = both.cells.iter().map(|cell| cell.setting.is_ok());
+    assert_eq!(outcomes.collect::<Vec<_>>(), [true, false, true, false]);
     let why = both.cells[1].setting.as_ref().unwrap_err();
     assert!(
         why.starts_with("not simulated: ") && why.contains("host=fit:DIR"),
         "{why}"
     );
-    refused(
+    rejected(
         SMALL,
         &["network.rate=none"],
         "experiments/x.toml:1: network.rate is missing; write for instance rate = \"1gbit\", or what hosts cost: nothing else paces a simulated transfer",

@@ -18,16 +18,16 @@ rate = \"network.rate\"
 [[unstated]]
 name = \"tcp\"
 values = [\"reno\", \"newreno\", \"sack1\"]
-because = \"the paper names none\"
+reason = \"the paper names none\"
 [[unstated]]
 name = \"ends\"
 values = [\"slow\", \"fast\"]
-because = \"the paper does not say how fast they are\"
+reason = \"the paper does not say how fast they are\"
 [[unstated]]
 name = \"network.delay\"
 values = [\"5ms\"]
 range = { from = \"1ms\", to = \"100ms\", steps = 3, scale = \"log\" }
-because = \"somewhere in one country\"
+reason = \"somewhere in one country\"
 ";
 
 fn plan_of(experiment: Experiment) -> Plan {
@@ -141,10 +141,10 @@ fn a_setting_of_one_backend_is_searched_there_alone() {
 }
 
 #[test]
-fn a_value_that_another_table_would_hide_is_refused() {
+fn a_value_that_another_table_would_hide_is_rejected() {
     let hidden = format!("{FILE}[on.sim.network]\ndelay = \"9ms\"\n");
-    let refused = parsed(&hidden).plan(Backend::Sim, |_| Ok(())).unwrap_err();
-    let words = format!("{refused:#}");
+    let rejected = parsed(&hidden).plan(Backend::Sim, |_| Ok(())).unwrap_err();
+    let words = format!("{rejected:#}");
     assert!(words.contains("[on.sim] has it as well"), "{words}");
     let elsewhere = hidden.replace("on.sim.", "on.netns.");
     assert_eq!(plan_of(parsed(&elsewhere)).unstated.len(), 3);
@@ -179,7 +179,7 @@ fn what_is_set_is_stated_and_a_plan_reads_back_as_it_was_run() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused_by_line() {
+fn what_cannot_be_searched_is_rejected_by_line() {
     for (old, new, words) in [
         ("name = \"tcp\"", "name = \"tpc\"", "did you mean `tcp`"),
         ("\"slow\", \"fast\"]", "\"slow\", \"quick\"]", "slow"),
@@ -192,9 +192,9 @@ fn what_cannot_be_searched_is_refused_by_line() {
             "swept",
         ),
         (
-            "because = \"somewhere in one country\"",
+            "reason = \"somewhere in one country\"",
             "",
-            "because is missing",
+            "reason is missing",
         ),
         ("to = \"100ms\"", "to = \"1s\"", "same unit"),
         ("from = \"1ms\"", "from = \"0ms\"", "above 0"),

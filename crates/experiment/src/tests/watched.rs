@@ -1,6 +1,6 @@
 //! Recordings of single packets.
 
-use super::simulated::{refused, sim};
+use super::simulated::{rejected, sim};
 use super::*;
 use crate::shipped;
 
@@ -35,13 +35,13 @@ fn what_is_watched_is_planned_and_changes_the_hash_only_where_it_is_on() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_refused_by_name() {
-    refused(
+fn what_cannot_be_watched_is_rejected_by_name() {
+    rejected(
         queues(),
         &["links.bottleneck.watch.interval=5ms"],
         "--set links.bottleneck.watch.interval=5ms: links.bottleneck.watch.interval = \"5ms\": only what waits is looked at in intervals; write watch.queue = on too",
     );
-    refused(
+    rejected(
         queues(),
         &[
             "links.bottleneck.watch.queue=on",

@@ -23,14 +23,14 @@ fn a_planted_link_is_never_written_through() {
     let (base, folder, victim) = planted();
     symlink(&victim, folder.path().join("link")).unwrap();
     symlink(base.path(), folder.path().join("elsewhere")).unwrap();
-    let refused = folder.append("link").unwrap_err().to_string();
-    assert!(refused.contains("link is a symbolic link"), "{refused}");
+    let rejected = folder.append("link").unwrap_err().to_string();
+    assert!(rejected.contains("link is a symbolic link"), "{rejected}");
     assert!(folder.create_new("link").is_err());
     assert!(folder.read("link", 100).is_err());
-    let refused = folder.folder("elsewhere").unwrap_err().to_string();
+    let rejected = folder.folder("elsewhere").unwrap_err().to_string();
     assert!(
-        refused.contains("elsewhere is a symbolic link"),
-        "{refused}"
+        rejected.contains("elsewhere is a symbolic link"),
+        "{rejected}"
     );
     // The link itself is replaced.
     folder.replace("link", put("new")).unwrap();
@@ -58,31 +58,31 @@ fn links_at_the_names_of_temporary_files_are_passed_over() {
 fn a_file_with_a_second_name_is_not_appended_to() {
     let (_base, folder, victim) = planted();
     fs::hard_link(&victim, folder.path().join("journal")).unwrap();
-    let refused = folder.append("journal").unwrap_err().to_string();
-    assert!(refused.contains("hard links"), "{refused}");
+    let rejected = folder.append("journal").unwrap_err().to_string();
+    assert!(rejected.contains("hard links"), "{rejected}");
     folder.replace("journal", put("new")).unwrap();
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
 }
 
 #[test]
-fn a_pipe_is_refused_at_once() {
+fn a_pipe_is_rejected_at_once() {
     let (_base, folder, _) = planted();
     nix::unistd::mkfifo(&folder.path().join("pipe"), Mode::S_IRWXU).unwrap();
-    for refused in [
+    for rejected in [
         folder.append("pipe").map(drop),
         folder.open_file("pipe").map(drop),
     ] {
-        let refused = refused.unwrap_err().to_string();
+        let rejected = rejected.unwrap_err().to_string();
         assert!(
-            refused.contains("pipe is not an ordinary file"),
-            "{refused}"
+            rejected.contains("pipe is not an ordinary file"),
+            "{rejected}"
         );
     }
     assert!(folder.replace("pipe", put("new")).is_err());
 }
 
 #[test]
-fn names_that_lead_out_are_refused() {
+fn names_that_lead_out_are_rejected() {
     let (_base, folder, victim) = planted();
     for name in ["../victim", "..", ".", "", "a/b", "a\0b"] {
         assert!(folder.append(name).is_err(), "{name:?}");

@@ -79,7 +79,7 @@ impl Handle {
     /// Opens a folder in this one; a link is not followed.
     pub(crate) fn folder(&self, name: &str) -> io::Result<Self> {
         let folder = openat(&self.0, name, FOLDER | OFlag::O_NOFOLLOW, Mode::empty());
-        Ok(Self(folder.map_err(|error| refused(error, name))?.into()))
+        Ok(Self(folder.map_err(|error| rejected(error, name))?.into()))
     }
 
     pub(crate) fn create_folder(&self, name: &str) -> io::Result<()> {
@@ -100,7 +100,7 @@ impl Handle {
         match openat(&self.0, name, flags, mode) {
             // A pipe or a socket without a reader.
             Err(Errno::ENXIO) => Err(not_ordinary(name)),
-            Err(error) => Err(refused(error, name)),
+            Err(error) => Err(rejected(error, name)),
             Ok(file) => {
                 let file = File::from(file);
                 match file.metadata()?.is_file() {
@@ -153,7 +153,7 @@ impl Handle {
 }
 
 /// The error of opening `name`.
-fn refused(error: Errno, name: &str) -> io::Error {
+fn rejected(error: Errno, name: &str) -> io::Error {
     match error {
         // Of a folder, a link is ENOTDIR [open(2)].
         Errno::ELOOP | Errno::ENOTDIR | Errno::EMLINK => not_followed(name),
@@ -212,15 +212,15 @@ pub(crate) fn open_device(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Refuses the file of a secret that others than the user of this process and root can open.
-pub(crate) fn refuse_shared(path: &Path, found: &Metadata) -> io::Result<()> {
+/// Rejects the file of a secret that others than the user of this process and root can open.
+pub(crate) fn reject_shared(path: &Path, found: &Metadata) -> io::Result<()> {
     let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
-    refuse_shared_with(path, found, geteuid().as_raw(), credentials.as_deref())
+    reject_shared_with(path, found, geteuid().as_raw(), credentials.as_deref())
 }
 
-/// Refuses the file of a secret that others than `user` and root can open; `credentials` is
+/// Rejects the file of a secret that others than `user` and root can open; `credentials` is
 /// the folder of a service manager.
-fn refuse_shared_with(
+fn reject_shared_with(
     path: &Path,
     found: &Metadata,
     user: u32,

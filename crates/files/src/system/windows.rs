@@ -1,4 +1,4 @@
-//! Windows: no calls relative to an open folder. A link is opened as such and refused; between
+//! Windows: no calls relative to an open folder. A link is opened as such and rejected; between
 //! two calls somebody may still put another folder in the place of one.
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -144,7 +144,7 @@ pub(crate) fn open_device(path: &Path) -> io::Result<File> {
 }
 
 /// Access lists decide who may open a file, and are not read.
-pub(crate) const fn refuse_shared(_: &Path, _: &Metadata) -> io::Result<()> {
+pub(crate) const fn reject_shared(_: &Path, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 

@@ -26,17 +26,17 @@ pub(super) fn path(inside: &Section) -> Result<(InsidePath, bool)> {
     if sending.is_some() && interfaces.is_empty() {
         let path = inside.text("datapath")?.unwrap_or_default();
         let problem = format!("{path} needs `interfaces`, for instance [\"eth1\"]");
-        return Err(inside.refuse("datapath", problem));
+        return Err(inside.reject("datapath", problem));
     }
     if sending.is_none() && !interfaces.is_empty() {
-        return Err(inside.refuse(
+        return Err(inside.reject(
             "interfaces",
             "with datapath = \"tun\" the kernel routes packets from all interfaces; leave it out",
         ));
     }
     let name = inside.text("name")?.unwrap_or("jumbo0").to_owned();
     if name.is_empty() || name.len() > 15 || name.contains(['/', ' ', ':', '%']) {
-        return Err(inside.refuse(
+        return Err(inside.reject(
             "name",
             "a name has 1 to 15 letters and digits, for instance jumbo0",
         ));

@@ -40,9 +40,12 @@ impl Key {
 
 /// The tables in order, each with its purpose.
 pub(super) const TABLES: [(&str, &str); 7] = [
-    ("inside", "The hosts whose packets are gathered."),
+    ("inside", "The hosts whose packets are aggregated."),
     ("core", "The network between the gateways."),
-    ("gather", "When a bundle goes, and how packets leave it."),
+    (
+        "aggregation",
+        "When a bundle goes, and how packets leave it.",
+    ),
     (
         "uplink",
         "A rate and a queue toward the core; without this table, what is due goes at once.",
@@ -109,37 +112,37 @@ pub(super) const KEYS: &[Key] = &[
         "how often the path MTU to each peer is confirmed by a probe, which the peer answers, for instance 10s; larger sizes are searched for after ten times as long. With a secret it is 10s unless configured, and what routers report does not count; off: it counts",
     ),
     key(
-        "gather",
+        "aggregation",
         "trigger",
         "\"timer\"",
         "when a bundle that is not full goes: `timer` (`max_wait` after its first packet), `busy` (as soon as the uplink can take it) or `full`",
     ),
     key(
-        "gather",
+        "aggregation",
         "max_wait",
         "\"1ms\"",
         "the longest time that a packet waits for others in its bundle, for timer and busy",
     ),
     key(
-        "gather",
+        "aggregation",
         "share",
         "1.0",
         "share of the packets that find no open bundle and open one; the others travel alone",
     ),
     key(
-        "gather",
+        "aggregation",
         "unit",
         "\"1us\"",
         "unit of the waiting times in bundles: 1us or 10us",
     ),
     key(
-        "gather",
+        "aggregation",
         "alone",
         "\"bundled\"",
         "a packet without company travels in a bundle of its own (`bundled`) or unchanged (`plain`: the core routes the networks inside)",
     ),
     key(
-        "gather",
+        "aggregation",
         "shaping",
         "true",
         "whether packets leave with the gaps that they had at the ingress",
@@ -149,7 +152,7 @@ pub(super) const KEYS: &[Key] = &[
         "uplink",
         "queue",
         "\"droptail\"",
-        "queueing discipline, for instance mred,over=arriving,min=5,max=15",
+        "queueing discipline, for instance mred,candidates=arriving,min=5,max=15",
     ),
     key(
         "uplink",

@@ -14,7 +14,7 @@ use wire::protocol::ip::Addresses;
 
 use super::mtu_of;
 use super::sections::Sections;
-use crate::machine::{Carriage, Peer, Sealing};
+use crate::machine::{Encapsulation, Peer, Sealing};
 
 /// The peers as they were read.
 #[derive(Default)]
@@ -40,21 +40,21 @@ impl Peers {
         let like = "an IP address, for instance 192.0.2.2";
         let needed = |key| -> Result<IpAddr> {
             let address = section.parsed(key, like)?;
-            address.ok_or_else(|| section.refuse(key, format!("write {like}")))
+            address.ok_or_else(|| section.reject(key, format!("write {like}")))
         };
         let (there, here) = (needed("address")?, needed("local")?);
         let addresses = match (here, there) {
             (IpAddr::V4(here), IpAddr::V4(there)) => Addresses::V4([here, there]),
             (IpAddr::V6(here), IpAddr::V6(there)) => Addresses::V6([here, there]),
             _ => {
-                return Err(section.refuse(
+                return Err(section.reject(
                     "local",
                     "its version of IP is not that of the peer's address; write two of one version",
                 ));
             }
         };
         if here == there {
-            return Err(section.refuse(
+            return Err(section.reject(
                 "local",
                 "it is the address of the peer; write the address of this gateway",
             ));
@@ -68,21 +68,21 @@ impl Peers {
             section.parsed("label_to", "a label")?,
             section.parsed("label_from", "a label")?,
         ];
-        let carriage = match (kind, labels) {
-            (2, [Some(to), Some(from)]) => Carriage::Label { to, from },
+        let encapsulation = match (kind, labels) {
+            (2, [Some(to), Some(from)]) => Encapsulation::Label { to, from },
             (2, _) => {
-                return Err(section.refuse(
+                return Err(section.reject(
                     "label_to",
                     "mpls needs two labels; write label_to and label_from",
                 ));
             }
-            (_, [None, None]) if kind == 1 => Carriage::Ip { addresses },
-            (_, [None, None]) => Carriage::Udp {
+            (_, [None, None]) if kind == 1 => Encapsulation::Ip { addresses },
+            (_, [None, None]) => Encapsulation::Udp {
                 addresses,
                 port: PORT,
             },
             _ => {
-                return Err(section.refuse(
+                return Err(section.reject(
                     "label_to",
                     "labels need core.encapsulation = \"mpls\"; write it, or leave them out",
                 ));
@@ -90,7 +90,7 @@ impl Peers {
         };
         let secret = section.read_by("secret_file", |path| read_secret(Path::new(path)))?;
         self.peers.push(Peer {
-            carriage,
+            encapsulation,
             mtu: mtu_of(section, "mtu", 9_000)?,
             dscp: section.read_by("dscp", dscp::parse)?,
             sealing: secret.map(Sealing::new),
@@ -100,11 +100,11 @@ impl Peers {
             .unwrap_or(0);
         for text in section.texts("prefixes") {
             let row = prefix(text, next_as, number).ok_or_else(|| {
-                section.refuse("prefixes", format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
+                section.reject("prefixes", format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
             })?;
             if let Some(egress) = self.egresses.insert((row.network, row.length), number) {
                 let other = self.names.get(egress).map_or(name, String::as_str);
-                return Err(section.refuse(
+                return Err(section.reject(
                     "prefixes",
                     format!("`{text}` is also behind {other}; a network has one egress"),
                 ));
@@ -121,8 +121,8 @@ impl Peers {
         Ok(())
     }
 
-    /// Refuses prefixes through which bundles themselves would be gathered.
-    pub(super) fn refuse_loops(&self, sections: &Sections) -> Result<()> {
+    /// Rejects prefixes through which bundles themselves would be aggregated.
+    pub(super) fn reject_loops(&self, sections: &Sections) -> Result<()> {
         for (hop, _) in &self.next_hops {
             let longest = if hop.is_ipv4() { 32 } else { 128 };
             // A look-up for each length, as there may be many prefixes and peers.
@@ -135,10 +135,10 @@ impl Peers {
                 continue;
             };
             let why = format!(
-                "{network}/{length} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)"
+                "{network}/{length} covers the peer {hop}, so that bundles to it would be aggregated again; name the interface toward the core (core.interface)"
             );
             match sections.peers.get(egress) {
-                Some((_, section)) => return Err(section.refuse("prefixes", why)),
+                Some((_, section)) => return Err(section.reject("prefixes", why)),
                 None => bail!("{why}"),
             }
         }

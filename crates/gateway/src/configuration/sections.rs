@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use keyfile::{Origin, Section, Value, fault, fault_at, meant, parse, refusal};
+use keyfile::{Origin, Section, Value, fault, fault_at, meant, parse, rejection};
 
 use super::keys::{TABLES, of_table};
 
@@ -43,7 +43,7 @@ impl Sections {
             }
             let Value::Table(peers) = &node.value else {
                 let why = "write a table for each, for instance [peers.west]";
-                return Err(refusal(&node.origin, name, &node.value, why));
+                return Err(rejection(&node.origin, name, &node.value, why));
             };
             for (peer, node) in peers.iter() {
                 let section = Section::read(&format!("peers.{peer}"), node, &known)?;

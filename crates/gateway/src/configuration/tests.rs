@@ -128,16 +128,16 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "g.toml:2: inside.datapath = afxdp: write one of tun, packet, xdp, auto",
         ),
         (
-            "[gather]\nmax_wait = \"0s\"\n@",
-            "g.toml:2: gather.max_wait = 0s: write a time above 0",
+            "[aggregation]\nmax_wait = \"0s\"\n@",
+            "g.toml:2: aggregation.max_wait = 0s: write a time above 0",
         ),
         (
-            "[gather]\nshare = 2\n@",
-            "g.toml:2: gather.share = 2: write a number above 0",
+            "[aggregation]\nshare = 2\n@",
+            "g.toml:2: aggregation.share = 2: write a number above 0",
         ),
         (
-            "[gather]\ntrigger = \"now\"\n@",
-            "g.toml:2: gather.trigger = now: write one of timer, busy, full",
+            "[aggregation]\ntrigger = \"now\"\n@",
+            "g.toml:2: aggregation.trigger = now: write one of timer, busy, full",
         ),
         (
             "[uplink]\nqueue = \"reed\"\nrate = \"1mbit\"\n@",
@@ -198,12 +198,12 @@ fn a_secret_is_read_from_a_file_of_its_owner_alone() {
     let secret = Secret::new(b"between two".to_vec());
     assert!(sealing.unwrap().secret == secret);
     assert!(!format!("{gateway:?}").contains("between"));
-    let refusal = |text: &str| read(text).unwrap_err().to_string();
-    let plain = refusal(&format!("[gather]\nalone = \"plain\"\n{text}"));
+    let rejection = |text: &str| read(text).unwrap_err().to_string();
+    let plain = rejection(&format!("[aggregation]\nalone = \"plain\"\n{text}"));
     assert!(plain.contains("has a secret"), "{plain}");
     let file = std::fs::File::open(folder.path().join("key")).unwrap();
     file.set_permissions(Permissions::from_mode(0o640)).unwrap();
-    let open = refusal(&text);
+    let open = rejection(&text);
     assert!(
         open.starts_with("g.toml:4: peers.west.secret_file = "),
         "{open}"
@@ -211,8 +211,11 @@ fn a_secret_is_read_from_a_file_of_its_owner_alone() {
     assert!(open.contains("type: chmod 600"), "{open}");
     let short = text.replace("key\"", "short\"");
     files::create_private(&folder.path().join("short")).unwrap();
-    assert!(refusal(&short).contains("--create-secret-file"), "{short}");
-    let absent = refusal(&text.replace("key\"", "absent\""));
+    assert!(
+        rejection(&short).contains("--create-secret-file"),
+        "{short}"
+    );
+    let absent = rejection(&text.replace("key\"", "absent\""));
     assert!(absent.contains("No such file"), "{absent}");
 }
 
@@ -241,7 +244,7 @@ fn a_secret_has_probes_find_the_path_mtu_and_metrics_are_for_this_host() {
 }
 
 #[test]
-fn a_network_that_covers_a_peer_is_refused_whoever_has_it() {
+fn a_network_that_covers_a_peer_is_rejected_whoever_has_it() {
     for (network, covers) in [
         ("192.0.0.0/9", true),
         ("0.0.0.0/0", true),
@@ -313,7 +316,7 @@ fn options_are_a_configuration_with_one_peer() {
     };
     let gateway = read_options(&options).unwrap();
     assert_eq!(gateway.configuration.table.rows.len(), 2);
-    let refused = |options: &[(&'static str, &str)]| {
+    let rejected = |options: &[(&'static str, &str)]| {
         let options = options.iter().map(|(key, value)| {
             let option = if *key == "address" { "peer" } else { key };
             ("peers", *key, option, values(&[value]))
@@ -321,13 +324,13 @@ fn options_are_a_configuration_with_one_peer() {
         let values = options.collect();
         read_options(&Simple { values }).unwrap_err().to_string()
     };
-    let error = refused(&[("address", "host"), ("local", "192.0.2.1")]);
+    let error = rejected(&[("address", "host"), ("local", "192.0.2.1")]);
     assert!(
         error.starts_with("--peer host: write an IP address"),
         "{error}"
     );
     assert_eq!(
-        refused(&[("address", "198.51.100.7"), ("prefixes", "10.3.0.0/16")]),
+        rejected(&[("address", "198.51.100.7"), ("prefixes", "10.3.0.0/16")]),
         "--peer 198.51.100.7: add the address of this gateway that the peer knows: --local ADDRESS"
     );
 }
@@ -347,7 +350,7 @@ mod fuzz {
         };
         let peers: String = (0..3).map(peer).collect();
         format!(
-            "[inside]\nmtu = 1500\n[core]\ninterface = \"eth0\"\nprobe = \"10s\"\n[gather]\nmax_wait = \"1ms\"\nshare = 0.5\n[uplink]\nrate = \"1gbit\"\nqueue = \"droptail\"\nbuffer = \"500kB\"\nseed = 7\n[follow]\ntable = 100\nprotocol = \"bird\"\n[operation]\nmetrics_listen = \"127.0.0.1:9778\"\nspin = \"50us\"\n{peers}"
+            "[inside]\nmtu = 1500\n[core]\ninterface = \"eth0\"\nprobe = \"10s\"\n[aggregation]\nmax_wait = \"1ms\"\nshare = 0.5\n[uplink]\nrate = \"1gbit\"\nqueue = \"droptail\"\nbuffer = \"500kB\"\nseed = 7\n[follow]\ntable = 100\nprotocol = \"bird\"\n[operation]\nmetrics_listen = \"127.0.0.1:9778\"\nspin = \"50us\"\n{peers}"
         )
     }
 
@@ -409,7 +412,7 @@ mod fuzz {
 
     proptest! {
         #[test]
-        fn an_altered_configuration_is_refused_in_one_line_or_can_be_worked_with(
+        fn an_altered_configuration_is_rejected_in_one_line_or_can_be_worked_with(
             changes in changes(),
         ) {
             let text = valid();

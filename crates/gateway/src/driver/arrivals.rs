@@ -1,13 +1,13 @@
-//! When packets came: a gateway that sleeps while packets gather learns it from the kernel.
+//! When packets came: a gateway that sleeps while packets aggregate learns it from the kernel.
 
 use units::Time;
 
 use os::kernel_clock::Mapping;
 
-/// Instants of arrivals from inside, which never decrease.
+/// Times of arrivals from inside, which never decrease.
 ///
 /// The kernel stamps frames by the time of day. A stamp counts only between the latest
-/// instant that was given and the present, so that a step of that clock moves a packet by
+/// time that was given and the present, so that a step of that clock moves a packet by
 /// less than the time since the gateway looked before.
 pub(super) struct Arrivals {
     mapping: Mapping,
@@ -30,13 +30,13 @@ impl Arrivals {
         self.now = now;
     }
 
-    /// The instant at which a frame with the kernel's `stamp` came.
+    /// The time at which a frame with the kernel's `stamp` came.
     pub(super) fn instant(&mut self, stamp: u64) -> Time {
         let stamped = self.mapping.instant(stamp, self.now);
         self.at(stamped.unwrap_or(self.now))
     }
 
-    /// The instant of packets that nobody stamped: the present.
+    /// The time of packets that nobody stamped: the present.
     pub(super) fn unstamped(&mut self) -> Time {
         self.at(self.now)
     }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::machine::{Carriage, Settings};
+use crate::machine::{Encapsulation, Settings};
 use link::edge::Prefix;
 use units::{IpMtu, Span};
 
@@ -32,7 +32,7 @@ pub enum InsidePath {
         interfaces: Vec<String>,
         /// The name of a TUN interface to which the egress prefixes are routed: without a
         /// route the kernel would tell hosts that there is none, and packets of this host
-        /// would not be gathered.
+        /// would not be aggregated.
         name: String,
         mtu: IpMtu,
         /// The way of frames to the interfaces.
@@ -89,7 +89,7 @@ pub struct TableSource {
     /// Addresses of peers as next hops of these routes.
     pub next_hops: Vec<(IpAddr, usize)>,
     /// Whether routes that cover a next hop are left out, because bundles themselves would
-    /// be gathered.
+    /// be aggregated.
     pub leaves_out_loops: bool,
 }
 
@@ -140,9 +140,9 @@ impl Configuration {
         Ok(settings)
     }
 
-    /// The carriage of each peer.
-    pub(super) fn carriages(&self) -> Vec<Carriage> {
+    /// The encapsulation of each peer.
+    pub(super) fn encapsulations(&self) -> Vec<Encapsulation> {
         let peers = self.settings.peers.iter();
-        peers.map(|peer| peer.carriage).collect()
+        peers.map(|peer| peer.encapsulation).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use crate::machine::Carriage;
+use crate::machine::Encapsulation;
 use meter::departures::PathMtu;
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
@@ -61,7 +61,7 @@ enum Way {
     Labels,
 }
 
-/// One socket: all bundles to one local address in one carriage.
+/// One socket: all bundles to one local address in one encapsulation.
 struct CoreSocket {
     kind: Kind,
     socket: OwnedFd,
@@ -76,14 +76,14 @@ struct Kind {
 }
 
 impl CoreSockets {
-    /// Opens the sockets for peers with these carriages, bound to `interface` if one is
+    /// Opens the sockets for peers with these encapsulations, bound to `interface` if one is
     /// given. Labels need the `interface` and the next hop of each peer.
     /// Where `probes` find the path MTU, the sockets send whatever routers reported.
     ///
     /// # Errors
-    /// If the kernel refuses, or an address is not of this host.
+    /// If the kernel rejects, or an address is not of this host.
     pub(super) fn open(
-        carriages: &[Carriage],
+        encapsulations: &[Encapsulation],
         next_hops: &[Option<IpAddr>],
         interface: Option<&str>,
         probes: bool,
@@ -95,11 +95,11 @@ impl CoreSockets {
         let mut sockets: Vec<CoreSocket> = Vec::new();
         let mut peers = Vec::new();
         let mut labelled = false;
-        for carriage in carriages {
-            let (addresses, is_udp) = match carriage {
-                Carriage::Ip { addresses } => (addresses, false),
-                Carriage::Udp { addresses, .. } => (addresses, true),
-                Carriage::Label { .. } => {
+        for encapsulation in encapsulations {
+            let (addresses, is_udp) = match encapsulation {
+                Encapsulation::Ip { addresses } => (addresses, false),
+                Encapsulation::Udp { addresses, .. } => (addresses, true),
+                Encapsulation::Label { .. } => {
                     labelled = true;
                     peers.push(Way::Labels);
                     continue;
@@ -179,7 +179,7 @@ impl CoreSockets {
         Ok(more)
     }
 
-    /// Sends a packet to `peer`: the payload of the carriage for a socket, `bytes` as
+    /// Sends a packet to `peer`: the payload of the encapsulation for a socket, `bytes` as
     /// they are for labels.
     ///
     /// # Errors

@@ -32,7 +32,7 @@ pub(super) struct Delivery {
     indices: Vec<u32>,
     through_kernel: ThroughKernel,
     ways: Vec<Option<(IpAddr, Way, Time)>>,
-    /// Questions since an instant.
+    /// Questions since a time.
     asked: (u32, Time),
 }
 
@@ -77,7 +77,7 @@ impl Delivery {
         counts: &mut InsideCounts,
     ) -> Result<Option<Host>> {
         let Some(destination) = destination(packet) else {
-            counts.refused += 1;
+            counts.rejected += 1;
             return Ok(None);
         };
         match self.way(now, destination)? {
@@ -93,7 +93,7 @@ impl Delivery {
                 Ok(None)
             }
             Way::Astray => {
-                counts.refused += 1;
+                counts.rejected += 1;
                 Ok(None)
             }
         }

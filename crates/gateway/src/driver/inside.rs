@@ -11,7 +11,7 @@ use os::error::Result;
 use os::netlink::Route;
 use os::offload::Cutter;
 use os::pacing::Source;
-use os::port::{Port, Refused};
+use os::port::{Port, Rejected};
 use os::sys::packet::HEADER;
 use os::tun::Tun;
 use units::{IpMtu, IpVersion, Time};
@@ -31,12 +31,12 @@ pub struct InsideCounts {
     /// Packets sent.
     pub sent: u64,
     /// Fragments in place of packets that are larger than the link to their host takes; each
-    /// such packet counts as refused.
+    /// such packet counts as rejected.
     pub fragments: u64,
     /// Packets that the kernel did not take, because an interface was down, or their
     /// destination is on no inside interface; and those that are larger than the link to
     /// their host takes.
-    pub refused: u64,
+    pub rejected: u64,
     /// Packets that wait in a ring, because an interface is down or has no room.
     pub waiting: u64,
 }
@@ -55,7 +55,7 @@ impl InsideCounts {
     pub(super) const fn add(&mut self, is_sent: bool) {
         match is_sent {
             true => self.sent += 1,
-            false => self.refused += 1,
+            false => self.rejected += 1,
         }
     }
 }
@@ -70,7 +70,7 @@ pub(super) enum Inside {
 pub(super) struct TunPath {
     tun: Tun,
     through_kernel: ThroughKernel,
-    /// Errors that were sent or refused.
+    /// Errors that were sent or rejected.
     errors: InsideCounts,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Ports {
     cutter: Cutter,
     delivery: Delivery,
     counts: InsideCounts,
-    /// Whether what waits is counted as refused.
+    /// Whether what waits is counted as rejected.
     is_abandoned: bool,
 }
 
@@ -109,7 +109,7 @@ impl Inside {
     /// Opens the path. Returns its shortcomings, too, each as a line.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel rejects.
     pub(super) fn open(path: &InsidePath) -> Result<(Self, Vec<String>)> {
         let (interfaces, name, mtu, sending) = match path {
             InsidePath::Tun { name, mtu } => {
@@ -186,7 +186,7 @@ impl Inside {
         }
     }
 
-    /// Receives a batch of IP packets, each with the instant at which it came by
+    /// Receives a batch of IP packets, each with the time at which it came by
     /// `arrivals`. Returns whether there may be more.
     ///
     /// # Errors
@@ -238,7 +238,7 @@ impl Inside {
 
     /// Sends an IP packet; packet sockets keep it until [`Inside::flush`]. A packet that is
     /// larger than the link to its host takes is fragmented if it may be; otherwise it is
-    /// refused, and the MTU of the link returned. With a TUN interface that is for the kernel.
+    /// rejected, and the MTU of the link returned. With a TUN interface that is for the kernel.
     ///
     /// # Errors
     /// If an interface is gone.
@@ -261,7 +261,7 @@ impl Inside {
                     outlet.push(port, (link, kind), packet, counts)?;
                     return Ok(None);
                 }
-                counts.refused += 1;
+                counts.rejected += 1;
                 let Some(fragments) = fragments(packet, mtu) else {
                     return Ok(Some(mtu));
                 };
@@ -327,10 +327,10 @@ impl Inside {
         }
     }
 
-    /// Counts packets for which an interface has no room as refused: the gateway ends.
+    /// Counts packets for which an interface has no room as rejected: the gateway ends.
     pub(super) fn abandon(&mut self) {
         if let Self::Packet(ports) = self {
-            ports.counts.refused += ports.waiting();
+            ports.counts.rejected += ports.waiting();
             ports.is_abandoned = true;
         }
     }
@@ -349,7 +349,7 @@ impl Inside {
                     overrun: 0,
                     fragments: 0,
                     sent: counts.sent + path.errors.sent,
-                    refused: counts.refused + path.errors.refused,
+                    rejected: counts.rejected + path.errors.rejected,
                     waiting: 0,
                 })
             }
@@ -361,7 +361,7 @@ impl Inside {
                 for InsidePort { port, .. } in &mut ports.ports {
                     port.check_there()?;
                     port.count_overrun()?;
-                    let Refused { overrun, .. } = port.refused();
+                    let Rejected { overrun, .. } = port.rejected();
                     counts.overrun += overrun;
                 }
                 Ok(counts)

@@ -100,10 +100,10 @@ impl Labels {
         self.frame
             .extend_from_slice(&ether_type::MPLS.to_be_bytes());
         self.frame.extend_from_slice(bytes);
-        let before = self.port.refused().unsent;
+        let before = self.port.rejected().unsent;
         let frame = self.frame.as_slice();
         self.port.send_pieces(&[frame], |frame| [frame, &[]])?;
-        Ok(match self.port.refused().unsent == before {
+        Ok(match self.port.rejected().unsent == before {
             true => Sent::Yes,
             false => Sent::No,
         })
@@ -112,7 +112,7 @@ impl Labels {
     /// Frames that the kernel dropped for lack of room so far.
     pub(super) fn overrun(&mut self) -> Result<u64> {
         self.port.count_overrun()?;
-        self.overrun = self.port.refused().overrun;
+        self.overrun = self.port.rejected().overrun;
         Ok(self.overrun)
     }
 }

@@ -143,7 +143,7 @@ impl Outlet {
             Some(ring) if ring.socket.waiting() > 0 => {
                 self.flush(port, counts)?;
                 if self.waiting() > 0 {
-                    counts.refused += 1;
+                    counts.rejected += 1;
                     return Ok(());
                 }
                 self.push_frame(port, header, packet, counts)
@@ -172,7 +172,7 @@ impl Outlet {
             ring.count += 1;
         } else {
             // The interface is down, or its buffers have been full for long.
-            counts.refused += 1;
+            counts.rejected += 1;
         }
         match ring.count {
             TOGETHER => self.flush_ring(counts),
@@ -223,7 +223,7 @@ impl Outlet {
         };
         let taken = ring.socket.send();
         let taken = taken.during(|| format!("forwarding on {}", self.name))?;
-        counts.refused += taken.refused;
+        counts.rejected += taken.rejected;
         counts.sent += taken.sent;
         ring.count = 0;
         Ok(())
@@ -234,11 +234,11 @@ impl Outlet {
         if all.is_empty() {
             return Ok(());
         }
-        let before = port.refused().unsent;
+        let before = port.rejected().unsent;
         port.send_pieces(all, |bytes| [bytes.as_slice(), &[]])?;
-        let refused = port.refused().unsent - before;
-        counts.refused += refused;
-        counts.sent += all.len() as u64 - refused;
+        let rejected = port.rejected().unsent - before;
+        counts.rejected += rejected;
+        counts.sent += all.len() as u64 - rejected;
         self.count = 0;
         Ok(())
     }

@@ -217,7 +217,7 @@ impl Worker {
             for (network, hop) in &found.left_out {
                 if !self.left_out.contains_key(network) {
                     let (network, length) = network;
-                    self.problems.push(format!("the route to {network}/{length} is left out: it covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)"));
+                    self.problems.push(format!("the route to {network}/{length} is left out: it covers the peer {hop}, so that bundles to it would be aggregated again; name the interface toward the core (core.interface)"));
                 }
             }
             self.left_out = found.left_out;
@@ -250,7 +250,7 @@ fn is_ready(followed: &Followed, span: Span) -> bool {
 /// The rows that routes make.
 struct Found {
     rows: Vec<Prefix>,
-    /// The networks of routes through which bundles themselves would be gathered, each with
+    /// The networks of routes through which bundles themselves would be aggregated, each with
     /// the next hop that it covers.
     left_out: BTreeMap<Network, IpAddr>,
 }

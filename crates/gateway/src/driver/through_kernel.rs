@@ -27,7 +27,7 @@ impl ThroughKernel {
     /// Opens the sockets.
     ///
     /// # Errors
-    /// If the kernel refuses: it needs CAP_NET_RAW.
+    /// If the kernel rejects: it needs CAP_NET_RAW.
     pub(super) fn open() -> Result<Self> {
         let options = Options {
             // Room for what waits while the kernel looks for a host.

@@ -13,7 +13,7 @@ use os::pacing::{Round, Scheduling, Source, Stop};
 /// the work on several packets.
 pub(super) const GRAIN: Span = Span::from_micros(50);
 
-/// The longest time without a look at packets from inside that gather: the smallest ring
+/// The longest time without a look at packets from inside that aggregate: the smallest ring
 /// of an interface holds what comes meanwhile at a million packets a second.
 const REST: Span = Span::from_micros(250);
 
@@ -67,11 +67,11 @@ impl Gateway {
     /// company anyway; `None` if the next one may have to go at once.
     fn rest(&self, is_link_busy: bool) -> Option<Span> {
         let settings = &self.configuration.settings;
-        let gather = settings.gather?;
-        match gather.trigger {
+        let aggregate = settings.aggregate?;
+        match aggregate.trigger {
             // What comes meanwhile is stamped, and due only after its wait.
             Trigger::Timer(wait)
-                if !is_link_busy && gather.share >= 1.0 && self.inside.stamps() =>
+                if !is_link_busy && aggregate.share >= 1.0 && self.inside.stamps() =>
             {
                 Some(REST.min(wait))
             }

@@ -10,7 +10,7 @@ use wire::ip_packet::{IpPacket, set_hop_limit};
 use super::martian::is_martian;
 use super::packet::Inner;
 use super::settings::Origin;
-use super::{Cause, Gateway, Refusal, outer};
+use super::{Cause, Gateway, Rejection, outer};
 
 impl Gateway {
     /// Takes an IP packet from an inside network. Bytes behind the packet are ignored.
@@ -73,19 +73,19 @@ impl Gateway {
                 return self.receive_plain(now, bytes);
             }
             self.arrived(None, length);
-            return self.refuse(None, Refusal::UnknownSender);
+            return self.reject(None, Rejection::UnknownSender);
         };
         self.arrived(Some(peer), length);
         match Arrival::parse(bytes) {
             Ok(arrival) => {
-                let (bundle::Carriage::Ip { service, .. } | bundle::Carriage::Udp { service, .. }) =
-                    arrival.carriage
+                let (bundle::Encapsulation::Ip { service, .. }
+                | bundle::Encapsulation::Udp { service, .. }) = arrival.encapsulation
                 else {
-                    return self.refuse(Some(peer), Refusal::Malformed);
+                    return self.reject(Some(peer), Rejection::Malformed);
                 };
                 self.open(now, peer, service, arrival.payload, false);
             }
-            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+            Err(_) => self.reject(Some(peer), Rejection::Malformed),
         }
     }
 
@@ -94,18 +94,18 @@ impl Gateway {
         let length = bytes.len() as u64;
         let arrival = Arrival::parse_labelled(bytes);
         let Ok(Arrival {
-            carriage: bundle::Carriage::Label { label, .. },
+            encapsulation: bundle::Encapsulation::Label { label, .. },
             payload,
         }) = arrival
         else {
             self.arrived(None, length);
-            return self.refuse(None, Refusal::Malformed);
+            return self.reject(None, Rejection::Malformed);
         };
         let peer = self.peer_of(Origin::Label(label));
         self.arrived(peer, length);
         match peer {
             Some(peer) => self.open(now, peer, outer::NOT_ECT, payload, true),
-            None => self.refuse(None, Refusal::UnknownSender),
+            None => self.reject(None, Rejection::UnknownSender),
         }
     }
 
@@ -117,7 +117,7 @@ impl Gateway {
         self.arrived(peer, payload.len() as u64);
         match peer {
             Some(peer) => self.open(now, peer, service, payload, false),
-            None => self.refuse(None, Refusal::UnknownSender),
+            None => self.reject(None, Rejection::UnknownSender),
         }
     }
 
@@ -144,8 +144,8 @@ impl Gateway {
         inward.arrived_bytes += bytes;
     }
 
-    pub(super) fn refuse(&mut self, peer: Option<usize>, refusal: Refusal) {
-        self.counts.of(peer).inward.refusals.add(refusal);
+    pub(super) fn reject(&mut self, peer: Option<usize>, rejection: Rejection) {
+        self.counts.of(peer).inward.rejections.add(rejection);
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Cause {
     Overflow,
     /// The queue toward the core had no room.
     QueueFull,
-    /// The queue's law drew it.
+    /// The queue's distribution drew it.
     QueueEarly,
     /// The queue was too long on average.
     QueueForced,
@@ -34,7 +34,7 @@ pub enum Cause {
 
 /// The reason why an arrival from the core was not unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// It came from no configured peer.
     UnknownSender,
     /// Its bytes contradict themselves.
@@ -104,8 +104,8 @@ impl Cause {
     }
 }
 
-impl Refusal {
-    /// Every refusal, in the order of [`Refusals`].
+impl Rejection {
+    /// Every rejection, in the order of [`Rejections`].
     pub const ALL: [Self; 10] = [
         Self::UnknownSender,
         Self::Malformed,
@@ -140,9 +140,9 @@ impl Refusal {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops([u64; Cause::ALL.len()]);
 
-/// Arrivals by the reason of their refusal.
+/// Arrivals by the reason of their rejection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refusals([u64; Refusal::ALL.len()]);
+pub struct Rejections([u64; Rejection::ALL.len()]);
 
 impl Drops {
     /// The number of packets dropped for `cause`.
@@ -160,10 +160,10 @@ impl Drops {
     }
 }
 
-impl Refusals {
-    /// The number of arrivals refused for `refusal`.
-    pub const fn of(&self, refusal: Refusal) -> u64 {
-        self.0[refusal as usize]
+impl Rejections {
+    /// The number of arrivals rejected for `rejection`.
+    pub const fn of(&self, rejection: Rejection) -> u64 {
+        self.0[rejection as usize]
     }
 
     /// The number of all.
@@ -171,8 +171,8 @@ impl Refusals {
         self.0.iter().sum()
     }
 
-    pub(super) const fn add(&mut self, refusal: Refusal) {
-        self.0[refusal as usize] += 1;
+    pub(super) const fn add(&mut self, rejection: Rejection) {
+        self.0[rejection as usize] += 1;
     }
 }
 
@@ -209,8 +209,8 @@ pub struct Outward {
 }
 
 /// Counters toward the inside. Each arrival was unpacked, was plain, was for this gateway
-/// itself, was refused, or waits for bundles before it:
-/// `arrived = bundles + plain + greetings + probes + notices + refusals + waiting`. Each packet was let out, was dropped, or
+/// itself, was rejected, or waits for bundles before it:
+/// `arrived = bundles + plain + greetings + probes + notices + rejections + waiting`. Each packet was let out, was dropped, or
 /// waits: `unpacked + plain = released + drops + waiting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inward {
@@ -238,8 +238,8 @@ pub struct Inward {
     pub released_bytes: u64,
     /// Packets that got a congestion mark from the outside of their bundle.
     pub marked: u64,
-    /// Arrivals refused.
-    pub refusals: Refusals,
+    /// Arrivals rejected.
+    pub rejections: Rejections,
     /// Packets dropped.
     pub drops: Drops,
 }
@@ -334,7 +334,12 @@ impl Traffic {
         for (sum, more) in inward.drops.0.iter_mut().zip(other.inward.drops.0) {
             *sum += more;
         }
-        for (sum, more) in inward.refusals.0.iter_mut().zip(other.inward.refusals.0) {
+        for (sum, more) in inward
+            .rejections
+            .0
+            .iter_mut()
+            .zip(other.inward.rejections.0)
+        {
             *sum += more;
         }
     }

@@ -8,16 +8,16 @@ use wire::ip_packet::{IpPacket, set_hop_limit};
 use super::martian::is_martian;
 use super::order::Verdict;
 use super::packet::Inner;
-use super::seal::Refused;
+use super::seal::Rejected;
 use super::settings::Origin;
-use super::{Alone, Cause, Gateway, Refusal, outer};
+use super::{Alone, Cause, Gateway, Rejection, outer};
 use link::edge::Exit;
 
 /// The origin of plain packets that come from behind no peer.
 const NOBODY: u64 = u64::MAX;
 
 impl Gateway {
-    /// Takes the payload of a carriage from `peer`, whose outer header has the byte
+    /// Takes the payload of an encapsulation from `peer`, whose outer header has the byte
     /// `service`.
     pub(super) fn open(
         &mut self,
@@ -32,15 +32,15 @@ impl Gateway {
                 false => self.take(now, peer, service, payload, padded),
                 true => match PathMessage::parse(payload) {
                     Ok(message) => self.heed(now, peer, message, payload.len()),
-                    Err(_) => self.refuse(Some(peer), Refusal::UnknownKey),
+                    Err(_) => self.reject(Some(peer), Rejection::UnknownKey),
                 },
             };
         };
         if !is_sealed(payload) || PathMessage::parse(payload).is_ok() {
-            return self.refuse(Some(peer), Refusal::Unsealed);
+            return self.reject(Some(peer), Rejection::Unsealed);
         }
         match Sealed::parse(payload) {
-            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+            Err(_) => self.reject(Some(peer), Rejection::Malformed),
             Ok(Sealed::Greeting(greeting)) => match seal.greeted(now, &greeting) {
                 Ok(new) => {
                     self.counts.of(Some(peer)).inward.greetings += 1;
@@ -49,7 +49,7 @@ impl Gateway {
                         self.peers[peer].order.restart();
                     }
                 }
-                Err(refused) => self.refuse(Some(peer), refused.into()),
+                Err(rejected) => self.reject(Some(peer), rejected.into()),
             },
             Ok(Sealed::Bundle { header, rest }) => {
                 let mut opened = std::mem::take(&mut self.opened);
@@ -59,11 +59,11 @@ impl Gateway {
                     Ok(length) if is_sealed(&opened[..length]) => {
                         match PathMessage::parse(&opened[..length]) {
                             Ok(message) => self.heed(now, peer, message, length),
-                            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+                            Err(_) => self.reject(Some(peer), Rejection::Malformed),
                         }
                     }
                     Ok(length) => self.take(now, peer, service, &opened[..length], false),
-                    Err(refused) => self.refuse(Some(peer), refused.into()),
+                    Err(rejected) => self.reject(Some(peer), rejected.into()),
                 }
                 self.opened = opened;
             }
@@ -75,7 +75,7 @@ impl Gateway {
     /// Takes a bundle that is known to be from `peer`, in its turn.
     fn take(&mut self, now: Time, peer: usize, service: u8, bytes: &[u8], padded: bool) {
         let Ok(body) = Body::parse(bytes, padded) else {
-            return self.refuse(Some(peer), Refusal::Malformed);
+            return self.reject(Some(peer), Rejection::Malformed);
         };
         let reorder = self.settings.reorder;
         let order = &mut self.peers[peer].order;
@@ -87,8 +87,8 @@ impl Gateway {
                 self.held += 1;
                 order.hold(now, (sequence, service), kept, reorder);
             }
-            Verdict::Duplicate => self.refuse(Some(peer), Refusal::Duplicate),
-            Verdict::Late => self.refuse(Some(peer), Refusal::Late),
+            Verdict::Duplicate => self.reject(Some(peer), Rejection::Duplicate),
+            Verdict::Late => self.reject(Some(peer), Rejection::Late),
         }
         self.unpack_held(now, peer);
     }
@@ -102,7 +102,7 @@ impl Gateway {
             misses |= held.gap > 0;
             match Body::parse(&held.bytes, false) {
                 Ok(body) => self.unpack(now, peer, held.service, body),
-                Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+                Err(_) => self.reject(Some(peer), Rejection::Malformed),
             }
             self.pool.give(held.bytes);
         }
@@ -137,7 +137,7 @@ impl Gateway {
                     self.set_path_mtu(now, peer, mtu);
                 }
             }
-            None => self.refuse(None, Refusal::Plain),
+            None => self.reject(None, Rejection::Plain),
         }
     }
 
@@ -152,12 +152,12 @@ impl Gateway {
         let mut packets = std::mem::take(&mut self.unpacked);
         for (waited, bytes) in body.packets() {
             let waited = header.unit.span(waited);
-            let fate = judge(bytes, service).and_then(|service| {
+            let outcome = judge(bytes, service).and_then(|service| {
                 room = room.checked_sub(1).ok_or(Cause::Overflow)?;
                 Ok(service)
             });
             let inward = &mut self.counts.of(Some(peer)).inward;
-            match fate {
+            match outcome {
                 Err(cause) => inward.drops.add(cause, 1),
                 Ok(mark) => {
                     let mut bytes = self.pool.keep(bytes);
@@ -188,11 +188,11 @@ impl Gateway {
         }
         let Some(packet) = packet.filter(|_| self.settings.alone == Alone::Plain) else {
             self.arrived(None, length);
-            return self.refuse(
+            return self.reject(
                 None,
                 match self.settings.alone {
-                    Alone::Plain => Refusal::Malformed,
-                    Alone::Bundled => Refusal::Plain,
+                    Alone::Plain => Rejection::Malformed,
+                    Alone::Bundled => Rejection::Plain,
                 },
             );
         };
@@ -233,13 +233,13 @@ impl Gateway {
 /// Bytes of an ICMP message in front of the packet that it quotes [RFC792].
 const QUOTE: usize = 8;
 
-impl From<Refused> for Refusal {
-    fn from(refused: Refused) -> Self {
-        match refused {
-            Refused::UnknownKey => Self::UnknownKey,
-            Refused::Forged => Self::Forged,
-            Refused::Replayed => Self::Replayed,
-            Refused::Limited => Self::Limited,
+impl From<Rejected> for Rejection {
+    fn from(rejected: Rejected) -> Self {
+        match rejected {
+            Rejected::UnknownKey => Self::UnknownKey,
+            Rejected::Forged => Self::Forged,
+            Rejected::Replayed => Self::Replayed,
+            Rejected::Limited => Self::Limited,
         }
     }
 }

@@ -30,7 +30,7 @@ const FORGET: Span = Span::from_secs(1);
 /// Bits of [`Order::seen`].
 const SEEN: u16 = 128;
 
-/// The fate of a bundle by its number.
+/// The outcome of a bundle by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is unpacked.

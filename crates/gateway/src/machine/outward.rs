@@ -16,7 +16,7 @@ use link::Link;
 use link::edge::{Exit, Outgoing};
 
 impl Gateway {
-    /// Hands a packet to the edge, which gathers it or sends it alone.
+    /// Hands a packet to the edge, which aggregates it or sends it alone.
     pub(super) fn forward(&mut self, now: Time, mut packet: Inner) {
         let exit = packet.exit;
         packet.number = self.forwarded;
@@ -25,12 +25,12 @@ impl Gateway {
             record.events.push(Event::Arrived(packet.arrival(now)));
         }
         let state = &mut self.peers[exit.egress];
-        if self.settings.gather.is_some() && !state.exits.contains(&exit) {
+        if self.settings.aggregate.is_some() && !state.exits.contains(&exit) {
             state.exits.push(exit);
             let peer = &self.settings.peers[exit.egress];
-            if let Some(gather) = self.settings.gathering(peer, state.sizes.bundle) {
+            if let Some(aggregate) = self.settings.aggregation(peer, state.sizes.bundle) {
                 // See `Gateway::set_path_mtu`.
-                let _ = self.edge.set_gather(now, exit, gather);
+                let _ = self.edge.set_aggregate(now, exit, aggregate);
             }
         }
         if let Some(packet) = self.edge.receive(now, packet, Some(exit)) {
@@ -171,10 +171,10 @@ impl Gateway {
         match &mut self.uplink {
             Some(link) => {
                 // The link takes packets of any size.
-                let refused = link.receive(now, departing);
+                let rejected = link.receive(now, departing);
                 self.note_lost();
-                if let Some(refused) = refused {
-                    self.recycle(refused);
+                if let Some(rejected) = rejected {
+                    self.recycle(rejected);
                 }
             }
             None => self.departing.push_back(departing),
@@ -223,7 +223,7 @@ impl Gateway {
     }
 
     /// Writes what departs to the bytes that are lent. Returns where the payload of its
-    /// carriage begins, and its service byte; or why it cannot be written.
+    /// encapsulation begins, and its service byte; or why it cannot be written.
     pub(super) fn write(&mut self, now: Time, departing: &Departing) -> Result<(usize, u8), Cause> {
         let key = match &mut self.peers[departing.peer].seal {
             Some(seal) => Some(seal.next(now).ok_or(Cause::NoKey)?),
@@ -248,21 +248,24 @@ impl Gateway {
         let first = inside().next().map_or(0, Inner::service);
         let dscp = peer.dscp.map_or(first & !outer::CE, |dscp| dscp << 2);
         let service = dscp | outer::outer_ecn(inside().map(Inner::service));
-        let carriage = peer.carriage.emitted(service);
+        let encapsulation = peer.encapsulation.emitted(service);
         let advertised = departing.advertised();
         let average = alone.map_or(advertised.average, |packet| packet.view().size);
         let short = |number: u64| u16::try_from(number).map_err(|_| Cause::Unwritten);
         let header = Header {
             count: short(advertised.packets.into())?,
             average: short(average.get())?,
-            unit: match self.settings.gather.map(|gather| gather.tick) {
+            unit: match self.settings.aggregate.map(|aggregate| aggregate.tick) {
                 Some(queue::Tick::TenMicros) => Unit::TenMicroseconds,
                 _ => Unit::Microsecond,
             },
             sequence: sequence(departing.number),
         };
         let bytes: usize = inside().map(|packet| packet.bytes.len()).sum();
-        let (payload, tag) = (carriage.header_len(), key.as_ref().map_or(0, |_| TAG_LEN));
+        let (payload, tag) = (
+            encapsulation.header_len(),
+            key.as_ref().map_or(0, |_| TAG_LEN),
+        );
         let begin = payload + key.as_ref().map_or(0, |_| SEALED_HEADER_LEN);
         let end = begin + HEADER_LEN + ENTRY_LEN * usize::from(header.count) + bytes;
         out.resize(end + tag, 0);
@@ -278,29 +281,29 @@ impl Gateway {
             out[payload..begin].copy_from_slice(&header.bytes());
             out[end..].copy_from_slice(&tag);
         }
-        if self.settings.encloses(&carriage) {
-            carriage.enclose(out).map_err(|_| Cause::Unwritten)?;
+        if self.settings.encloses(&encapsulation) {
+            encapsulation.enclose(out).map_err(|_| Cause::Unwritten)?;
         }
         Ok((payload, service))
     }
 
     /// Writes a greeting that is due. Returns the number of its receiver, and where the
-    /// payload of the carriage begins.
+    /// payload of the encapsulation begins.
     pub(super) fn greet(&mut self, now: Time) -> Option<(usize, usize)> {
         let peer = self.due.greetings.first_due(now)?;
         let state = &mut self.peers[peer];
         let greeting = state.seal.as_mut().and_then(|seal| seal.poll_greeting(now));
         state.renew_greeting(peer, &mut self.due);
         let greeting = greeting?;
-        let carriage = self.settings.peers[peer].carriage;
-        let carriage = carriage.emitted(super::GREETING_SERVICE);
-        let payload = carriage.header_len();
+        let encapsulation = self.settings.peers[peer].encapsulation;
+        let encapsulation = encapsulation.emitted(super::GREETING_SERVICE);
+        let payload = encapsulation.header_len();
         self.out.clear();
         self.out.resize(payload + GREETING_LEN, 0);
         // There is room, and a greeting fits every packet.
         greeting.emit(&mut self.out[payload..]).ok()?;
-        if self.settings.encloses(&carriage) {
-            carriage.enclose(&mut self.out).ok()?;
+        if self.settings.encloses(&encapsulation) {
+            encapsulation.enclose(&mut self.out).ok()?;
         }
         self.counts.of(Some(peer)).outward.greetings += 1;
         Some((peer, payload))

@@ -19,7 +19,7 @@ pub(super) struct Inner {
     service: u8,
     /// Where it leaves the domain; toward the inside, the peer that it came from.
     pub(super) exit: Exit,
-    /// Its number among those that were to be gathered.
+    /// Its number among those that were to be aggregated.
     pub(super) number: u64,
     /// Whether a queue of this gateway marked it.
     pub(super) marked: bool,

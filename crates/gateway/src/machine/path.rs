@@ -4,7 +4,7 @@ use units::{Bytes, IpMtu, Time};
 use wire::bundle::{PATH_MESSAGE_LEN, PathMessage, SEALED_HEADER_LEN, TAG_LEN};
 
 use super::prober::Sizes;
-use super::{Event, Gateway, Refusal};
+use super::{Event, Gateway, Rejection};
 
 impl Gateway {
     /// Sets the largest packet toward `peer` of which the driver or a router knows. It is
@@ -67,12 +67,12 @@ impl Gateway {
     /// Sets the largest packets that pass to `peer`.
     pub(super) fn set_sizes(&mut self, now: Time, peer: usize, sizes: Sizes) {
         let (known, state) = (&self.settings.peers[peer], &mut self.peers[peer]);
-        let gathers_anew = state.sizes.bundle != sizes.bundle;
+        let aggregates_anew = state.sizes.bundle != sizes.bundle;
         state.sizes = sizes;
-        if gathers_anew && let Some(gather) = self.settings.gathering(known, sizes.bundle) {
+        if aggregates_anew && let Some(aggregate) = self.settings.aggregation(known, sizes.bundle) {
             for exit in &state.exits {
                 // The smallest MTU has room for two packets.
-                let _ = self.edge.set_gather(now, *exit, gather);
+                let _ = self.edge.set_aggregate(now, *exit, aggregate);
             }
         }
     }
@@ -97,17 +97,17 @@ impl Gateway {
         if let PathMessage::Probe(probe) = message
             && usize::try_from(probe.size).is_ok_and(|size| length + around < size)
         {
-            return self.refuse(Some(peer), Refusal::Malformed);
+            return self.reject(Some(peer), Rejection::Malformed);
         }
         match state.path.heard(now, message) {
             true => self.counts.of(Some(peer)).inward.probes += 1,
-            false => self.refuse(Some(peer), Refusal::Limited),
+            false => self.reject(Some(peer), Rejection::Limited),
         }
         self.adopt_sizes(now, peer);
     }
 
     /// Writes a message about a path that is due. Returns the number of its receiver, where
-    /// the payload of the carriage begins, and the service byte.
+    /// the payload of the encapsulation begins, and the service byte.
     pub(super) fn ask(&mut self, now: Time) -> Option<(usize, usize, u8)> {
         let peer = self.due.path.first_due(now)?;
         let state = &mut self.peers[peer];
@@ -121,8 +121,8 @@ impl Gateway {
         };
         let settings = &self.settings.peers[peer];
         let service = settings.dscp.unwrap_or(0) << 2;
-        let carriage = settings.carriage.emitted(service);
-        let payload = carriage.header_len();
+        let encapsulation = settings.encapsulation.emitted(service);
+        let payload = encapsulation.header_len();
         self.out.clear();
         self.out.resize(size, 0);
         match &mut self.peers[peer].seal {
@@ -138,8 +138,8 @@ impl Gateway {
             }
         }
         self.peers[peer].renew_greeting(peer, &mut self.due);
-        if self.settings.encloses(&carriage) {
-            carriage.enclose(&mut self.out).ok()?;
+        if self.settings.encloses(&encapsulation) {
+            encapsulation.enclose(&mut self.out).ok()?;
         }
         self.counts.of(Some(peer)).outward.probes += 1;
         Some((peer, payload, service))
@@ -159,6 +159,6 @@ impl Gateway {
             .sealing
             .as_ref()
             .map_or(0, |_| SEALED_HEADER_LEN + TAG_LEN);
-        peer.carriage.emitted(0).header_len() + sealed
+        peer.encapsulation.emitted(0).header_len() + sealed
     }
 }

@@ -1,4 +1,4 @@
-//! The state that a gateway keeps of its peers, and the instants at which one of them needs work.
+//! The state that a gateway keeps of its peers, and the times at which one of them needs work.
 
 use std::collections::BTreeMap;
 
@@ -101,17 +101,18 @@ impl PeerState {
 
 impl Gateway {
     /// Continues the sequences of bundles of `old`, which this gateway replaces, with each
-    /// peer of the same carriage: the peer would take new ones for late bundles. Keys go
+    /// peer of the same encapsulation: the peer would take new ones for late bundles. Keys go
     /// on with each peer whose secret is the same.
     pub fn succeed(&mut self, old: &mut Self) {
         let former = old.settings.peers.iter().zip(0..);
         let former: BTreeMap<_, usize> = former
-            .map(|(peer, place)| (peer.carriage.origin(), place))
+            .map(|(peer, place)| (peer.encapsulation.origin(), place))
             .collect();
         let states = self.peers.iter_mut().enumerate();
         for (peer, (number, state)) in self.settings.peers.iter().zip(states) {
-            let place = former.get(&peer.carriage.origin()).copied();
-            let same = |place: &usize| old.settings.peers[*place].carriage == peer.carriage;
+            let place = former.get(&peer.encapsulation.origin()).copied();
+            let same =
+                |place: &usize| old.settings.peers[*place].encapsulation == peer.encapsulation;
             if let Some(place) = place.filter(same) {
                 let same_path = old.settings.probe == self.settings.probe
                     && old.settings.peers[place].mtu == peer.mtu

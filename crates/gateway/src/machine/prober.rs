@@ -18,7 +18,7 @@ const RAISE: u64 = 10;
 const MISSED: Span = Span::from_secs(1);
 
 /// The bounds of the time after which a probe counts as lost. The standard waits for a
-/// second at least, as probes of a transport share the fate of its data
+/// second at least, as probes of a transport share the outcome of its data
 /// [RFC8899 s5.1.1]; a gateway answers at once, and until then bundles may be lost.
 const TIMER: ProbeTimer = ProbeTimer::FromRoundTrips {
     least: Span::from_millis(100),
@@ -36,7 +36,7 @@ pub(super) struct Path {
     is_probed: bool,
     /// When the peer is told that bundles are missed.
     missed: Option<Time>,
-    /// The earliest instant of the next message of that kind, here and there.
+    /// The earliest time of the next message of that kind, here and there.
     next_missed: Time,
     next_doubt: Time,
 }
@@ -56,7 +56,7 @@ pub(super) struct Sizes {
     /// Of bundles.
     pub(super) bundle: Bytes,
     /// Of packets that travel alone. While a search goes on, packets from inside that used
-    /// to pass are not refused: hosts would keep what they are told for minutes.
+    /// to pass are not rejected: hosts would keep what they are told for minutes.
     pub(super) alone: Bytes,
 }
 

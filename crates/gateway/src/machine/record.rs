@@ -12,7 +12,7 @@ use link::edge::Exit;
 /// An event of a record, in the order of the events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A packet was to be gathered.
+    /// A packet was to be aggregated.
     Arrived(Arrival),
     /// Timers were looked at, and something was sent because of it.
     Checked(Time),
@@ -22,7 +22,7 @@ pub enum Event {
     Flushed(Time),
     /// The path MTU to a peer changed.
     Mtu {
-        /// The instant.
+        /// The time.
         at: Time,
         /// The number of the peer.
         peer: usize,
@@ -34,12 +34,12 @@ pub enum Event {
     Decided(Decision),
 }
 
-/// A packet that was to be gathered, as the gathering and the queue see it.
+/// A packet that was to be aggregated, as the aggregation and the queue see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// The instant.
+    /// The time.
     pub at: Time,
-    /// Its number among all that were to be gathered, from 0.
+    /// Its number among all that were to be aggregated, from 0.
     pub number: u64,
     /// Where it leaves the domain.
     pub exit: Exit,
@@ -56,7 +56,7 @@ pub struct Arrival {
 pub enum Decision {
     /// They left together, or one alone. Without a key they are dropped then.
     Sent {
-        /// The instant.
+        /// The time.
         at: Time,
         /// The number of the peer.
         peer: usize,
@@ -68,7 +68,7 @@ pub enum Decision {
     },
     /// The queue dropped them.
     Dropped {
-        /// The instant.
+        /// The time.
         at: Time,
         /// The number of the peer.
         peer: usize,
@@ -160,7 +160,7 @@ impl Gateway {
 
 /// The decisions that a gateway with `settings` makes when the arrivals of a record come.
 /// With `follow`, timers are looked at when the recorded gateway did, as for the same
-/// settings; without it, at their instants.
+/// settings; without it, at their times.
 ///
 /// # Errors
 /// If a gateway cannot work with these settings.
@@ -230,7 +230,7 @@ pub fn replay(
     Ok(decisions)
 }
 
-/// Calls `gateway` at the instants of its timers before `end`.
+/// Calls `gateway` at the times of its timers before `end`.
 fn run_until(gateway: &mut Gateway, now: &mut Time, end: Option<Time>) {
     while let Some(timeout) = gateway.next_timeout(*now) {
         if end.is_some_and(|end| timeout >= end) {

@@ -57,9 +57,9 @@ impl Sealing {
     }
 }
 
-/// The reason why a sealed bundle or a greeting was refused.
+/// The reason why a sealed bundle or a greeting was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum Rejected {
     /// No key has its name.
     UnknownKey,
     /// Its tag is wrong.
@@ -170,7 +170,7 @@ impl Seal {
         now: Time,
         header: SealedHeader,
         bytes: &mut [u8],
-    ) -> Result<usize, Refused> {
+    ) -> Result<usize, Rejected> {
         self.forget(now);
         let known = self.receive.iter_mut();
         let Some(receiving) = known.into_iter().find(|one| one.key.name == header.key) else {
@@ -179,15 +179,15 @@ impl Seal {
             if self.greet_at.is_none() {
                 self.greet_at = Some(now + AGAIN);
             }
-            return Err(Refused::UnknownKey);
+            return Err(Rejected::UnknownKey);
         };
         // Bundles that came before cost no decryption.
         if !receiving.window.is_new(header.number) {
-            return Err(Refused::Replayed);
+            return Err(Rejected::Replayed);
         }
         let split = bytes.split_last_chunk_mut::<TAG_LEN>();
         let Some((bundle, tag)) = split else {
-            return Err(Refused::Forged);
+            return Err(Rejected::Forged);
         };
         if !receiving.key.open(header, bundle, *tag) {
             receiving.forged += 1;
@@ -198,19 +198,19 @@ impl Seal {
             if forged == MOST_FORGED / 2 && self.proposed.is_none() {
                 self.propose(now);
             }
-            return Err(Refused::Forged);
+            return Err(Rejected::Forged);
         }
         receiving.window.note(header.number);
         Ok(bundle.len())
     }
 
     /// Takes a greeting. Returns whether it made new keys.
-    pub(super) fn greeted(&mut self, now: Time, greeting: &Greeting) -> Result<bool, Refused> {
+    pub(super) fn greeted(&mut self, now: Time, greeting: &Greeting) -> Result<bool, Rejected> {
         if !self.limit.take(now) {
-            return Err(Refused::Limited);
+            return Err(Rejected::Limited);
         }
         if !self.keys.verify(greeting) {
-            return Err(Refused::Forged);
+            return Err(Rejected::Forged);
         }
         let Greeting {
             mine: theirs,
@@ -220,7 +220,7 @@ impl Seal {
         } = *greeting;
         // One's own greeting, sent back by somebody.
         if theirs == self.mine || self.proposed == Some(theirs) {
-            return Err(Refused::Replayed);
+            return Err(Rejected::Replayed);
         }
         if Some(yours) == self.proposed {
             self.proposed = None;
@@ -241,13 +241,13 @@ impl Seal {
         }
         // It would bring a key back whose numbers were used.
         if self.used.contains(&theirs) {
-            return Err(Refused::Replayed);
+            return Err(Rejected::Replayed);
         }
         if self.used.len() >= MOST_USED {
             if self.proposed.is_none() {
                 self.propose(now);
             }
-            return Err(Refused::Limited);
+            return Err(Rejected::Limited);
         }
         self.install(now, theirs);
         self.greeting = Some(self.keys.greeting(self.mine, theirs, false));

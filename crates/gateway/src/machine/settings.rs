@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use queue::{GatherSettings, Spec, Tick, Trigger};
+use queue::{AggregatorSettings, Spec, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 use wire::bundle::{self, ENTRY_LEN, HEADER_LEN, SEALED_HEADER_LEN, TAG_LEN};
 use wire::protocol::ip::Addresses;
@@ -14,8 +14,8 @@ use super::seal::Sealing;
 /// The settings of a gateway. [`Gateway::new`](super::Gateway::new) checks them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How packets are gathered; `None`: each travels alone.
-    pub gather: Option<Gathering>,
+    /// How packets are aggregated; `None`: each travels alone.
+    pub aggregate: Option<Aggregation>,
     /// The other gateways; their places are their numbers in tables and counts.
     pub peers: Vec<Peer>,
     /// How a packet without company travels.
@@ -47,14 +47,14 @@ pub struct Settings {
     pub entropy: [u8; 32],
 }
 
-/// How packets are gathered.
+/// How packets are aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Gathering {
+pub struct Aggregation {
     /// When a bundle goes.
     pub trigger: Trigger,
     /// The unit of waiting times.
     pub tick: Tick,
-    /// See [`GatherSettings::share`].
+    /// See [`AggregatorSettings::share`].
     pub share: f64,
 }
 
@@ -62,7 +62,7 @@ pub struct Gathering {
 #[derive(Clone, Debug)]
 pub struct Peer {
     /// The headers in front of bundles.
-    pub carriage: Carriage,
+    pub encapsulation: Encapsulation,
     /// The largest packet toward it, as configured. A path MTU found later may be lower.
     pub mtu: IpMtu,
     /// The DSCP of bundles; `None`: that of their first packet.
@@ -73,7 +73,7 @@ pub struct Peer {
 
 /// The headers in front of bundles to and from a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carriage {
+pub enum Encapsulation {
     /// IP with the protocol number of bundles.
     Ip {
         /// The address of this gateway, and that of the peer.
@@ -133,13 +133,13 @@ pub enum Output {
 /// Settings that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadSettings {
-    /// The packets cannot be gathered so.
+    /// The packets cannot be aggregated so.
     #[error("peer {peer}: {source}")]
-    Gather {
+    Aggregator {
         /// The number of the peer, from 0.
         peer: usize,
         /// The reason.
-        source: queue::BadGather,
+        source: queue::BadAggregator,
     },
     /// Two peers that could not be told apart.
     #[error(
@@ -210,7 +210,7 @@ impl Settings {
     /// bundle.
     pub fn new(peers: Vec<Peer>) -> Self {
         Self {
-            gather: Some(Gathering {
+            aggregate: Some(Aggregation {
                 trigger: Trigger::Timer(Span::from_millis(1)),
                 tick: Tick::Micro,
                 share: 1.0,
@@ -235,7 +235,7 @@ impl Settings {
             .sealing
             .as_ref()
             .map_or(0, |_| SEALED_HEADER_LEN + TAG_LEN);
-        Bytes::new((peer.carriage.emitted(0).header_len() + sealed + HEADER_LEN) as u64)
+        Bytes::new((peer.encapsulation.emitted(0).header_len() + sealed + HEADER_LEN) as u64)
     }
 
     /// The largest packet to `peer` where packets of `mtu` bytes pass.
@@ -254,17 +254,17 @@ impl Settings {
         Bytes::new(IpVersion::V6.smallest_mtu().into()) + headers
     }
 
-    /// The settings for gathering packets to `peer` where packets of `mtu` bytes pass.
-    pub(super) fn gathering(&self, peer: &Peer, mtu: Bytes) -> Option<GatherSettings> {
-        let Gathering {
+    /// The settings for aggregation packets to `peer` where packets of `mtu` bytes pass.
+    pub(super) fn aggregation(&self, peer: &Peer, mtu: Bytes) -> Option<AggregatorSettings> {
+        let Aggregation {
             trigger,
             tick,
             share,
-        } = self.gather?;
-        Some(GatherSettings {
+        } = self.aggregate?;
+        Some(AggregatorSettings {
             mtu,
             trigger,
-            carriage: queue::Carriage {
+            encapsulation: queue::Encapsulation {
                 header: self.overhead(peer),
                 entry: Bytes::new(ENTRY_LEN as u64),
                 framing: Bytes::ZERO,
@@ -274,9 +274,10 @@ impl Settings {
         })
     }
 
-    /// Whether the headers of `carriage` are written: no socket adds labels.
-    pub(super) fn encloses(&self, carriage: &bundle::Carriage) -> bool {
-        self.output == Output::Packets || matches!(carriage, bundle::Carriage::Label { .. })
+    /// Whether the headers of `encapsulation` are written: no socket adds labels.
+    pub(super) fn encloses(&self, encapsulation: &bundle::Encapsulation) -> bool {
+        self.output == Output::Packets
+            || matches!(encapsulation, bundle::Encapsulation::Label { .. })
     }
 
     /// Whether a gateway can work so, given entropy.
@@ -289,7 +290,7 @@ impl Settings {
         }
         let mut origins = BTreeMap::new();
         for (other, peer) in self.peers.iter().enumerate() {
-            if let Some(one) = origins.insert(peer.carriage.origin(), other) {
+            if let Some(one) = origins.insert(peer.encapsulation.origin(), other) {
                 return Err(BadSettings::SamePeer { one, other });
             }
         }
@@ -314,11 +315,13 @@ impl Settings {
 
     fn check_peer(&self, number: usize, peer: &Peer) -> Result<(), BadSettings> {
         let mtu = peer.mtu.bytes();
-        if let Some(gather) = self.gathering(peer, mtu) {
-            gather.check().map_err(|source| BadSettings::Gather {
-                peer: number,
-                source,
-            })?;
+        if let Some(aggregate) = self.aggregation(peer, mtu) {
+            aggregate
+                .check()
+                .map_err(|source| BadSettings::Aggregator {
+                    peer: number,
+                    source,
+                })?;
         }
         let room = self.room(peer, mtu);
         let needed = Bytes::new(IpVersion::V6.smallest_mtu().into());
@@ -330,7 +333,7 @@ impl Settings {
                 least: (needed + (mtu - room)).get(),
             });
         }
-        if let Carriage::Label { to, from } = peer.carriage
+        if let Encapsulation::Label { to, from } = peer.encapsulation
             && let Some(label) = [to, from].into_iter().find(|label| !LABELS.contains(label))
         {
             return Err(BadSettings::Label {
@@ -358,17 +361,17 @@ impl Settings {
 /// The labels that are not reserved [RFC3032 s2.1].
 const LABELS: std::ops::Range<u32> = 16..1 << 20;
 
-impl Carriage {
-    /// The carriage of a bundle with this service byte.
-    pub(super) const fn emitted(&self, service: u8) -> bundle::Carriage {
+impl Encapsulation {
+    /// The encapsulation of a bundle with this service byte.
+    pub(super) const fn emitted(&self, service: u8) -> bundle::Encapsulation {
         match *self {
-            Self::Ip { addresses } => bundle::Carriage::Ip { addresses, service },
-            Self::Udp { addresses, port } => bundle::Carriage::Udp {
+            Self::Ip { addresses } => bundle::Encapsulation::Ip { addresses, service },
+            Self::Udp { addresses, port } => bundle::Encapsulation::Udp {
                 addresses,
                 service,
                 port,
             },
-            Self::Label { to, .. } => bundle::Carriage::Label {
+            Self::Label { to, .. } => bundle::Encapsulation::Label {
                 label: to,
                 // The class selector of the DSCP [RFC2474 s4.2.2], in the field by which
                 // routers infer the class of a packet on such a path [RFC3270 s1.2].

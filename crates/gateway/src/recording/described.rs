@@ -9,13 +9,13 @@ use units::{Framing, IpMtu, IpVersion, Rate, Seed};
 use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;
 
-use crate::machine::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
+use crate::machine::{Aggregation, Alone, Encapsulation, Output, Peer, Sealing, Settings, Uplink};
 
 /// Settings in a recording. Addresses, labels and secrets are not among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Described {
-    /// How packets are gathered.
-    pub gather: Option<Gathering>,
+    /// How packets are aggregated.
+    pub aggregate: Option<Aggregation>,
     /// How a packet without company travels.
     pub alone: Alone,
     /// The queue toward the core.
@@ -39,7 +39,7 @@ pub struct DescribedUplink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DescribedPeer {
     /// The headers in front of bundles.
-    pub carriage: Headers,
+    pub encapsulation: Headers,
     /// The largest packet toward it, as configured.
     pub mtu: u32,
     /// Whether bundles are sealed.
@@ -66,7 +66,7 @@ impl Described {
     /// The settings of a gateway that runs.
     pub fn of(settings: &Settings) -> Self {
         Self {
-            gather: settings.gather,
+            aggregate: settings.aggregate,
             alone: settings.alone,
             uplink: settings.uplink.as_ref().map(|uplink| DescribedUplink {
                 rate: uplink.rate,
@@ -82,7 +82,7 @@ impl Described {
         let peers = (1..).zip(&self.peers);
         let peers: Option<Vec<Peer>> = peers.map(|(number, peer)| peer.peer(number)).collect();
         let mut settings = Settings::new(peers?);
-        settings.gather = self.gather;
+        settings.aggregate = self.aggregate;
         settings.alone = self.alone;
         settings.output = Output::Payloads;
         settings.uplink = self.uplink.as_ref().map(|uplink| Uplink {
@@ -99,19 +99,19 @@ impl Described {
 
 impl DescribedPeer {
     fn of(peer: &Peer) -> Self {
-        let carriage = match peer.carriage {
-            Carriage::Label { .. } => Headers::Mpls,
-            Carriage::Ip { addresses } => match addresses {
+        let encapsulation = match peer.encapsulation {
+            Encapsulation::Label { .. } => Headers::Mpls,
+            Encapsulation::Ip { addresses } => match addresses {
                 Addresses::V4(_) => Headers::Ip4,
                 Addresses::V6(_) => Headers::Ip6,
             },
-            Carriage::Udp { addresses, .. } => match addresses {
+            Encapsulation::Udp { addresses, .. } => match addresses {
                 Addresses::V4(_) => Headers::Udp4,
                 Addresses::V6(_) => Headers::Udp6,
             },
         };
         Self {
-            carriage,
+            encapsulation,
             mtu: peer.mtu.get(),
             sealed: peer.sealing.is_some(),
         }
@@ -122,18 +122,18 @@ impl DescribedPeer {
         let four = Addresses::V4([Ipv4Addr::UNSPECIFIED, Ipv4Addr::from_bits(number)]);
         let there = Ipv6Addr::from_bits(number.into());
         let six = Addresses::V6([Ipv6Addr::UNSPECIFIED, there]);
-        let udp = |addresses| Carriage::Udp {
+        let udp = |addresses| Encapsulation::Udp {
             addresses,
             port: PORT,
         };
         let label = 16 + number;
         Some(Peer {
-            carriage: match self.carriage {
-                Headers::Ip4 => Carriage::Ip { addresses: four },
-                Headers::Ip6 => Carriage::Ip { addresses: six },
+            encapsulation: match self.encapsulation {
+                Headers::Ip4 => Encapsulation::Ip { addresses: four },
+                Headers::Ip6 => Encapsulation::Ip { addresses: six },
                 Headers::Udp4 => udp(four),
                 Headers::Udp6 => udp(six),
-                Headers::Mpls => Carriage::Label {
+                Headers::Mpls => Encapsulation::Label {
                     to: label,
                     from: label,
                 },

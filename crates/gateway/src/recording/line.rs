@@ -7,7 +7,7 @@ use units::Time;
 use super::REASONS;
 use crate::machine::{Decision, Event, RecordedArrival as Arrival};
 
-/// Appends the line of an event, with instants from `origin` on.
+/// Appends the line of an event, with times from `origin` on.
 pub(super) fn write_event(event: &Event, origin: Time, line: &mut String) {
     let since = |at: Time| at.since(origin).unwrap_or_default().as_picos();
     // Writing to a string does not fail.

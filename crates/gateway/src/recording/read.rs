@@ -18,7 +18,7 @@ const LONGEST_LINE: u64 = 1 << 21;
 /// The largest recording: 1 GiB, about ten million packets. It takes about as much memory.
 const LARGEST: u64 = 1 << 30;
 
-/// The latest instant: a day before time ends.
+/// The latest time: a day before time ends.
 const LATEST: Time = Time::from_picos(u64::MAX - 86_400_000_000_000_000);
 
 /// The largest IP packet [RFC791 s3.1].
@@ -148,7 +148,7 @@ impl Reader {
         let at = self.origin + Span::from_picos(since);
         ensure!(
             (self.latest..=LATEST).contains(&at),
-            "instant: {since} lies before the one above, or beyond the end of time"
+            "time: {since} lies before the one above, or beyond the end of time"
         );
         self.latest = at;
         Ok(match kind {

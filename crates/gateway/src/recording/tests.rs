@@ -8,14 +8,14 @@ use wire::protocol::ip::Addresses;
 
 use super::line::write_event;
 use super::*;
-use crate::machine::{Carriage, Decision, Gateway, Peer, Sealing, Settings, Table, Uplink};
+use crate::machine::{Decision, Encapsulation, Gateway, Peer, Sealing, Settings, Table, Uplink};
 use crate::replay::{Decided, recorded, replay_with, reproduce, variants};
 
 /// The settings of a gateway with a sealed peer and a queue that drops out of bundles.
 fn settings() -> Settings {
     let addresses = Addresses::V4([[192, 0, 2, 1].into(), [192, 0, 2, 2].into()]);
     let mut settings = Settings::new(vec![Peer {
-        carriage: Carriage::Udp {
+        encapsulation: Encapsulation::Udp {
             addresses,
             port: wire::bundle::PORT,
         },
@@ -159,12 +159,12 @@ fn a_recording_is_replayed_decision_by_decision() {
 fn other_settings_give_other_outcomes() {
     let whole = parsed(&burst());
     let described = described(&whole);
-    let asked = ["gather.max_wait=200us,4ms", "uplink.rate=1gbit"].map(str::to_owned);
+    let asked = ["aggregation.max_wait=200us,4ms", "uplink.rate=1gbit"].map(str::to_owned);
     let variants = variants(&described, &asked).unwrap();
     let [short, long] = &variants[..] else {
         panic!("{variants:?}")
     };
-    assert_eq!(short.name, "gather.max_wait=200us uplink.rate=1gbit");
+    assert_eq!(short.name, "aggregation.max_wait=200us uplink.rate=1gbit");
     let of = |variant| counted(&replay_with(&whole, variant).unwrap());
     let [short, long] = [short, long].map(of);
     assert_eq!([short.dropped, long.dropped], [0, 0]);
@@ -173,7 +173,7 @@ fn other_settings_give_other_outcomes() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_in_one_line() {
+fn settings_that_cannot_be_are_rejected_in_one_line() {
     let whole = parsed(&burst());
     let described = described(&whole);
     for (set, words) in [
@@ -182,8 +182,8 @@ fn settings_that_cannot_be_are_refused_in_one_line() {
             "--set network.rate=1gbit: of a gateway's recording",
         ),
         (
-            "gather.max_wait=0s",
-            "--set gather.max_wait=0s: write a time above 0",
+            "aggregation.max_wait=0s",
+            "--set aggregation.max_wait=0s: write a time above 0",
         ),
         (
             "uplink.queue=reed",
@@ -193,7 +193,7 @@ fn settings_that_cannot_be_are_refused_in_one_line() {
             "peers.mtu=1290",
             "peers.mtu=1290: peer 0: an MTU of 1290 leaves",
         ),
-        ("gather", "--set gather: of a gateway's recording"),
+        ("aggregation", "--set aggregation: of a gateway's recording"),
     ] {
         let error = variants(&described, &[set.to_owned()])
             .unwrap_err()
@@ -226,7 +226,7 @@ mod fuzz {
 
     proptest! {
         #[test]
-        fn hostile_recordings_are_refused_in_one_line_or_replayed(
+        fn hostile_recordings_are_rejected_in_one_line_or_replayed(
             changes in prop::collection::vec((0usize..6_000, prop::sample::select(b"0123456789,:-. \nasd\xff{}".to_vec())), 1..6),
             swaps in prop::collection::vec((2usize..200, 2usize..200), 0..3),
             numbers in prop::collection::vec(
@@ -261,7 +261,7 @@ mod fuzz {
                 }
                 Ok(recording) => {
                     let _ = reproduce(&recording);
-                    if let Ok(variants) = variants(&described(&recording)[..1], &["gather.max_wait=2ms".to_owned()]) {
+                    if let Ok(variants) = variants(&described(&recording)[..1], &["aggregation.max_wait=2ms".to_owned()]) {
                         let _ = replay_with(&recording, &variants[0]);
                     }
                 }

@@ -6,11 +6,11 @@ use queue::{Limit, Tick, Trigger};
 use units::Bytes;
 
 use crate::recording::{Described, DescribedUplink};
-use crate::written::{gathering, mtu_of, uplink};
+use crate::written::{aggregation, mtu_of, uplink};
 
 /// The keys that can be varied.
 const KEYS: [(&str, &[&str]); 3] = [
-    ("gather", &["trigger", "max_wait", "share", "unit"]),
+    ("aggregation", &["trigger", "max_wait", "share", "unit"]),
     ("uplink", &["rate", "queue", "buffer", "seed"]),
     ("peers", &["mtu"]),
 ];
@@ -107,8 +107,8 @@ impl Variant {
     /// One line of text for the first invalid argument.
     pub(super) fn of(&self, recorded: &Described) -> Result<Described> {
         let mut described = recorded.clone();
-        if let Some(section) = self.section("gather", &gather_of(recorded)) {
-            described.gather = Some(gathering(&section)?);
+        if let Some(section) = self.section("aggregation", &aggregate_of(recorded)) {
+            described.aggregate = Some(aggregation(&section)?);
         }
         if let Some(section) = self.section("peers", &[]) {
             for peer in &mut described.peers {
@@ -166,24 +166,24 @@ impl Variant {
     }
 }
 
-/// The recorded gathering as text.
-fn gather_of(recorded: &Described) -> Vec<(&'static str, String)> {
-    let Some(gather) = recorded.gather else {
+/// The recorded aggregation as text.
+fn aggregate_of(recorded: &Described) -> Vec<(&'static str, String)> {
+    let Some(aggregate) = recorded.aggregate else {
         return Vec::new();
     };
-    let (trigger, wait) = match gather.trigger {
+    let (trigger, wait) = match aggregate.trigger {
         Trigger::Timer(wait) => ("timer", Some(wait)),
         Trigger::EgressBusy(wait) => ("busy", Some(wait)),
         Trigger::Full => ("full", None),
     };
-    let unit = match gather.tick {
+    let unit = match aggregate.tick {
         Tick::Micro => "1us",
         Tick::TenMicros => "10us",
     };
     let mut values = vec![
         ("trigger", trigger.to_owned()),
         ("unit", unit.to_owned()),
-        ("share", gather.share.to_string()),
+        ("share", aggregate.share.to_string()),
     ];
     values.extend(wait.map(|wait| ("max_wait", wait.to_string())));
     values

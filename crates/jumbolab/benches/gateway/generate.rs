@@ -64,11 +64,11 @@ pub(crate) fn run(load: &str, to: &str) -> Result<()> {
         sent += count as u64;
         place = (place + count) % FLOWS;
     }
-    println!("{}", sent - port.refused().unsent);
+    println!("{}", sent - port.rejected().unsent);
     Ok(())
 }
 
-/// A frame of a flow; a probe carries the instant at which it is sent.
+/// A frame of a flow; a probe carries the time at which it is sent.
 fn frame(load: &Load, to: [u8; 6], flow: usize, probe: Option<u64>) -> Result<Vec<u8>> {
     let length = load.frame - 4 - 14 - 20;
     let (host, port) = match probe {

@@ -22,7 +22,7 @@ pub(crate) struct Load {
 pub(crate) const FLOWS: usize = 256;
 
 impl Load {
-    /// The names of the loads that need company for gathering, and of the one without.
+    /// The names of the loads that need company for aggregation, and of the one without.
     pub(crate) const LOADED: &'static str = "rate-64,rate-200,paced-64,paced-200";
     pub(crate) const IDLE: &'static str = "idle,idle-one";
 

@@ -42,7 +42,7 @@ $5
 address = "$3"
 local = "$2"
 prefixes = ["$4"]
-[gather]
+[aggregation]
 trigger = "$6"
 max_wait = "$7"
 [operation]
@@ -98,7 +98,7 @@ impl System {
     /// The shell script that starts it; where it can, `busy` makes it send without
     /// waiting for company.
     pub(crate) fn script(self, busy: bool) -> String {
-        let gather = match busy {
+        let aggregate = match busy {
             true => "busy 1ms",
             false => "timer 400us",
         };
@@ -117,9 +117,9 @@ ip -n c route add 10.2.0.0/24 via 198.51.100.1
                     (Self::First, false) => "priority = \"real-time\"",
                     _ => "",
                 };
-                format!("{CONFIGURE}both '{inside}' {gather} '{operation}'\n")
+                format!("{CONFIGURE}both '{inside}' {aggregate} '{operation}'\n")
             }
-            Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {gather} ''\n"),
+            Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {aggregate} ''\n"),
             Self::Copy => "
 ip netns exec ga \"$BENCH\" role:copy copya 192.0.2.1 198.51.100.1 & ga=$!
 ip netns exec gb \"$BENCH\" role:copy copyb 198.51.100.1 192.0.2.1 & gb=$!
@@ -145,13 +145,13 @@ route_through wgga wggb
 "
             .to_owned(),
             Self::Simplemux => {
-                let gather = if busy { "-n 1" } else { "-n 100 -P 400" };
+                let aggregate = if busy { "-n 1" } else { "-n 100 -P 400" };
                 format!(
                     "
 for node in ga gb; do ip -n $node tuntap add dev mux mode tun; done
 route_through mux mux
-ip netns exec ga \"$SIMPLEMUX\" -i mux -e out -M udp -T tun -f -m 1500 {gather} -c 198.51.100.1 >/dev/null 2>&1 & ga=$!
-ip netns exec gb \"$SIMPLEMUX\" -i mux -e out -M udp -T tun -f -m 1500 {gather} -c 192.0.2.1 >/dev/null 2>&1 & gb=$!
+ip netns exec ga \"$SIMPLEMUX\" -i mux -e out -M udp -T tun -f -m 1500 {aggregate} -c 198.51.100.1 >/dev/null 2>&1 & ga=$!
+ip netns exec gb \"$SIMPLEMUX\" -i mux -e out -M udp -T tun -f -m 1500 {aggregate} -c 192.0.2.1 >/dev/null 2>&1 & gb=$!
 for try in $(seq 500); do
     if in_node ga ip link show mux | grep -q LOWER_UP && in_node gb ip link show mux | grep -q LOWER_UP; then break; fi
     sleep 0.01

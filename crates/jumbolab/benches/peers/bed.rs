@@ -1,4 +1,4 @@
-//! A test bed of two hosts, and the run of one program in it.
+//! A test network of two hosts, and the run of one program in it.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! Measures the timing error of the machine itself: a process that neither sends
-//! nor sleeps sees the instants of the same grid late when its CPU is taken
+//! nor sleeps sees the times of the same grid late when its CPU is taken
 //! away. No program can do better on that CPU.
 
 use std::io::{BufRead, stdin};
@@ -22,7 +22,7 @@ const SECONDS: u32 = 3;
 /// The role of the observing process.
 pub(crate) const ROLE: &str = "clock-watcher";
 
-/// The 99th percentile of timing error of a grid of [`PACE`] instants a second on
+/// The 99th percentile of timing error of a grid of [`PACE`] times a second on
 /// the sender's processor, in microseconds, with nothing sent.
 pub(crate) fn watch(work: &Work) -> Result<f64> {
     let mut worker = Worker::spawn(Command::local(None, ROLE))?;
@@ -45,7 +45,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The timing error of each instant, in microseconds.
+/// The timing error of each time, in microseconds.
 fn timing_error() -> Vec<f64> {
     let gap = Span::from_nanos(1_000_000_000 / u64::from(PACE));
     let mut due = monotonic();

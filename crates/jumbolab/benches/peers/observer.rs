@@ -66,7 +66,7 @@ impl Observer {
 }
 
 impl Departures {
-    /// Computes the departures from instants in nanoseconds.
+    /// Computes the departures from times in nanoseconds.
     fn of(nanos: &[f64], gap: Span) -> Option<Self> {
         let step = gap.as_secs_f64() * 1e9;
         let places = std::iter::successors(Some(0.0), |due: &f64| Some(due + step));

@@ -114,7 +114,7 @@ impl Scenario {
         let limit = self.limit();
         let [min, max] = self.thresholds();
         // A run that is nearly all set-up ends before most of them begin.
-        let stagger = STARTS.min(*seconds) / f64::from(*flows);
+        let start_interval = STARTS.min(*seconds) / f64::from(*flows);
         format!(
             "format = 1
 name = \"speed\"
@@ -150,7 +150,7 @@ protocol = \"tcp\"
 count = {flows}
 from = \"sender*\"
 to = \"receiver*\"
-stagger = \"{}us\"
+start_interval = \"{}us\"
 
 [sweep]
 \"network.mtu\" = [{bytes}]
@@ -159,7 +159,7 @@ stagger = \"{}us\"
 repeat = {runs}
 ",
             micros(*seconds),
-            micros(stagger),
+            micros(start_interval),
         )
     }
 }

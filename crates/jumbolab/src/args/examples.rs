@@ -305,7 +305,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "jumbolab gateway --template > gateway.toml",
             ),
             example(
-                "Gather what hosts behind eth1 send to the networks of one peer",
+                "Aggregator what hosts behind eth1 send to the networks of one peer",
                 "jumbolab gateway --inside-interface eth1 --local 192.0.2.1 --peer 192.0.2.2 --prefix 10.2.0.0/16",
             ),
             example(

@@ -66,7 +66,7 @@ pub(crate) struct Run {
     #[arg(long, exclusive = true, help_heading = "Experiment")]
     pub(crate) template: bool,
 
-    /// List the links of the test bed, print the trials that would run, and exit. With `--json` print one object instead (see docs/reference/json.md).
+    /// List the links of the test network, print the trials that would run, and exit. With `--json` print one object instead (see docs/reference/json.md).
     #[arg(long, help_heading = "Execution")]
     pub(crate) dry_run: bool,
     /// Continue an interrupted run.

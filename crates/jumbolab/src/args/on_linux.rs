@@ -8,13 +8,13 @@ use super::{Agent, Doctor, Emulate, Probe, Recv, Send, Shell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OnLinux {
-    /// Run a program in a node of an experiment's test bed.
+    /// Run a program in a node of an experiment's test network.
     Shell(Shell),
     /// Find the MTU of a path, and the link that drops larger packets.
     Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
-    /// Gather packets of the hosts of a site into jumbo frames to another gateway.
+    /// Aggregator packets of the hosts of a site into jumbo frames to another gateway.
     #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
     /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.

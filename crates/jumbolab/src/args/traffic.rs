@@ -210,7 +210,7 @@ pub(crate) struct FlowKeys {
     /// Time to live (IPv4) or hop limit (IPv6).
     #[arg(long, value_name = "HOPS", help_heading = SOCKET)]
     ttl: Option<String>,
-    /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets refused), `probe` (DF set, known path MTU ignored) or `default` (system setting) [default: default].
+    /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets rejected), `probe` (DF set, known path MTU ignored) or `default` (system setting) [default: default].
     #[arg(long, value_name = "MODE", help_heading = SOCKET)]
     pmtudisc: Option<String>,
     /// Source address [default: as the kernel chooses].
@@ -318,4 +318,4 @@ Distributions for --message, --gap, --on-time and --off-time (sizes like 1500 or
   weibull:0.8,500              shape and scale
   file:sizes.txt               a random line of a file with one value per line
 Negative values are never drawn. A message of a size that the protocol cannot carry is not sent,
-and counted as refused.";
+and counted as rejected.";

@@ -23,8 +23,8 @@ const fn wrong(words: &'static [&'static str], answer: &'static str) -> WrongWor
 const WRONG_WORDS: &[WrongWord] = &[
     #[cfg(feature = "gateway")]
     wrong(
-        &["aggregate", "tunnel", "gather", "bundle"],
-        "`jumbolab gateway` gathers packets into jumbo frames, and `jumbolab run jumbogen-scaling --on sim` simulates it",
+        &["aggregate", "tunnel", "aggregation", "bundle"],
+        "`jumbolab gateway` aggregates packets into jumbo frames, and `jumbolab run jumbogen-scaling --on sim` simulates it",
     ),
     wrong(
         &["pmtu", "tracepath", "traceroute", "path"],

@@ -79,7 +79,7 @@ fn state(checks: &[Check]) -> State {
     states.max().unwrap_or(State::Passed)
 }
 
-/// Gathers the facts; a terminal shows the current step.
+/// Collects the facts; a terminal shows the current step.
 fn look() -> Result<Facts> {
     let line = spinner();
     let facts = Facts::here(|what| {

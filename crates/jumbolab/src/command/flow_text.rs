@@ -242,11 +242,11 @@ fn departures(sent: &Sent, paced: bool) -> String {
 /// The messages that a flow should have sent and did not, by cause.
 fn not_sent(sent: &Sent) -> String {
     let mut text = String::new();
-    if sent.refused > 0 {
-        let refused = sent.refused;
+    if sent.rejected > 0 {
+        let rejected = sent.rejected;
         let _ = writeln!(
             text,
-            "  not sent    {refused} too large or too small for the protocol"
+            "  not sent    {rejected} too large or too small for the protocol"
         );
     }
     match (&sent.path_mtu, sent.too_large) {

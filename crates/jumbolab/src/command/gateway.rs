@@ -49,7 +49,7 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if let Some(log) = &outputs.log {
         output::spare_inputs("--log", log, &args.config)?;
     }
-    refuse_forwarding(&read.configuration.inside)?;
+    reject_forwarding(&read.configuration.inside)?;
     if args.check {
         output::print("the configuration is right\n")?;
         return Ok(Ending::Sound);
@@ -137,7 +137,7 @@ fn read(args: &args::Gateway) -> Result<gateway::configuration::Gateway> {
             "encapsulation",
             one(&args.encapsulation),
         ),
-        ("gather", "max_wait", "max-wait", one(&args.max_wait)),
+        ("aggregation", "max_wait", "max-wait", one(&args.max_wait)),
         (
             "operation",
             "metrics_listen",
@@ -162,9 +162,9 @@ fn duration(text: &str) -> Result<Span> {
     Ok(span)
 }
 
-/// Refuses packet sockets on interfaces that the kernel forwards from: packets would cross
+/// Rejects packet sockets on interfaces that the kernel forwards from: packets would cross
 /// twice. For IPv6 only the switch for all interfaces counts.
-fn refuse_forwarding(inside: &InsidePath) -> Result<()> {
+fn reject_forwarding(inside: &InsidePath) -> Result<()> {
     let InsidePath::Packet { interfaces, .. } = inside else {
         return Ok(());
     };
@@ -211,9 +211,9 @@ struct Outputs {
 }
 
 impl Outputs {
-    /// Refuses a configuration with other ones, but a log of the options is in force
+    /// Rejects a configuration with other ones, but a log of the options is in force
     /// whatever it says.
-    fn refuse_others(
+    fn reject_others(
         &self,
         read: &gateway::configuration::Gateway,
         log: Option<&Path>,
@@ -307,7 +307,7 @@ impl Forwarding<'_> {
         let read = reading.thread.join();
         let read = read.unwrap_or_else(|_| Err(anyhow!("the reading thread panicked")))?;
         self.outputs
-            .refuse_others(&read, self.args.log.as_deref())?;
+            .reject_others(&read, self.args.log.as_deref())?;
         Ok(gateway.reload(read.configuration)?)
     }
 }
@@ -364,14 +364,14 @@ mod tests {
             metrics: read(metrics).metrics,
             log: Some(log.into()),
         };
-        let refused = |operation: &str, option: Option<&str>| {
-            let outcome = outputs("g.log").refuse_others(&read(operation), option.map(Path::new));
+        let rejected = |operation: &str, option: Option<&str>| {
+            let outcome = outputs("g.log").reject_others(&read(operation), option.map(Path::new));
             outcome.map_err(|error| error.to_string()).err()
         };
         let same = format!("{metrics}\nlog = \"g.log\"");
-        assert_eq!(refused(&same, None), None);
+        assert_eq!(rejected(&same, None), None);
         for other in ["", "metrics_listen = \"127.0.0.1:9791\""] {
-            let text = refused(&format!("{other}\nlog = \"g.log\""), None).unwrap();
+            let text = rejected(&format!("{other}\nlog = \"g.log\""), None).unwrap();
             assert!(
                 text.starts_with("operation.metrics_listen has changed"),
                 "{text}"
@@ -379,9 +379,9 @@ mod tests {
         }
         for other in ["", "log = \"stderr\"", "log = \"h.log\""] {
             let other = format!("{metrics}\n{other}");
-            let text = refused(&other, None).unwrap();
+            let text = rejected(&other, None).unwrap();
             assert!(text.starts_with("operation.log has changed"), "{text}");
-            assert_eq!(refused(&other, Some("g.log")), None, "{other}");
+            assert_eq!(rejected(&other, Some("g.log")), None, "{other}");
         }
     }
 }

@@ -148,7 +148,7 @@ const BETWEEN_DAMAGED: Span = Span::from_secs(1);
 /// Limits the lines about damaged datagrams.
 #[derive(Default)]
 struct Damaged {
-    /// The earliest instant of the next line.
+    /// The earliest time of the next line.
     next: Time,
     omitted: u64,
 }

@@ -96,7 +96,7 @@ fn print_transfer(args: &Predict) -> Result<()> {
         name: &name,
         size,
         rate,
-        stages: args.hops,
+        hops: args.hops,
     };
     print(
         &report::of_transfer(&asked.stack, &sent, &transfers),

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
     let mut watch = Watch::of(args)?;
     interrupt::listen()?;
     let mut verdicts = Vec::new();
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for address in addresses {
         if interrupt::asked() {
             break;
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
                 }
             }
             // Another version of IP may do.
-            Err(error) => refused.push(error),
+            Err(error) => rejected.push(error),
         }
     }
-    match refused.into_iter().next() {
+    match rejected.into_iter().next() {
         Some(error) if verdicts.is_empty() || args.family.version().is_some() => return Err(error),
         Some(error) => output::warn(&format!("{error:#}")),
         None => {}

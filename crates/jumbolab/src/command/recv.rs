@@ -179,7 +179,7 @@ fn report(
                 printer.interval(Some(session), interval);
             }
         }
-        Event::Refused { peer, why } => log.refused(peer.ip(), &why),
+        Event::Rejected { peer, why } => log.rejected(peer.ip(), &why),
         Event::Ended(served) => {
             if let Some(fault) = &served.fault {
                 log.say(format!("{}: {fault}", served.session.peer.ip()));

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use backends::recording::{Decision, Input, Recorded};
 use backends::replay::{self, Agreement, Difference};
 use document::Document;
-use link::Fate;
+use link::PacketOutcome;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 use queue::Reason;
 use report::Places;
@@ -115,24 +115,24 @@ fn folder(asked: Option<&Path>, recording: &Path) -> PathBuf {
 
 /// A line for programs; `agreement` of the recorded settings.
 fn json(queue: &ReplayedQueue, agreement: Option<&Agreement>) -> Value {
-    let fates = |fate| queue.fates.of(fate);
-    let dropped = |reason| queue.fates.dropped_for(reason);
+    let outcomes = |outcome| queue.outcomes.of(outcome);
+    let dropped = |reason| queue.outcomes.dropped_for(reason);
     let waits = &queue.waits;
     let mut object = json!({
         "kind": "replay",
         "direction": queue.direction,
         "settings": queue.settings.as_deref().unwrap_or("recorded"),
-        "delivered": fates(Fate::Delivered),
-        "duplicated": fates(Fate::Duplicated),
-        "dropped": fates(Fate::Dropped),
+        "delivered": outcomes(PacketOutcome::Delivered),
+        "duplicated": outcomes(PacketOutcome::Duplicated),
+        "dropped": outcomes(PacketOutcome::Dropped),
         "dropped_full": dropped(Reason::Full),
         "dropped_early": dropped(Reason::Early),
         "dropped_forced": dropped(Reason::Forced),
         "dropped_late": dropped(Reason::Late),
-        "lost": fates(Fate::Lost),
-        "damaged": fates(Fate::Damaged),
-        "too_big": fates(Fate::TooBig),
-        "marked": queue.fates.marked,
+        "lost": outcomes(PacketOutcome::Lost),
+        "damaged": outcomes(PacketOutcome::Damaged),
+        "too_big": outcomes(PacketOutcome::TooBig),
+        "marked": queue.outcomes.marked,
         "wait_mean_s": waits.mean,
         "wait_p50_s": waits.median,
         "wait_p99_s": waits.p99,
@@ -177,13 +177,13 @@ fn difference(direction: usize, first: &Difference) -> String {
 }
 
 fn decision(decision: &Decision) -> String {
-    let fate = match decision.fate {
-        Fate::Delivered => "delivered",
-        Fate::Duplicated => "duplicated",
-        Fate::Dropped => "dropped",
-        Fate::Lost => "lost",
-        Fate::Damaged => "damaged",
-        Fate::TooBig => "too big",
+    let outcome = match decision.outcome {
+        PacketOutcome::Delivered => "delivered",
+        PacketOutcome::Duplicated => "duplicated",
+        PacketOutcome::Dropped => "dropped",
+        PacketOutcome::Lost => "lost",
+        PacketOutcome::Damaged => "damaged",
+        PacketOutcome::TooBig => "too big",
     };
     let reason = match decision.reason {
         None => "",
@@ -193,7 +193,7 @@ fn decision(decision: &Decision) -> String {
         Some(Reason::Late) => " (late)",
     };
     let marked = if decision.marked { " with a mark" } else { "" };
-    format!("{fate}{reason}{marked} at {:.9} s", seconds(decision.at))
+    format!("{outcome}{reason}{marked} at {:.9} s", seconds(decision.at))
 }
 
 fn seconds(at: Time) -> f64 {

@@ -259,7 +259,7 @@ impl Measured {
     }
 }
 
-/// The output of `--dry-run`: the title, the test bed, the trials, and what is done outside.
+/// The output of `--dry-run`: the title, the test network, the trials, and what is done outside.
 fn dry_run(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> String {
     let links = report::topology_text(plan, output::width().min(WIDEST_LIST));
     let trials = dry_run::summary(plan);

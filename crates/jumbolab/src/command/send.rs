@@ -103,7 +103,7 @@ fn ending(flows: &[Flow], outcome: &Outcome) -> Ending {
                 Meter::OneWay => result.report.as_ref().map_or(0, |report| report.messages),
                 Meter::RoundTrip => sent.echoes,
             };
-            sent.messages + sent.refused + sent.unsent > 0 && arrived == 0
+            sent.messages + sent.rejected + sent.unsent > 0 && arrived == 0
         })
     };
     let failed = outcome.flows.iter().any(|flow| flow.fault.is_some());

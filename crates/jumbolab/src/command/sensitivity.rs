@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
     #[cfg(target_os = "linux")]
     consent::ask(study.experiment(), study.plan(), None, args.allow_commands)?;
     let facts = facts::here(study.plan().backend)?;
-    // Privileges first: where they are refused, nothing has been written.
+    // Privileges first: where they are rejected, nothing has been written.
     let how = How {
         threads: args.threads,
         shard,

@@ -13,9 +13,9 @@ const SCRIPT: &str = concat!(
 
 /// Three small packets per bundle, in front of a link with too low a rate,
 /// which drops some of them.
-const GATHERED: &str = "\
+const AGGREGATED: &str = "\
 format = 1
-name = \"gathered\"
+name = \"aggregated\"
 [network]
 shape = \"explicit\"
 ip = 4
@@ -66,7 +66,7 @@ from = \"a\"
 to = \"b\"
 bytes = \"4kB\"
 [sweep]
-\"domain.carriage\" = [\"ip\", \"udp\", \"label\"]
+\"domain.encapsulation\" = [\"ip\", \"udp\", \"label\"]
 [trials]
 repeat = 1
 ";
@@ -101,7 +101,7 @@ fn read(folder: &TempDir, trial: &str, options: &[&str]) -> Vec<String> {
 
 #[test]
 fn tshark_finds_every_field_of_simulated_bundles_whole_and_with_inner_drops() {
-    let folder = captured(GATHERED);
+    let folder = captured(AGGREGATED);
     for trial in ["c00-r01", "c01-r01", "c02-r01"] {
         let fields = |filter: &str, field: &str| {
             read(&folder, trial, &["-Y", filter, "-T", "fields", "-e", field])

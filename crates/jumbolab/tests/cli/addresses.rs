@@ -4,7 +4,7 @@ use super::harness::Dir;
 use crate::unprivileged::probe::see;
 
 #[test]
-fn hosts_are_written_with_zones_and_brackets_and_what_is_no_host_is_refused() {
+fn hosts_are_written_with_zones_and_brackets_and_what_is_no_host_is_rejected() {
     let dir = Dir::new();
     let script = r#"
 ip -n a address add fe80::a5/64 dev ar nodad
@@ -22,7 +22,7 @@ for host in '[fe80::b6%ar]' 'fe80::b6 --interface ar'; do to send $host --port 7
 to send fe80::b6 --interface ar --protocol icmp --packets 2 --gap 1ms
 "#;
     let outcome = see(&dir, script).fine();
-    let refused = [
+    let rejected = [
         "needs an interface; write fe80::b6%ar or --interface ar",
         "needs an interface; write fe80::b6%ar or --interface ar",
         "10.0.1.255: it is a broadcast address",
@@ -36,9 +36,9 @@ to send fe80::b6 --interface ar --protocol icmp --packets 2 --gap 1ms
         "%ar and --interface lo are two interfaces",
     ];
     let lines: Vec<&str> = outcome.stdout.lines().collect();
-    assert_eq!(lines.len(), refused.len() + 6, "{lines:?}");
-    let (first, served) = lines.split_at(refused.len());
-    for (line, words) in first.iter().zip(refused) {
+    assert_eq!(lines.len(), rejected.len() + 6, "{lines:?}");
+    let (first, served) = lines.split_at(rejected.len());
+    for (line, words) in first.iter().zip(rejected) {
         assert!(
             line.starts_with("2 ") && line.contains(words),
             "{line}: {words}"

@@ -22,7 +22,7 @@ read = { throughput = \"/rate\" }
 \"network.mtu\" = [1500, 9000]
 [trials]
 repeat = 2
-patience = \"none\"
+retry_limit = \"none\"
 ";
 
 #[test]
@@ -94,7 +94,7 @@ gap = \"2ms\"
 \"network.mtu\" = [1500]
 [trials]
 repeat = 1
-patience = \"1000%, 1min\"
+retry_limit = \"1000%, 1min\"
 ";
 
 /// The time for which the emulator is stopped: more than it may be late.

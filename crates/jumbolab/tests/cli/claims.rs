@@ -52,7 +52,7 @@ fn a_larger_buffer_keeps_the_link_busier_as_the_sawtooth_has_it() {
 #[test]
 fn wrong_bits_take_from_large_frames_what_lost_frames_leave_them() {
     let dir = Dir::new();
-    let short = "--set size=4MB --set preroll=2MB --set delay=10ms --set mtu=1500,9000 --repeat 2";
+    let short = "--set size=4MB --set warmup=2MB --set delay=10ms --set mtu=1500,9000 --repeat 2";
     dir.run(&format!(
         "run mtu-and-loss -o r {short} --set impairment=p2,e7"
     ))

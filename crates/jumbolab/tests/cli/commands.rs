@@ -75,7 +75,7 @@ fn what_a_program_leaves_in_its_trials_folder_is_kept() {
     let mut command = dir.command();
     command.args(["run", "tool.toml", "-o", "r", "--set", &sender]);
     // A further attempt has a folder of its own.
-    command.args(["--set", "trials.patience=none"]);
+    command.args(["--set", "trials.retry_limit=none"]);
     Outcome::of(command.output().unwrap()).ran();
     for trial in dir.trials("r", 4) {
         let files = trial["evidence"]["files"].as_array().unwrap();
@@ -178,7 +178,7 @@ fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_refused_before_anything_is_written() {
+fn a_program_that_is_not_there_is_rejected_before_anything_is_written() {
     let dir = Dir::new();
     dir.write("tool.toml", TOOL);
     for (set, told) in [

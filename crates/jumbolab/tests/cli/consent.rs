@@ -78,10 +78,10 @@ format = 1
 name = \"far\"
 backend = \"hosts\"
 [network]
-mtu_by = \"mss\"
+mtu_method = \"mss\"
 rate = \"none\"
 [traffic]
-cpu_size = 0
+cpu_bytes = 0
 [sweep]
 \"network.mtu\" = [1500]
 [hosts.receiver]
@@ -155,7 +155,7 @@ fn hosts_of_a_mesh_that_others_can_write_are_not_reached() {
             .env("JUMBOLAB_SSH", "sh ./ssh.sh");
         Outcome::of(command.output().unwrap())
     };
-    probe(0o646).refused(&["mesh", "another user", "copy"]);
+    probe(0o646).rejected(&["mesh", "another user", "copy"]);
     assert!(!dir.path().join("connected").exists());
     probe(0o640);
     assert!(dir.path().join("connected").exists());
@@ -191,6 +191,6 @@ fn a_list_that_is_not_shown_whole_is_not_agreed_to() {
     fs::write(&path, text.replace("sh ./tool.sh", &hidden)).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o646)).unwrap();
     dir.run("run tool.toml -o r")
-        .refused(&["the list above is not whole", "--allow-commands"]);
+        .rejected(&["the list above is not whole", "--allow-commands"]);
     assert!(!dir.path().join("r").exists());
 }

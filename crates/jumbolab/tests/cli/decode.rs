@@ -86,7 +86,7 @@ fn a_torn_log_is_decoded_up_to_the_tear_with_one_line_on_stderr() {
 }
 
 #[test]
-fn what_is_no_log_and_what_is_no_interval_is_refused_in_one_line() {
+fn what_is_no_log_and_what_is_no_interval_is_rejected_in_one_line() {
     let dir = Dir::new();
     dir.write("x.txt", "not a log at all");
     fs::write(dir.path().join("a.jlog"), log()).unwrap();
@@ -96,7 +96,7 @@ fn what_is_no_log_and_what_is_no_interval_is_refused_in_one_line() {
         ("decode a.jlog --interval 1ps", "for instance 1s"),
         ("decode a.jlog --interval soon", "for instance 1s"),
     ] {
-        dir.run(line).refused(&[says]);
+        dir.run(line).rejected(&[says]);
     }
 }
 
@@ -112,16 +112,16 @@ fn no_output_replaces_an_input() {
     fs::write(path("a.jlog"), log()).unwrap();
     for same in ["b.jlog", "./b.jlog", "hard.jlog", "soft.jlog"] {
         dir.run(&format!("decode a.jlog b.jlog --parquet {same}"))
-            .refused(&[&format!("--parquet {same}"), "input b.jlog", "another name"]);
+            .rejected(&[&format!("--parquet {same}"), "input b.jlog", "another name"]);
     }
     dir.run("predict --file b.svg --plot ./b.svg")
-        .refused(&["--plot ./b.svg", "input b.svg"]);
+        .rejected(&["--plot ./b.svg", "input b.svg"]);
     dir.run("probe --mesh hosts.toml --page ./hosts.toml")
-        .refused(&["--page ./hosts.toml", "input hosts.toml"]);
+        .rejected(&["--page ./hosts.toml", "input hosts.toml"]);
     fs::create_dir(path("pages")).unwrap();
     fs::write(path("pages/replay.html"), "time").unwrap();
     dir.run("run replay --recording pages/replay.html -o pages")
-        .refused(&["--output pages/replay.html", "input pages/replay.html"]);
+        .rejected(&["--output pages/replay.html", "input pages/replay.html"]);
     assert_eq!(fs::read(path("b.jlog")).unwrap(), log());
     dir.run("decode b.jlog --parquet rows.parquet").fine();
 }

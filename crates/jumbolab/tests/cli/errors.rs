@@ -53,7 +53,7 @@ const PRIVATE: &[&str] = &[
     "ENOENT",
     "carries",
     "carry",
-    "refused by name",
+    "rejected by name",
     "say",
     "says",
     "said",

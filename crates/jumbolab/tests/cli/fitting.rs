@@ -55,7 +55,7 @@ fn whoever_may_cuts_what_does_not_fit_and_every_trial_learns_it_anew() {
         assert_eq!(count(idle, "cut"), 0, "{who}: {nodes}");
         assert!(count("receiver", "joined") > 0, "{who}: {nodes}");
         assert_eq!(nodes["router2"], Value::Null, "it only forwards");
-        // In a fresh test bed no path MTU is cached.
+        // In a fresh test network no path MTU is cached.
         let too_big = count("router1", "too_big");
         assert_eq!(too_big > 0, who != "router", "{who}: {nodes}");
         assert!(trial.metric("first_delivery") > 0.0);

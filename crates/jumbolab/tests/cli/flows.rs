@@ -15,13 +15,13 @@ log = \"on\"
 [flows.voice]
 message = 160
 gap = \"2ms\"
-gap_law = \"constant\"
+gap_distribution = \"constant\"
 count = 2
 [flows.bulk]
 protocol = \"tcp\"
 message = 6000
 gap = \"2ms\"
-gap_law = \"constant\"
+gap_distribution = \"constant\"
 [sweep]
 \"network.mtu\" = [1500, 9000]
 [trials]

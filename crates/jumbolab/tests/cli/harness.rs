@@ -24,7 +24,7 @@ pub(crate) struct Dir {
 /// Settings that make a trial of os-comparison short: enough to run through all
 /// code, too short for meaningful results, and valid in spite of concurrent
 /// tests.
-pub(crate) const SHORT: &str = "--set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set scenario=LU-LU --set network.timing_error=1min";
+pub(crate) const SHORT: &str = "--set size=500kB --set warmup=300kB --set cpu_bytes=1MB --set rate=200mbit --set scenario=LU-LU --set network.timing_error=1min";
 
 impl Dir {
     pub(crate) fn new() -> Self {
@@ -137,7 +137,7 @@ impl Outcome {
     /// Asserts exit code 2 and one line `error: ..` that contains all `words`, apart from the list of
     /// what an experiment does outside of its run.
     #[track_caller]
-    pub(crate) fn refused(&self, words: &[&str]) {
+    pub(crate) fn rejected(&self, words: &[&str]) {
         assert_eq!(self.code, Some(2), "{}{}", self.stdout, self.stderr);
         let is_listed = |line: &&str| *line == "this experiment will:" || line.starts_with("  ");
         assert_eq!(

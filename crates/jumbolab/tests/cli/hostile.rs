@@ -72,21 +72,21 @@ fn a_journal_that_is_a_link_is_not_gone_on_with() {
     fs::remove_file(journal(&dir)).unwrap();
     symlink("../victim", journal(&dir)).unwrap();
     dir.run("run small.toml -o r --resume")
-        .refused(&["trials.jsonl", "symbolic link"]);
+        .rejected(&["trials.jsonl", "symbolic link"]);
     dir.run("report r")
-        .refused(&["trials.jsonl", "symbolic link"]);
+        .rejected(&["trials.jsonl", "symbolic link"]);
     assert_eq!(fs::read_to_string(victim).unwrap(), "precious\n");
 }
 
 #[test]
-fn a_journal_of_another_run_is_refused() {
+fn a_journal_of_another_run_is_rejected() {
     let dir = small();
     dir.run("run small.toml -o other --set mtu=1400,2800")
         .fine();
     fs::copy(dir.path().join("other/trials.jsonl"), journal(&dir)).unwrap();
     for line in ["report r", "report r --json", "report other r"] {
         dir.run(line)
-            .refused(&["trials.jsonl", "1400", "in no cell of plan.toml"]);
+            .rejected(&["trials.jsonl", "1400", "in no cell of plan.toml"]);
     }
 }
 
@@ -109,16 +109,16 @@ fn a_results_folder_names_no_files_but_its_own() {
     let outside = dir.write("outside", &values);
     fs::remove_file(folder.join(&name)).unwrap();
     symlink(&outside, folder.join(&name)).unwrap();
-    dir.run("report r").refused(&[&name, "symbolic link"]);
+    dir.run("report r").rejected(&[&name, "symbolic link"]);
     fs::remove_file(folder.join(&name)).unwrap();
     fs::write(folder.join(&name), "7ms\n").unwrap();
-    dir.run("report r").refused(&[&name, "is not the file"]);
+    dir.run("report r").rejected(&[&name, "is not the file"]);
     let plan = fs::read_to_string(folder.join("plan.toml")).unwrap();
     for place in ["../outside", "/proc/version"] {
         let changed = plan.replace(&format!("file:{name}"), &format!("file:{place}"));
         assert_ne!(changed, plan);
         fs::write(folder.join("plan.toml"), changed).unwrap();
-        dir.run("report r").refused(&[place]);
+        dir.run("report r").rejected(&[place]);
     }
 }
 
@@ -165,13 +165,13 @@ fn a_damaged_last_line_is_an_error_and_stays() {
     text[last] ^= 1;
     fs::write(journal(&dir), &text).unwrap();
     for line in ["report r", "run small.toml -o r --resume"] {
-        dir.run(line).refused(&["trials.jsonl:4: ", "not a trial"]);
+        dir.run(line).rejected(&["trials.jsonl:4: ", "not a trial"]);
     }
     assert_eq!(fs::read(journal(&dir)).unwrap(), text);
 }
 
 #[test]
-fn figures_that_no_metric_has_are_refused() {
+fn figures_that_no_metric_has_are_rejected() {
     let dir = small();
     let text = fs::read_to_string(journal(&dir)).unwrap();
     let (first, rest) = text.split_once('\n').unwrap();
@@ -180,12 +180,12 @@ fn figures_that_no_metric_has_are_refused() {
         line["metrics"][metric] = value.into();
         fs::write(journal(&dir), format!("{line}\n{rest}")).unwrap();
         dir.run("report r")
-            .refused(&["trials.jsonl:1", metric, &format!("{value:e}")]);
+            .rejected(&["trials.jsonl:1", metric, &format!("{value:e}")]);
     }
 }
 
 #[test]
-fn numbers_that_no_trial_has_are_refused_by_line_and_key() {
+fn numbers_that_no_trial_has_are_rejected_by_line_and_key() {
     for (from, to, place) in [
         (
             "\"seconds\":",
@@ -210,7 +210,7 @@ fn numbers_that_no_trial_has_are_refused_by_line_and_key() {
     ] {
         let dir = small();
         change(&dir, from, to);
-        dir.run("report r").refused(&["trials.jsonl:1: ", place]);
+        dir.run("report r").rejected(&["trials.jsonl:1: ", place]);
     }
 }
 
@@ -244,31 +244,31 @@ fn what_a_terminal_acts_on_is_escaped() {
         assert!(!outcome.stderr.contains(raw), "{:?}", outcome.stderr);
     }
     dir.write("bidi.toml", &format!("title = \"{owned}\"\n{SMALL}"));
-    dir.run("run bidi.toml").refused(&["bidi.toml:1", "title"]);
+    dir.run("run bidi.toml").rejected(&["bidi.toml:1", "title"]);
 }
 
 #[test]
-fn inputs_without_end_are_refused_with_their_limit() {
+fn inputs_without_end_are_rejected_with_their_limit() {
     let dir = Dir::new();
-    dir.run("run /dev/zero").refused(&["/dev/zero", "1 MiB"]);
+    dir.run("run /dev/zero").rejected(&["/dev/zero", "1 MiB"]);
     dir.run("send ::1 --flow-file /dev/zero")
-        .refused(&["/dev/zero", "1 MiB"]);
+        .rejected(&["/dev/zero", "1 MiB"]);
     dir.run("run replay --recording /dev/zero")
-        .refused(&["/dev/zero", "line 1", "1 MiB"]);
+        .rejected(&["/dev/zero", "line 1", "1 MiB"]);
     dir.run("decode /dev/zero")
-        .refused(&["/dev/zero", "pipe or a device"]);
+        .rejected(&["/dev/zero", "pipe or a device"]);
     let many = "x".repeat(100_000);
     dir.write(
         "long.toml",
         &format!("{SMALL}[host]\noffloads = \"{many}\"\n"),
     );
     let outcome = dir.run("run long.toml");
-    outcome.refused(&["long.toml:", "host.offloads"]);
+    outcome.rejected(&["long.toml:", "host.offloads"]);
     assert!(outcome.stderr.len() < 10_000);
 }
 
 #[test]
-fn a_log_through_a_pipe_is_refused_in_words() {
+fn a_log_through_a_pipe_is_rejected_in_words() {
     let dir = Dir::new();
     let mut command = dir.command();
     command.args(["decode", "/dev/stdin"]).stdin(Stdio::piped());
@@ -277,7 +277,7 @@ fn a_log_through_a_pipe_is_refused_in_words() {
         .stderr(Stdio::piped())
         .spawn();
     let outcome = Outcome::of(child.unwrap().wait_with_output().unwrap());
-    outcome.refused(&["/dev/stdin", "pipe", "save it to a file"]);
+    outcome.rejected(&["/dev/stdin", "pipe", "save it to a file"]);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn formulas_and_names_of_files_from_outside_do_nothing() {
     assert!(table.contains(",'=HYPERLINK(1),"), "{table}");
     for name in ["../x", "a.b", "-x", "a/b"] {
         dir.run(&format!("claims --record r --variant={name}"))
-            .refused(&[&format!("--variant {name}: "), "letters, digits"]);
+            .rejected(&[&format!("--variant {name}: "), "letters, digits"]);
     }
 }
 
@@ -373,6 +373,6 @@ fn an_output_without_room_is_named() {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         command.args(line.split_whitespace()).stdout(full);
         let outcome = Outcome::of(command.output().unwrap());
-        outcome.refused(&["cannot write to stdout: no space left on device"]);
+        outcome.rejected(&["cannot write to stdout: no space left on device"]);
     }
 }

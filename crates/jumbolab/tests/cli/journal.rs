@@ -161,8 +161,8 @@ fn an_interrupted_run_says_how_to_go_on() {
     let kept = journal(&dir.path().join("r"));
     assert!((2..TRIALS).contains(&kept.len()));
     // Without --resume the folder is not touched.
-    let refused = Outcome::of(command(&dir, &[]).output().unwrap());
-    refused.refused(&["--resume", &format!("{} of {TRIALS}", kept.len())]);
+    let rejected = Outcome::of(command(&dir, &[]).output().unwrap());
+    rejected.rejected(&["--resume", &format!("{} of {TRIALS}", kept.len())]);
     assert_eq!(journal(&dir.path().join("r")), kept);
 }
 

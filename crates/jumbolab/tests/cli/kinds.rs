@@ -74,7 +74,7 @@ fn the_page_has_a_line_for_each_kind() {
 fn what_is_not_as_its_schema_says_is_found() {
     let experiment = json!({ "kind": "experiment", "name": "a", "title": "b" });
     check(&experiment);
-    let is_refused = |object: Value| std::panic::catch_unwind(|| check(&object)).is_err();
+    let is_rejected = |object: Value| std::panic::catch_unwind(|| check(&object)).is_err();
     for (key, value) in [
         ("kind", json!("study")),
         ("name", json!(1)),
@@ -83,15 +83,15 @@ fn what_is_not_as_its_schema_says_is_found() {
     ] {
         let mut wrong = experiment.clone();
         wrong[key] = value;
-        assert!(is_refused(wrong), "{key}");
+        assert!(is_rejected(wrong), "{key}");
     }
-    assert!(is_refused(json!({ "kind": "experiment", "name": "a" })));
+    assert!(is_rejected(json!({ "kind": "experiment", "name": "a" })));
 }
 
 #[test]
 fn commands_print_every_kind_of_their_schemas() {
     let dir = Dir::new();
-    let run = "run mtu-and-loss --set size=400kB --set preroll=200kB --set impairment=p2";
+    let run = "run mtu-and-loss --set size=400kB --set warmup=200kB --set impairment=p2";
     dir.run(&format!("{run} --repeat 2 -o a")).ran();
     dir.run(&format!("{run} --repeat 2 --set trials.seed=2 -o b"))
         .ran();

@@ -116,7 +116,7 @@ fn alone(protocol: &str, place: &str, part: &str) -> Result<(), Disturbed> {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn what_cannot_be_is_rejected_in_one_line() {
     let dir = Dir::new();
     for (set, words) in [
         (
@@ -133,6 +133,6 @@ fn what_cannot_be_is_refused_in_one_line() {
         ("--on sim", ["kind", "--on netns"]),
     ] {
         let line = format!("run latency-breakdown --dry-run {set}");
-        dir.run(&line).refused(&words);
+        dir.run(&line).rejected(&words);
     }
 }

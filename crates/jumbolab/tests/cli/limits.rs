@@ -19,11 +19,11 @@ size = \"50kB\"
 repeat = 3
 ";
 
-/// The size of a stack that no address space has room for: the system refuses each thread.
+/// The size of a stack that no address space has room for: the system rejects each thread.
 const NO_THREADS: (&str, &str) = ("RUST_MIN_STACK", "140737488355328");
 
 #[test]
-fn a_thread_that_the_system_refuses_is_an_error_in_words() {
+fn a_thread_that_the_system_rejects_is_an_error_in_words() {
     for (line, words) in [
         ("run limits.toml -o r -q", "starting a thread"),
         ("run limits.toml -o s -q --threads 1", "starting a thread"),
@@ -39,7 +39,7 @@ fn a_thread_that_the_system_refuses_is_an_error_in_words() {
             .args(line.split(' '))
             .env(NO_THREADS.0, NO_THREADS.1);
         let outcome = Outcome::of(command.output().unwrap());
-        outcome.refused(&[words, "resource temporarily unavailable"]);
+        outcome.rejected(&[words, "resource temporarily unavailable"]);
     }
 }
 
@@ -55,13 +55,13 @@ fn limited(dir: &Dir, before: &str, line: &str) -> Outcome {
 }
 
 #[test]
-fn a_small_stack_is_refused_with_what_to_type() {
+fn a_small_stack_is_rejected_with_what_to_type() {
     let dir = Dir::new();
     dir.write("limits.toml", SIMULATED);
     for line in ["run limits.toml -o r", "list", "recv"] {
         for size in [200, 1000] {
             let outcome = limited(&dir, &format!("ulimit -s {size}"), line);
-            outcome.refused(&[&format!("stack is {size} KiB"), "ulimit -s 8192"]);
+            outcome.rejected(&[&format!("stack is {size} KiB"), "ulimit -s 8192"]);
         }
     }
     let outcome = limited(&dir, "ulimit -s 1024", "run limits.toml -o r -q");
@@ -73,13 +73,13 @@ fn a_small_stack_is_refused_with_what_to_type() {
 fn least_space(dir: &Dir) -> u64 {
     let file = fs::metadata(env!("CARGO_BIN_EXE_jumbolab")).unwrap();
     let mut limits = (0..=file.len() / 1024 + 40_000).rev().step_by(8_000);
-    let refused = limits.find_map(|limit| {
+    let rejected = limits.find_map(|limit| {
         let outcome = limited(dir, &format!("ulimit -v {limit}"), "list");
         (outcome.code != Some(0)).then_some(outcome)
     });
-    let refused = refused.unwrap();
-    refused.refused(&["address space", "ulimit -v unlimited"]);
-    let (_, rest) = refused.stderr.split_once("at least ").unwrap();
+    let rejected = rejected.unwrap();
+    rejected.rejected(&["address space", "ulimit -v unlimited"]);
+    let (_, rest) = rejected.stderr.split_once("at least ").unwrap();
     rest.split_once(' ').unwrap().0.parse().unwrap()
 }
 
@@ -96,17 +96,17 @@ fn memory_that_runs_out_is_an_error_in_words() {
     let comment = "# much\n".repeat(7_000_000);
     dir.write("r/plan.toml", &format!("{comment}{plan}"));
     let outcome = limited(&dir, &format!("ulimit -v {least}"), "report r");
-    outcome.refused(&["no more memory", "ulimit -v"]);
+    outcome.rejected(&["no more memory", "ulimit -v"]);
 }
 
 #[test]
-fn a_run_that_was_refused_its_threads_is_resumed() {
+fn a_run_that_was_rejected_its_threads_is_resumed() {
     let dir = Dir::new();
     dir.write("limits.toml", SIMULATED);
     let mut command = dir.command();
     command.args(["run", "limits.toml", "-o", "r", "-q"]);
     command.env(NO_THREADS.0, NO_THREADS.1);
-    Outcome::of(command.output().unwrap()).refused(&["--resume"]);
+    Outcome::of(command.output().unwrap()).rejected(&["--resume"]);
     dir.run("run limits.toml -o r --resume").fine();
     assert_eq!(dir.trials("r", 6).len(), 6);
 }

@@ -2,6 +2,7 @@
 //! belong to a single-threaded process.
 
 mod addresses;
+mod aggregation;
 mod attempts;
 mod attempts_at_trials;
 mod background;
@@ -9,18 +10,17 @@ mod claims;
 mod commands;
 mod consent;
 mod decode;
+mod distributions;
 mod errors;
 mod fitting;
 mod flows;
 mod for_programs;
-mod gathering;
 mod harness;
 mod hostile;
 mod journal;
 mod jumbo_frames;
 mod kinds;
 mod latency_breakdown;
-mod laws;
 mod limits;
 mod lookup;
 mod page;

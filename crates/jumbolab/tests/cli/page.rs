@@ -6,7 +6,8 @@ use crate::harness::{Dir, Outcome, SHORT};
 
 /// A short run of two MTUs in the folder `r`.
 fn run(dir: &Dir, more: &str) -> Outcome {
-    let settings = "--repeat 2 --set mtu=1500,9000 --set offloads=off --set trials.patience=none";
+    let settings =
+        "--repeat 2 --set mtu=1500,9000 --set offloads=off --set trials.retry_limit=none";
     dir.run(&format!("run os-comparison {settings} -o r {SHORT} {more}"))
         .ran()
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::harness::Dir;
 
 /// Each trial once, and valid in spite of concurrent tests.
-const ONCE: &str = "run pmtu-faults --on netns --repeat 1 --set trials.patience=none --set network.timing_error=1min";
+const ONCE: &str = "run pmtu-faults --on netns --repeat 1 --set trials.retry_limit=none --set network.timing_error=1min";
 
 /// Runs the faults `sets` and checks that each trial is right.
 fn check_right(sets: &str, trials: usize) -> Vec<Value> {
@@ -40,7 +40,7 @@ fn a_reflector_tells_directions_apart() {
 
 #[test]
 fn a_wire_that_carries_less_than_its_interfaces_is_a_silent_fault_at_its_link() {
-    let wire = "--set fault=clean --set ip=4 --set links.router1-router2.wire_mtu=4000";
+    let wire = "--set fault=clean --set ip=4 --set links.router1-router2.link_mtu=4000";
     let expected = &check_right(wire, 1)[0]["evidence"]["expected"];
     assert_eq!(expected["forward"], 4_000, "{expected}");
     assert_eq!(expected["link"], 1, "{expected}");

@@ -1,4 +1,4 @@
-//! `jumbolab predict`: what its commands print, what they refuse, and the bytes of its
+//! `jumbolab predict`: what its commands print, what they reject, and the bytes of its
 //! stacks against those that the kernel sends.
 
 use std::fs;
@@ -142,7 +142,7 @@ fn the_costs_of_simulated_hosts_are_found_again() {
 fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
     let dir = Dir::new();
     let set =
-        "--set size=2MB --set cpu_size=2MB --set traffic.preroll=1MB --set trials.patience=none";
+        "--set size=2MB --set cpu_bytes=2MB --set traffic.warmup=1MB --set trials.retry_limit=none";
     dir.run(&format!(
         "run host-costs --set segments=1,7 --repeat 2 {set} -o r"
     ))
@@ -176,8 +176,8 @@ fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
     );
     assert!(fit["per_joined_packet_s"].is_number(), "{fit}");
     dir.run("run host-costs --dry-run --set traffic.protocol=udp")
-        .refused(&[
-            "network.mtu_by = \"mss\"",
+        .rejected(&[
+            "network.mtu_method = \"mss\"",
             "nothing cuts datagrams of 64000 bytes",
         ]);
     for (set, line) in [
@@ -193,7 +193,7 @@ fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
         ("processor=-1", "host.processor = -1"),
     ] {
         dir.run(&format!("run host-costs --dry-run --set {set}"))
-            .refused(&[line]);
+            .rejected(&[line]);
     }
 }
 
@@ -238,7 +238,7 @@ fn a_file_counts_by_its_size_and_its_drawing_is_written() {
 }
 
 #[test]
-fn what_cannot_be_predicted_is_refused_in_one_line() {
+fn what_cannot_be_predicted_is_rejected_in_one_line() {
     let dir = Dir::new();
     dir.write("photo.png", "x");
     dir.write("one.csv", "mtu,throughput\n1500,900\n");

@@ -23,7 +23,8 @@ const WORDS: [&str; 6] = ["red", "rednog", "ared", "reddf", "droptail", "dropfro
 #[test]
 fn one_object_has_the_figures_of_a_cell_with_both_halves() {
     let dir = Dir::new();
-    let short = "--set duration=4s --set h1=0s..2s --set h2=2s..4s --set stagger=20ms --repeat 3";
+    let short =
+        "--set duration=4s --set h1=0s..2s --set h2=2s..4s --set start_interval=20ms --repeat 3";
     for (name, own, packets) in [
         ("red-increase", "--set small_start=2s", "1500"),
         ("red-decrease", "--set small_stop=2s", "1500,3000"),
@@ -105,7 +106,7 @@ fn one_object_has_the_figures_of_a_cell_with_both_halves() {
 #[test]
 fn a_parameter_of_red_is_for_the_queues_that_have_it() {
     let dir = Dir::new();
-    let run = "run red-increase --repeat 1 --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set stagger=1ms";
+    let run = "run red-increase --repeat 1 --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set start_interval=1ms";
     let here = |more: &str, folder: &str| {
         dir.run(&format!("{run} {more} -o {folder}")).fine();
         dir.run(&format!("report {folder} --json"))
@@ -123,7 +124,7 @@ fn a_parameter_of_red_is_for_the_queues_that_have_it() {
         );
     }
     dir.run(&format!("{run} --set queue=droptail --set max_p=0.5"))
-        .refused(&[
+        .rejected(&[
             "--set max_p=0.5",
             "a parameter of red",
             "the queue is droptail",
@@ -244,7 +245,7 @@ fn drops_between_kernels_are_attributed_to_flows() {
         assert!((share - of_link).abs() < 0.5, "{share} {of_link} {trial}");
         assert!(metric("drop_bias").is_some(), "{trial}");
         let notice = metric("notice").unwrap();
-        // A round trip at least, and less than the longest one with the shortest timeout.
+        // A round trip at least, and less than the longest one with the minimum RTO.
         assert!((60.0..2_000.0).contains(&notice), "{trial}");
         assert!(
             (5.0..=100.0).contains(&metric("synchronisation").unwrap()),

@@ -33,7 +33,7 @@ fn claims_are_listed_by_paper_and_shown_one_by_one() {
     }
     assert!(lines.lines().count() >= 12);
     dir.run("claims nobody")
-        .refused(&["nobody", "mred-ddf, egan, 2017"]);
+        .rejected(&["nobody", "mred-ddf, egan, 2017"]);
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn a_run_is_recorded_under_the_name_of_its_variant() {
     ))
     .fine();
     dir.run("claims --record r")
-        .refused(&["the shipped red-claims", "--variant"]);
-    dir.run("claims --record r --variant short").refused(&[
+        .rejected(&["the shipped red-claims", "--variant"]);
+    dir.run("claims --record r --variant short").rejected(&[
         "docs/results/red-claims.short.sim.json",
         "root of the repository",
     ]);

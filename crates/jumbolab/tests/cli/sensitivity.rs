@@ -19,9 +19,9 @@ backend = \"sim\"
 shape = \"routed\"
 [traffic]
 size = \"100kB\"
-preroll = \"0B\"
+warmup = \"0B\"
 echo = \"off\"
-cpu_size = \"0B\"
+cpu_bytes = \"0B\"
 [sweep]
 \"network.mtu\" = [1500, 9000]
 [trials]
@@ -39,16 +39,16 @@ at_most = 1000
 [[unstated]]
 name = \"network.rate\"
 values = [\"1gbit\", \"10mbit\"]
-because = \"it is not said\"
+reason = \"it is not said\"
 [[unstated]]
 name = \"network.delay\"
 values = [\"10us\"]
 range = { from = \"20us\", to = \"80us\", steps = 3, scale = \"log\" }
-because = \"one building\"
+reason = \"one building\"
 [[unstated]]
 name = \"tcp.agent\"
 values = [\"standard\", \"linux\", \"sack1\", \"tahoe\"]
-because = \"none is named\"
+reason = \"none is named\"
 ";
 
 fn bytes(folder: &Path, name: &str) -> Vec<u8> {
@@ -105,7 +105,7 @@ fn a_search_that_was_cut_short_or_killed_is_gone_on_with_to_the_same_end() {
     let parts = dir.path().join("parts");
     assert_eq!(bytes(&parts, "trials.jsonl"), bytes_of(&whole, 40));
     dir.run(&format!("{search} -o parts"))
-        .refused(&["40 trials", "--resume"]);
+        .rejected(&["40 trials", "--resume"]);
     dir.run(&format!("{search} -o parts --resume")).fine();
     assert!(bytes(&parts, "trials.jsonl") == whole);
     // In the middle of a line.
@@ -191,19 +191,19 @@ fn journal_of_all(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_states_everything_or_claims_nothing_is_refused() {
+fn what_states_everything_or_claims_nothing_is_rejected() {
     let dir = Dir::new();
     dir.run("sensitivity hops-and-load")
-        .refused(&["hops-and-load", "[[unstated]]"]);
+        .rejected(&["hops-and-load", "[[unstated]]"]);
     let (claims, unstated) = STUDY.split_once("[[claim]]").unwrap();
     let unstated = &unstated[unstated.find("[[unstated]]").unwrap()..];
     dir.write("claimless.toml", &format!("{claims}{unstated}"));
     dir.run("sensitivity rtt-by-packet-size --on model")
-        .refused(&["--on model", "predictions have no chance"]);
+        .rejected(&["--on model", "predictions have no chance"]);
     dir.run("sensitivity claimless.toml")
-        .refused(&["[[claim]]"]);
+        .rejected(&["[[claim]]"]);
     dir.run("sensitivity claimless.toml --max-time soon")
-        .refused(&["--max-time soon", "30s"]);
+        .rejected(&["--max-time soon", "30s"]);
     let kept: Outcome = dir.run("run claimless.toml --repeat 1 -o r");
     kept.fine();
     dir.run("report r").fine();

@@ -17,7 +17,7 @@ format = 1
 name = \"chance\"
 [network]
 shape = \"chain\"
-stages = 3
+devices = 3
 rate = \"100mbit\"
 buffer = \"30kB\"
 delay = \"1ms\"
@@ -215,21 +215,21 @@ fn experiments_over_tcp_run_without_privileges() {
             assert!(trial["metrics"][metric].is_number(), "{metric}: {trial}");
         }
     }
-    dir.run("run jumbo-at-distance --on sim --set size=500kB --set preroll=100kB --repeat 1 -o s")
+    dir.run("run jumbo-at-distance --on sim --set size=500kB --set warmup=100kB --repeat 1 -o s")
         .fine();
     // Without bbr, which is not simulated.
     dir.trials("s", 16);
 }
 
 #[test]
-fn what_only_one_backend_does_is_refused_by_name_in_the_other() {
+fn what_only_one_backend_does_is_rejected_by_name_in_the_other() {
     let dir = Dir::new();
-    let refused = |line: &str, words: &[&str]| dir.run(line).refused(words);
-    refused(
+    let rejected = |line: &str, words: &[&str]| dir.run(line).rejected(words);
+    rejected(
         "run os-comparison --set tcp.window=50",
         &["tcp.window", "--on sim"],
     );
-    refused(
+    rejected(
         "run mtu-and-queues",
         &[
             "experiments/mtu-and-queues.toml:",
@@ -237,13 +237,13 @@ fn what_only_one_backend_does_is_refused_by_name_in_the_other() {
             "--on sim",
         ],
     );
-    refused("run os-comparison --threads 2", &["--threads", "sim"]);
-    refused("run os-comparison --shard 1/2", &["--shard", "sim"]);
-    refused(
+    rejected("run os-comparison --threads 2", &["--threads", "sim"]);
+    rejected("run os-comparison --shard 1/2", &["--shard", "sim"]);
+    rejected(
         "run mtu-and-queues --on sim --shard 3/2",
         &["--shard 3/2", "1/3"],
     );
-    refused(
+    rejected(
         "run mtu-and-queues --on sim --shard 1/2 --set trials.until=ci<=5%",
         &["--shard", "trials.until"],
     );

@@ -1,5 +1,5 @@
 //! What privileges may change: tests of what enters the sandbox, opens sockets of its own
-//! or is refused. As root, `.ci/run` leaves them to an ordinary user.
+//! or is rejected. As root, `.ci/run` leaves them to an ordinary user.
 
 mod auto_rate;
 mod backends;

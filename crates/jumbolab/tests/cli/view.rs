@@ -11,7 +11,7 @@ use crate::harness::Dir;
 
 /// A short simulated run of two queues.
 const RUN: &str = "run red-increase -o r --repeat 2 --set queue=red,droptail --set duration=2s \
-                   --set small_start=1s --set stagger=10ms --set h1=0s..1s --set h2=1s..2s";
+                   --set small_start=1s --set start_interval=10ms --set h1=0s..1s --set h2=1s..2s";
 
 /// The screen that a run draws on a terminal of this size.
 fn shown(line: &str, columns: u16, rows: u16) -> String {

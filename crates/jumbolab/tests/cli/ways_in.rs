@@ -9,9 +9,9 @@ fn an_experiment_is_shown_with_comments_and_short_names() {
     let file = include_str!("../../../../experiments/red-increase.toml");
     assert!(shown.starts_with(file), "{shown}");
     for line in [
-        "#   queue         one of red, rednog, ared, reddf, droptail, dropfront",
-        "#   buffer        links.bottleneck.buffer, a bare number in packets",
-        "#   tcp           tcp.agent",
+        "#   queue           one of red, rednog, ared, reddf, droptail, dropfront",
+        "#   buffer          links.bottleneck.buffer, a bare number in packets",
+        "#   tcp             tcp.agent",
     ] {
         assert!(shown.lines().any(|other| other == line), "{line}: {shown}");
     }
@@ -38,20 +38,20 @@ fn a_copy_of_an_experiment_has_a_name_of_its_own() {
 #[test]
 fn words_that_are_no_commands_are_answered_in_one_line() {
     let dir = Dir::new();
-    dir.run("compare a b").refused(&[
+    dir.run("compare a b").rejected(&[
         "there is no `compare`: ",
         "`jumbolab report A B` compares two runs",
     ]);
     dir.run("aggregate eth0")
-        .refused(&["there is no `aggregate`: ", "`jumbolab gateway`"]);
+        .rejected(&["there is no `aggregate`: ", "`jumbolab gateway`"]);
     dir.run("tracepath 192.0.2.1")
-        .refused(&["`jumbolab probe HOST`"]);
+        .rejected(&["`jumbolab probe HOST`"]);
     dir.run("os-comparison")
-        .refused(&["`jumbolab run os-comparison` runs it"]);
+        .rejected(&["`jumbolab run os-comparison` runs it"]);
     dir.run("show os-comparisn")
-        .refused(&["did you mean `os-comparison`?"]);
+        .rejected(&["did you mean `os-comparison`?"]);
     dir.run("run os-comparison --on simulator")
-        .refused(&["write `sim`"]);
+        .rejected(&["write `sim`"]);
 }
 
 #[test]

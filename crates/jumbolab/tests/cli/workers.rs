@@ -20,13 +20,13 @@ ip = 4
 timing_error = \"1min\"
 [traffic]
 size = \"2GB\"
-cpu_size = 0
+cpu_bytes = 0
 timeout = \"1h\"
 [sweep]
 \"network.mtu\" = [1400]
 [trials]
 repeat = 2
-patience = \"none\"
+retry_limit = \"none\"
 ";
 
 /// The workers of this run.
@@ -61,7 +61,7 @@ fn a_worker_that_is_killed_ends_its_run_at_once_and_is_named() {
         }
         let outcome = Outcome::of(child.wait_with_output().unwrap());
         assert!(is_over, "{role}: {}", outcome.stderr);
-        outcome.refused(&["worker", &format!("`{role}`")]);
+        outcome.rejected(&["worker", &format!("`{role}`")]);
         dir.expect_no_process();
     }
 }

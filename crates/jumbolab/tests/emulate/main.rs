@@ -2,7 +2,7 @@
 //! from Python. Each test is a shell script in namespaces of its own, which end
 //! with it.
 
-mod laws;
+mod distributions;
 #[path = "../cli/processors.rs"]
 mod processors;
 #[path = "../cli/schema.rs"]
@@ -185,12 +185,12 @@ fn copies_of_icmp_echoes_hide_no_losses() {
 }
 
 #[test]
-fn a_second_emulator_of_an_interface_is_refused_until_the_first_one_is_gone() {
+fn a_second_emulator_of_an_interface_is_rejected_until_the_first_one_is_gone() {
     let seen = see(
         "ip link add e3 type veth peer name eth1 netns a\n ip link set e3 up
         begin
-        \"$JUMBOLAB\" emulate --between e3 e2 --duration 1s 2>refused && exit 1
-        grep -q 'e2: another emulator' refused
+        \"$JUMBOLAB\" emulate --between e3 e2 --duration 1s 2>rejected && exit 1
+        grep -q 'e2: another emulator' rejected
         kill -9 $emulator\n wait $emulator || true
         begin\n probe udp 100 100 10 10\n end\n",
     );
@@ -390,7 +390,7 @@ fn a_recording_holds_every_frame_that_arrived() {
         probe udp 300 100 30 1\n end
         grep -c ',0,[0-9]*,[0-9]*,dropped,' r.csv
         grep -c '^[0-9]*,[0-9][0-9]*,0,' r.csv
-        sed -n 2p r.csv | grep -q ^arrival_ps,left_ps,way,size,flow,fate,number
+        sed -n 2p r.csv | grep -q ^arrival_ps,left_ps,direction,size,flow,outcome,number
         \"$JUMBOLAB\" run replay --recording r.csv --json\n");
     assert_eq!(seen.probes[1].as_f64(), Some(seen.there("dropped")));
     let left = seen.there("arrived") - seen.there("waiting_frames");
@@ -409,7 +409,7 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
         "red,min=2,max=6",
         "fq_codel,target=1ms,interval=10ms",
         "pie",
-        "priority,each=codel",
+        "priority,class_queue=codel",
     ] {
         let seen = see(&format!(
             "begin --rate 5mbit --buffer 40packets --loss 2% --queue {queue} --record r.csv
@@ -433,10 +433,10 @@ fn a_replay_makes_the_decisions_of_every_discipline_again() {
 #[test]
 fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
     // Each bundle of 4 x 300 bytes takes 10 ms and more; they come every 200 us.
-    for (law, is_front) in [("arriving", false), ("head", true)] {
+    for (distribution, is_front) in [("arriving", false), ("head", true)] {
         let seen = see(&format!(
             "begin --seed 1 --rate 1mbit --buffer 20packets --mtu 1500 \
-            --queue mred,over={law},unit=frames,min=1,max=8,weight=0.2
+            --queue mred,candidates={distribution},unit=frames,min=1,max=8,weight=0.2
             probe bundles 200 4 300\n end\n"
         ));
         assert_eq!(seen.code, "0", "{}", seen.said);
@@ -444,34 +444,41 @@ fn a_live_link_takes_packets_out_of_bundles_and_says_how_many() {
         // Each arriving bundle equals the sent one, except for inner packets
         // dropped at its front, whose lengths are 0.
         let [came, live, dead] = ["received", "live", "dead"].map(probe);
-        assert_eq!(probe("right"), came, "{law}: {}", seen.probes[0]);
+        assert_eq!(probe("right"), came, "{distribution}: {}", seen.probes[0]);
         assert_eq!(live + dead, 4.0 * came);
-        assert!(live > dead && dead > 0.0, "{law}: {}", seen.probes[0]);
+        assert!(
+            live > dead && dead > 0.0,
+            "{distribution}: {}",
+            seen.probes[0]
+        );
         // The link's counts equal the arrivals plus the inner packets dropped
         // from bundles that were later dropped whole.
         let inner_dropped = seen.there("inner_dropped");
-        assert!(inner_dropped >= dead, "{law}: {inner_dropped} of {dead}");
+        assert!(
+            inner_dropped >= dead,
+            "{distribution}: {inner_dropped} of {dead}"
+        );
         assert!(
             is_front || inner_dropped == dead,
-            "{law}: {inner_dropped} of {dead}"
+            "{distribution}: {inner_dropped} of {dead}"
         );
-        assert!(came < 200.0, "{law}: {}", seen.report);
+        assert!(came < 200.0, "{distribution}: {}", seen.report);
     }
 }
 
 #[test]
-fn what_would_not_work_is_refused_with_what_to_type() {
-    let seen = see("refuse() {
+fn what_would_not_work_is_rejected_with_what_to_type() {
+    let seen = see("reject() {
             code=0
             \"$@\" >report 2>said || code=$?
             test $code = 2
-            tail -n 1 said >>refusals
+            tail -n 1 said >>rejections
         }
-        refuse setpriv --bounding-set=-net_raw \"$JUMBOLAB\" emulate --between e1 e2
-        touch r.csv\n refuse \"$JUMBOLAB\" emulate --between e1 e2 --record r.csv
-        refuse \"$JUMBOLAB\" emulate --between e1 e2 --duration 5s --record /dev/full
-        ip link set e2 down\n refuse \"$JUMBOLAB\" emulate --between e1 e2
-        cp refusals said\n");
+        reject setpriv --bounding-set=-net_raw \"$JUMBOLAB\" emulate --between e1 e2
+        touch r.csv\n reject \"$JUMBOLAB\" emulate --between e1 e2 --record r.csv
+        reject \"$JUMBOLAB\" emulate --between e1 e2 --duration 5s --record /dev/full
+        ip link set e2 down\n reject \"$JUMBOLAB\" emulate --between e1 e2
+        cp rejections said\n");
     let words = [
         "CAP_NET_RAW; type `sudo jumbolab emulate ...`",
         "--record r.csv: this file exists already",

@@ -10,7 +10,7 @@ configure() { # NODE LOCAL PEER PREFIX
 interfaces = ["in"]
 [operation]
 $OPERATION
-[gather]
+[aggregation]
 trigger = "busy"
 [peers.far]
 address = "$3"
@@ -50,7 +50,7 @@ fn a_gateway_that_spins_does_not_sleep_between_packets() {
 }
 
 #[test]
-fn where_the_kernel_refuses_real_time_priority_a_gateway_says_so_and_forwards() {
+fn where_the_kernel_rejects_real_time_priority_a_gateway_says_so_and_forwards() {
     // Root of a user namespace has no CAP_SYS_NICE that counts.
     let seen = see(&format!(
         "{GATEWAYS}

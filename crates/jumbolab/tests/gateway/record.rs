@@ -13,7 +13,7 @@ fn every_decision_of_a_live_gateway_is_made_again_by_the_replay() {
 interfaces = [\"in\"]
 [uplink]
 rate = \"30mbit\"
-queue = \"mred,over=arriving,min=5,max=15\"
+queue = \"mred,candidates=arriving,min=5,max=15\"
 [peers.b]
 address = \"198.51.100.1\"
 local = \"192.0.2.1\"
@@ -26,9 +26,9 @@ END
         in_node a ping -q -c 100 -i 0.005 -w 10 10.2.0.2 | grep '100 received'
         end ga
         cp ga.log whole.log
-        \"$JUMBOLAB\" run replay --recording whole --json --set gather.max_wait=5ms
+        \"$JUMBOLAB\" run replay --recording whole --json --set aggregation.max_wait=5ms
         grep -v settings whole >unsettled
-        if \"$JUMBOLAB\" run replay --recording unsettled 2>refusal; then exit 1; else echo refused $?; fi
+        if \"$JUMBOLAB\" run replay --recording unsettled 2>rejection; then exit 1; else echo rejected $?; fi
         begin ga --config a.toml --record cut
         in_node a ping -q -c 400 -i 0.005 -w 10 10.2.0.2 >/dev/null
         kill -9 $ga
@@ -57,14 +57,14 @@ END
     let count = |object: &Value, key: &str| object[key].as_u64().expect(key);
     let sent = count(stopped, "bundled") + count(stopped, "alone");
     assert_eq!(count(was, "sent"), sent, "{stopped}");
-    // Packets without an egress come and are dropped before they could be gathered.
+    // Packets without an egress come and are dropped before they could be aggregated.
     assert_eq!(
         count(stopped, "received") - count(was, "arrived"),
         count(stopped, "dropped") - count(was, "dropped"),
         "{stopped}"
     );
-    assert_eq!(with["settings"], "gather.max_wait=5ms");
+    assert_eq!(with["settings"], "aggregation.max_wait=5ms");
     assert_eq!(with["arrived"], was["arrived"]);
-    assert!(seen.printed.contains("refused 2"), "{}", seen.printed);
+    assert!(seen.printed.contains("rejected 2"), "{}", seen.printed);
     assert_eq!(seen.events(0, "not_recorded"), 1, "{:?}", seen.logs[0]);
 }

@@ -52,7 +52,7 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
     let seen = see(&format!(
         "{BEGIN}
         crosses_after start
-        refused() {{
+        rejected() {{
             local before=$(grep -c not_reloaded gb.log)
             kill -HUP $gb
             for try in $(seq 1000); do
@@ -62,10 +62,10 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
             crosses_after \"$1\"
         }}
         # A reader of a pipe would wait for its writer.
-        mv b.toml kept; mkfifo b.toml; refused pipe
-        rm b.toml; base 198.51.100.77 >b.toml; refused 'an address of another host'
+        mv b.toml kept; mkfifo b.toml; rejected pipe
+        rm b.toml; base 198.51.100.77 >b.toml; rejected 'an address of another host'
         (cat kept; echo '[operation]'; echo 'metrics_listen = \"127.0.0.1:9790\"') >b.toml
-        refused 'other metrics'
+        rejected 'other metrics'
         # The options name the log.
         (cat kept; echo '[operation]'; echo 'log = \"other.log\"') >b.toml
         kill -HUP $gb; until_said gb '\"reloaded\"'
@@ -79,15 +79,17 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
         # The check is that of a start.
         in_node gb \"$JUMBOLAB\" gateway --config b.toml --check
         set_in gb net.ipv4.conf.in.forwarding=1
-        in_node gb \"$JUMBOLAB\" gateway --config b.toml --check 2>refused && exit 1
-        grep 'the kernel forwards from them, too' refused
+        in_node gb \"$JUMBOLAB\" gateway --config b.toml --check 2>rejected && exit 1
+        grep 'the kernel forwards from them, too' rejected
         end ga gb\n"
     ));
     assert!(seen.printed.contains("is right"), "{}", seen.printed);
-    let refused = seen.logs[1]
+    let rejected = seen.logs[1]
         .iter()
         .filter(|line| line["kind"] == "not_reloaded");
-    let words: Vec<&str> = refused.map(|line| line["text"].as_str().unwrap()).collect();
+    let words: Vec<&str> = rejected
+        .map(|line| line["text"].as_str().unwrap())
+        .collect();
     let [pipe, address, metrics] = words[..] else {
         panic!("{words:?}");
     };

@@ -86,8 +86,8 @@ routes = \"leave\"
 [core]
 encapsulation = \"ip\"'
         configure gb 192.0.2.1 192.0.2.77 10.9.0.0/24
-        if in_node ga \"$JUMBOLAB\" gateway --config gb.toml 2>refused; then exit 1; fi
-        cat refused
+        if in_node ga \"$JUMBOLAB\" gateway --config gb.toml 2>rejected; then exit 1; fi
+        cat rejected
         sed -i 's/^datapath.*/datapath = \"auto\"/' gb.toml
         ip netns exec ga \"$JUMBOLAB\" gateway --log gb.log --config gb.toml 2>gb.said &
         gb=$!
@@ -95,8 +95,8 @@ encapsulation = \"ip\"'
         until_said gb '\"problem\"'
         end gb ga\n"
     ));
-    let refused = "opening a ring of AF_XDP on in (path = \"xdp\"): another program uses AF_XDP on its first queue";
-    assert!(seen.printed.contains(refused), "{}", seen.printed);
+    let rejected = "opening a ring of AF_XDP on in (path = \"xdp\"): another program uses AF_XDP on its first queue";
+    assert!(seen.printed.contains(rejected), "{}", seen.printed);
     let log = &seen.logs[1];
     assert_eq!(paths(log), [&json!({"in": "packet"})]);
     let problem = log.iter().find(|line| line["kind"] == "problem");

@@ -1,4 +1,4 @@
-//! Gateways that share a secret: what crosses, what is refused, and what is said of it.
+//! Gateways that share a secret: what crosses, what is rejected, and what is said of it.
 
 use super::see;
 use super::traffic::DATAGRAMS;
@@ -91,7 +91,7 @@ END
         crosses_after adopted
         in_node a ping -q -c 200 -i 0.01 -w 10 10.2.0.2 >pings &
         pings=$!
-        (cat b.toml; echo '[gather]'; echo 'max_wait = \"2ms\"') >new; cp new b.toml
+        (cat b.toml; echo '[aggregation]'; echo 'max_wait = \"2ms\"') >new; cp new b.toml
         kill -HUP $gb
         for try in $(seq 500); do if [ $(grep -c '\"reloaded\"' gb.log) = 2 ]; then break; fi; sleep 0.01; done
         wait $pings
@@ -112,10 +112,10 @@ END
     assert!(seen.after("adopted") < 3_000, "{}", seen.printed);
     // The other secret, and then no secret.
     assert_eq!([0, 1].map(|end| seen.events(end, "secret")), [2, 2]);
-    let refusal = seen.logs[1]
+    let rejection = seen.logs[1]
         .iter()
         .find(|line| line["kind"] == "not_reloaded");
-    let text = refusal.unwrap()["text"].as_str().unwrap();
+    let text = rejection.unwrap()["text"].as_str().unwrap();
     assert!(text.contains("type: chmod 600 key"), "{text}");
     let logs = format!("{:?}", seen.logs);
     assert!(!logs.contains("between"), "{logs}");

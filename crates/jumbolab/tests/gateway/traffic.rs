@@ -192,7 +192,7 @@ END
         pings=$!
         sed 's/interfaces/interface/' b.toml >wrong; cp b.toml right; cp wrong b.toml
         kill -HUP $gb; until_said gb not_reloaded
-        (cat right; echo '[gather]'; echo 'max_wait = \"2ms\"') >b.toml
+        (cat right; echo '[aggregation]'; echo 'max_wait = \"2ms\"') >b.toml
         kill -HUP $gb; until_said gb '\"reloaded\"'
         wait $pings
         grep '300 received' pings
@@ -210,7 +210,7 @@ END
 }
 
 #[test]
-fn a_second_gateway_with_ip_packets_to_one_address_is_refused() {
+fn a_second_gateway_with_ip_packets_to_one_address_is_rejected() {
     let seen = see(
         "cat >second.toml <<'END'
 [inside]

@@ -258,7 +258,7 @@ impl Bed {
         self.alias("wrong-key", &[here, &known_in("wrong-keys")]);
         self.alias("unknown-key", &[here, &known_in("none")]);
         self.alias("no-key", &[here, "PubkeyAuthentication no"]);
-        self.alias("refusing", &[here, "Port 23"]);
+        self.alias("rejecting", &[here, "Port 23"]);
         self.alias("routeless", &["HostName 10.77.0.1"]);
         let uname = "#!/bin/sh\ncase $1 in -m) echo riscv64;; *) echo Linux;; esac\n";
         self.program("c", "uname", uname);

@@ -1,4 +1,4 @@
-//! Faults at random instants of a run that changes its hosts: the hosts are as before soon
+//! Faults at random times of a run that changes its hosts: the hosts are as before soon
 //! after each, no finished trial is lost, and the run is resumed.
 //!
 //! `JUMBOLAB_FAULTS` is the number of faults, `JUMBOLAB_FAULT_SEED` their seed.
@@ -38,13 +38,13 @@ ip = 4
 offloads = \"off\"
 [traffic]
 size = \"500kB\"
-preroll = \"100kB\"
-cpu_size = \"1MB\"
+warmup = \"100kB\"
+cpu_bytes = \"1MB\"
 [sweep]
 \"network.mtu\" = [1500, 4000]
 [trials]
 repeat = 4
-patience = \"none\"
+retry_limit = \"none\"
 [compare]
 factor = \"network.mtu\"
 baseline = 1500
@@ -117,7 +117,7 @@ fn hosts_are_as_before_and_runs_are_resumed_after_faults_at_random_instants() {
     let mut bed = Bed::new(Between::Switch(9_000));
     fs::write(bed.path("f.toml"), EXPERIMENT).unwrap();
     let before = states(&bed);
-    // The length of a run is the range of the instants.
+    // The length of a run is the range of the times.
     let begun = clock::monotonic();
     let output = command(&bed, &[]).output().unwrap();
     assert!(

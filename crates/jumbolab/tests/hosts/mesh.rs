@@ -121,7 +121,7 @@ b           ssh=b address=10.8.0.2
 wrong-key   ssh=wrong-key address=10.8.0.11
 unknown-key ssh=unknown-key address=10.8.0.12
 no-key      ssh=no-key address=10.8.0.13
-refusing    ssh=refusing address=10.8.0.14
+rejecting    ssh=rejecting address=10.8.0.14
 away        ssh=gone address=10.8.0.15
 routeless   ssh=routeless address=10.8.0.16
 nameless    ssh=name.invalid address=10.8.0.17
@@ -144,8 +144,8 @@ doas        ssh=root@10.9.4.2 address=10.8.0.18 become=no-such-program
         ),
         ("no-key", ["it accepts no key of yours", "ssh-copy-id"]),
         (
-            "refusing",
-            ["it refuses the connection", "systemctl start ssh"],
+            "rejecting",
+            ["it rejects the connection", "systemctl start ssh"],
         ),
         ("away", ["it cannot be reached", "ping"]),
         ("routeless", ["it cannot be reached", "ping"]),

@@ -17,7 +17,7 @@ format = 1
 name = \"iperf3\"
 [network]
 ip = 4
-mtu_by = \"interface\"
+mtu_method = \"interface\"
 mtu = 9000
 [host]
 offloads = \"on\"
@@ -31,7 +31,7 @@ read.throughput = \"/end/sum_received/bits_per_second * 1e-6\"
 \"host.congestion\" = [\"CONTROL\"]
 [trials]
 repeat = 1
-patience = \"none\"
+retry_limit = \"none\"
 ";
 
 /// The interfaces of the machine of this role in the evidence of a trial.
@@ -94,7 +94,7 @@ fn a_router_is_metered_in_each_trial_and_every_interface_is_described() {
     }
 
     // The same experiment in namespaces stands beside it.
-    let words = "run t.toml --on netns --set network.mtu_by=interface -o n";
+    let words = "run t.toml --on netns --set network.mtu_method=interface -o n";
     let words: Vec<&str> = words.split(' ').collect();
     let output = bed.run(&words);
     assert!(

@@ -26,18 +26,18 @@ format = 1
 name = \"transfer\"
 [network]
 ip = 4
-mtu_by = \"mss\"
+mtu_method = \"mss\"
 [host]
 offloads = \"on\"
 [traffic]
 size = \"500kB\"
-preroll = \"100kB\"
-cpu_size = \"1MB\"
+warmup = \"100kB\"
+cpu_bytes = \"1MB\"
 [sweep]
 \"network.mtu\" = [1500, 9000]
 [trials]
 repeat = 2
-patience = \"none\"
+retry_limit = \"none\"
 [compare]
 factor = \"network.mtu\"
 baseline = 1500
@@ -111,13 +111,13 @@ fn the_shipped_experiments_run_between_hosts() {
             "--repeat",
             "2",
             "--set",
-            "network.mtu_by=mss",
+            "network.mtu_method=mss",
             "--set",
-            "trials.patience=none",
+            "trials.retry_limit=none",
             "--set",
             "size=500kB",
             "--set",
-            "cpu_size=1MB",
+            "cpu_bytes=1MB",
         ],
     );
     let (_, facts, trials) = Folder::read(&folder).unwrap();
@@ -125,7 +125,7 @@ fn the_shipped_experiments_run_between_hosts() {
     assert_eq!((trials.len(), facts.left_out.len()), (12, 0));
     assert!(trials.iter().all(|trial| trial.failure.is_none()));
     fs::remove_dir_all(&folder).unwrap();
-    // They are on again: rows that want them on are refused where they were off before.
+    // They are on again: rows that want them on are rejected where they were off before.
     fs::write(bed.path("t.toml"), TRANSFER).unwrap();
     let folder = measured(&bed, "t.toml", &[]);
     let (_, facts, _) = Folder::read(&folder).unwrap();
@@ -140,7 +140,7 @@ fn the_shipped_experiments_run_between_hosts() {
             "--set",
             "band=small",
             "--set",
-            "traffic.step=2000",
+            "traffic.size_step=2000",
             "--set",
             "traffic.size=20kB",
             "--set",
@@ -148,7 +148,7 @@ fn the_shipped_experiments_run_between_hosts() {
             "--set",
             "host.offloads=on",
             "--set",
-            "trials.patience=none",
+            "trials.retry_limit=none",
         ],
     );
     let (_, _, trials) = Folder::read(&folder).unwrap();
@@ -176,7 +176,7 @@ read.throughput = \"/end/sum_received/bits_per_second * 1e-6\"
 \"host.congestion\" = [\"CONTROL\"]
 [trials]
 repeat = 1
-patience = \"none\"
+retry_limit = \"none\"
 ";
     let control = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
     let text = text.replace("CONTROL", control.trim());
@@ -204,7 +204,7 @@ fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish
 }
 
 #[test]
-fn sizes_that_a_router_refuses_are_not_measured_and_it_is_named() {
+fn sizes_that_a_router_rejects_are_not_measured_and_it_is_named() {
     let bed = Bed::new(Between::Router);
     bed.ip("r", "link set to-b mtu 1500");
     fs::write(bed.path("t.toml"), TRANSFER).unwrap();
@@ -247,7 +247,7 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_c
     let config = format!("{others}{always}{}\n LogLevel ERROR\n", known.display());
     fs::write(bed.path("config"), config).unwrap();
     let before = [bed.state("a"), bed.state("b")];
-    let refused = |hosts: [String; 2], told: [&str; 2]| {
+    let rejected = |hosts: [String; 2], told: [&str; 2]| {
         let [sender, receiver] = &hosts;
         let words = [
             "run", "t.toml", "--on", "hosts", "-o", "none", "--host", sender, "--host", receiver,
@@ -263,27 +263,27 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_c
         assert!(!bed.path("none").exists());
     };
     let meas = |name: &str| sender(&format!("{name},interface=meas"));
-    refused(
+    rejected(
         meas("wrong-key"),
         ["its host key is not the known one", "ssh-keygen -R"],
     );
-    refused(
+    rejected(
         meas("unknown-key"),
         ["its host key is unknown", "compare the key"],
     );
-    refused(meas("no-key"), ["no password is asked for", "ssh-copy-id"]);
-    refused(meas("locked"), ["it accepts no key of yours", "ssh-add"]);
-    refused(
-        meas("refusing"),
-        ["it refuses the connection", "systemctl start ssh"],
+    rejected(meas("no-key"), ["no password is asked for", "ssh-copy-id"]);
+    rejected(meas("locked"), ["it accepts no key of yours", "ssh-add"]);
+    rejected(
+        meas("rejecting"),
+        ["it rejects the connection", "systemctl start ssh"],
     );
-    refused(meas("routeless"), ["it cannot be reached", "ping"]);
-    refused(meas("gone"), ["it cannot be reached", "ping"]);
-    refused(
+    rejected(meas("routeless"), ["it cannot be reached", "ping"]);
+    rejected(meas("gone"), ["it cannot be reached", "ping"]);
+    rejected(
         meas("name.invalid"),
         ["its name is not known", "~/.ssh/config"],
     );
-    refused(
+    rejected(
         meas("nobody-there@a"),
         ["it accepts no key of yours", "ssh-copy-id"],
     );
@@ -291,31 +291,31 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_c
         "it runs Linux riscv64, and this program is for",
         "install jumbolab",
     ];
-    refused(meas("c"), other);
+    rejected(meas("c"), other);
     bed.program("c", "jumbolab", "#!/bin/sh\necho jumbolab 0.0.1\n");
-    refused(meas("c"), other);
+    rejected(meas("c"), other);
     let by = |name: &str, way: &str| receiver(&format!("{name},interface=meas,become={way}"));
-    refused(
+    rejected(
         by("d", "sudo"),
         ["`sudo` wants a password there", "NOPASSWD"],
     );
-    refused(
+    rejected(
         by("b", "no-such-program"),
         [
             "there is no program `no-such-program` there",
             "leave `become` out",
         ],
     );
-    refused(
+    rejected(
         sender("a,interface=eth77"),
         ["it has no interface eth77", "there are"],
     );
-    refused(
+    rejected(
         receiver("b,address=192.0.2.9"),
         ["has the address 192.0.2.9", "there are"],
     );
-    refused(sender("-oX=y"), ["begins with a dash", "sender"]);
-    refused(
+    rejected(sender("-oX=y"), ["begins with a dash", "sender"]);
+    rejected(
         sender("a,interface=mgmt"),
         [
             "it is used by the ssh connection",
@@ -324,13 +324,13 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_c
     );
     let [one, other] = [a, b].map(str::to_owned);
     bed.ip("b", "link set meas down");
-    refused(
+    rejected(
         [one.clone(), other.clone()],
         ["its interface meas is down", "ip link set meas up"],
     );
     bed.ip("b", "link set meas up");
     fs::rename(bed.path("config"), bed.path("other")).unwrap();
-    refused(
+    rejected(
         [one, other],
         ["the configuration of ssh has an error", "correct the file"],
     );
@@ -363,7 +363,7 @@ fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
 }
 
 #[test]
-fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
+fn a_second_run_on_a_host_is_rejected_and_killed_ones_leave_it_as_it_was() {
     let bed = Bed::new(Between::Cable);
     let long = by_interface().replace("1500, 9000", "1500, 4000");
     fs::write(
@@ -429,7 +429,7 @@ read.throughput = \"/nothing\"
 \"host.congestion\" = [\"CONTROL\"]
 [trials]
 repeat = 1
-patience = \"none\"
+retry_limit = \"none\"
 ";
     let text = text.replace("CONTROL", control.trim());
     fs::write(bed.path("p.toml"), text).unwrap();
@@ -497,7 +497,7 @@ fn jumbo_frames_measures_what_the_network_has_and_leaves_out_the_rest_by_name() 
     let folder = measured(
         &bed,
         "jumbo-frames",
-        &["--repeat", "1", "--set", "trials.patience=none"],
+        &["--repeat", "1", "--set", "trials.retry_limit=none"],
     );
     let (_, facts, trials) = Folder::read(&folder).unwrap();
     // A transfer and requests, each at two MTUs; no interface is changed for them.

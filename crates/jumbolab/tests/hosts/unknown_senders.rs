@@ -1,5 +1,5 @@
 //! An unknown sender in the measured network connects to every data port of a trial: it is
-//! refused and counted, and the trial is as without it. The tokens of the trials are in no
+//! rejected and counted, and the trial is as without it. The tokens of the trials are in no
 //! process list, message or file.
 
 use std::collections::BTreeSet;
@@ -22,33 +22,33 @@ format = 1
 name = \"unknown-senders\"
 [network]
 ip = 4
-mtu_by = \"mss\"
+mtu_method = \"mss\"
 [host]
 offloads = \"on\"
 [sweep]
 \"network.mtu\" = [1500, 9000]
 [trials]
 repeat = 1
-patience = \"none\"
+retry_limit = \"none\"
 ";
 
 /// Kinds of traffic that have data ports.
 const TRAFFIC: [(&str, &str); 5] = [
     (
         "a transfer over TCP",
-        "[traffic]\nsize = \"500kB\"\npreroll = \"100kB\"\ncpu_size = \"1MB\"\n",
+        "[traffic]\nsize = \"500kB\"\nwarmup = \"100kB\"\ncpu_bytes = \"1MB\"\n",
     ),
     (
         "a transfer over UDP",
-        "[traffic]\nprotocol = \"udp\"\nmessage = 1000\nsize = \"500kB\"\ncpu_size = \"1MB\"\n",
+        "[traffic]\nprotocol = \"udp\"\nmessage = 1000\nsize = \"500kB\"\ncpu_bytes = \"1MB\"\n",
     ),
     (
         "requests over TCP",
-        "[traffic]\nkind = \"request-response\"\nsize = \"20kB\"\nfrom = 100\nto = 1000\nstep = 300\nat = 400\n",
+        "[traffic]\nkind = \"request-response\"\nsize = \"20kB\"\nmin_size = 100\nmax_size = 1000\nsize_step = 300\nreference_size = 400\n",
     ),
     (
         "requests over UDP",
-        "[traffic]\nkind = \"request-response\"\nsize = \"20kB\"\nprotocol = \"udp\"\nfrom = 100\nto = 1000\nstep = 300\nat = 400\n",
+        "[traffic]\nkind = \"request-response\"\nsize = \"20kB\"\nprotocol = \"udp\"\nmin_size = 100\nmax_size = 1000\nsize_step = 300\nreference_size = 400\n",
     ),
     (
         "flows",
@@ -115,7 +115,7 @@ fn contents(folder: &Path, all: &mut Vec<u8>) {
 }
 
 #[test]
-fn an_unknown_sender_is_refused_and_counted_and_tokens_are_nowhere_to_be_read() {
+fn an_unknown_sender_is_rejected_and_counted_and_tokens_are_nowhere_to_be_read() {
     let bed = Bed::new(Between::Switches);
     // An `ssh` that keeps what the agents are told, and tells the sender late: a TCP port listens
     // only until its sender has come.
@@ -165,14 +165,14 @@ fn an_unknown_sender_is_refused_and_counted_and_tokens_are_nowhere_to_be_read() 
         visible.extend([output.stdout, output.stderr].concat());
         let (_, _, trials) = Folder::read(&bed.path(&results)).unwrap();
         assert_eq!(trials.len(), 2, "{kind}");
-        let mut refused = 0;
+        let mut rejected = 0;
         for trial in &trials {
             assert_eq!(trial.failure, None, "{kind}");
             let positive = trial.metrics.iter().filter(|(_, value)| **value > 0.0);
             assert!(positive.count() > 0, "{kind}: {:?}", trial.metrics);
-            refused += trial.evidence.get(evidence::REFUSED_PEERS).unwrap_or(0);
+            rejected += trial.evidence.get(evidence::REJECTED_PEERS).unwrap_or(0);
         }
-        assert!(refused > 0, "{kind}: {met:?}");
+        assert!(rejected > 0, "{kind}: {met:?}");
         contents(&bed.path(&results), &mut visible);
     }
     for host in ["a", "b"] {

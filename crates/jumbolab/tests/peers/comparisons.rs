@@ -14,8 +14,8 @@ pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
     let common = [
         "rate=200mbit",
         "size=1MB",
-        "preroll=300kB",
-        "cpu_size=0",
+        "warmup=300kB",
+        "cpu_bytes=0",
         "repeat=8",
     ];
     let settings: Vec<&str> = [same.as_str()].into_iter().chain(common).collect();
@@ -30,8 +30,8 @@ pub(crate) fn equals(netns: &mut Netns) -> Result<()> {
         "mtu=1500",
         "compare.factor=rate",
         "size=4MB",
-        "preroll=2MB",
-        "cpu_size=0",
+        "warmup=2MB",
+        "cpu_bytes=0",
         "repeat=8",
     ];
     let plan = plan(&faster)?;
@@ -69,8 +69,8 @@ fn two_percent(netns: &mut Netns) -> Result<bool> {
         let settings = [
             "mtu=1500,9000",
             "size=4MB",
-            "preroll=2MB",
-            "cpu_size=0",
+            "warmup=2MB",
+            "cpu_bytes=0",
             "traffic.echo=off",
         ];
         plan(&[&settings[..], &[rate.as_str(), repeat]].concat())

@@ -19,7 +19,7 @@ const TRIALS: usize = 15;
 const LATEST: [f64; 2] = [300.0, 600.0];
 
 fn setting(settings: &[String]) -> Result<Setting> {
-    let common = ["link=emulated", "shape=pair", "ip=4", "cpu_size=0"];
+    let common = ["link=emulated", "shape=pair", "ip=4", "cpu_bytes=0"];
     let all: Vec<&str> = common
         .into_iter()
         .chain(settings.iter().map(String::as_str))
@@ -44,7 +44,7 @@ pub(crate) fn delays(netns: &mut Netns) -> Result<()> {
                 format!("size={message}"),
                 "protocol=udp".into(),
                 "mtu=9000".into(),
-                "preroll=0".into(),
+                "warmup=0".into(),
                 "network.delay=1ms".into(),
             ])?;
             let physics = 1.0 + f64::from(wire) * 8.0 / (f64::from(megabits) * 1e3);
@@ -101,7 +101,7 @@ pub(crate) fn cross_traffic(netns: &mut Netns) -> Result<()> {
             "protocol=udp".into(),
             "message=56".into(),
             "size=56".into(),
-            "preroll=0".into(),
+            "warmup=0".into(),
             "traffic.echo=off".into(),
             "buffer=5MB".into(),
             format!("links.sender-receiver.cross.load={}", load(bytes)),
@@ -158,7 +158,7 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
             format!("protocol={protocol}"),
             "message=65000".into(),
             "size=1040kB".into(),
-            "preroll=0".into(),
+            "warmup=0".into(),
             "traffic.echo=whole".into(),
         ])?;
         // Headers of IPv4 and TCP with timestamps; with UDP a header in the
@@ -183,7 +183,7 @@ pub(crate) fn echoes(netns: &mut Netns) -> Result<()> {
             "{protocol} MTU {mtu}: {least:.2} ms, median {median:.2} ms, physics {physics:.2} ms"
         );
         // The first write may be some microseconds later than the noted
-        // instant.
+        // time.
         ensure!(
             least > physics - 1e-3,
             "{least} ms is less than physics asks"
@@ -229,7 +229,7 @@ pub(crate) fn loss(netns: &mut Netns) -> Result<()> {
         "message=200".into(),
         "size=4MB".into(),
         "buffer=1MB".into(),
-        "preroll=0".into(),
+        "warmup=0".into(),
         "network.loss=1%".into(),
     ])?;
     judged(netns, &setting, SEED, |measurements| {
@@ -248,14 +248,14 @@ pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
     for message in [56, 8972] {
         let setting = setting(&[
             "shape=switched".into(),
-            "network.stages=3".into(),
+            "network.devices=3".into(),
             "network.cut_through=on".into(),
             "rate=10mbit".into(),
             "mtu=9000".into(),
             "protocol=udp".into(),
             format!("message={message}"),
             format!("size={message}"),
-            "preroll=0".into(),
+            "warmup=0".into(),
         ])?;
         // With IPv4, UDP, Ethernet and FCS 46 bytes more, preamble and gap 20;
         // preamble and header alone are 22.
@@ -282,8 +282,8 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
                 "shape=routed".into(),
                 "rate=100mbit".into(),
                 "mtu=1500".into(),
-                "links.router-receiver.wire_mtu=1400".into(),
-                format!("links.router-receiver.too_big={too_big}"),
+                "links.router-receiver.link_mtu=1400".into(),
+                format!("links.router-receiver.oversize={too_big}"),
                 "timeout=2s".into(),
                 // A black hole must fail, but not because of a late emulator.
                 "network.timing_error=1min".into(),

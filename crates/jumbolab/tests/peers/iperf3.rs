@@ -29,7 +29,7 @@ pub(crate) fn beside(netns: &mut Netns) -> Result<()> {
         "MTU", "jumbolab", "iperf3", "ratio"
     );
     for mtu in ["mtu=1500", "mtu=9000"] {
-        let setting = only_setting(&[mtu, "rate=200mbit", "size=30MB", "cpu_size=0"])?;
+        let setting = only_setting(&[mtu, "rate=200mbit", "size=30MB", "cpu_bytes=0"])?;
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             ours.push(goodput(netns, &setting)?.0);

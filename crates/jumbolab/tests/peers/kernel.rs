@@ -27,7 +27,7 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
             "ip=4",
             "congestion=reno",
             "size=30MB",
-            "cpu_size=0",
+            "cpu_bytes=0",
         ][..],
         &[
             "rate=77mbit",
@@ -35,21 +35,21 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
             "shape=pair",
             "congestion=bbr",
             "size=15MB",
-            "cpu_size=0",
+            "cpu_bytes=0",
         ],
         &[
             "rate=500mbit",
             "mtu=9000",
             "shape=switched",
             "size=40MB",
-            "cpu_size=0",
+            "cpu_bytes=0",
         ],
         &[
             "rate=50mbit",
             "mtu=1500",
             "protocol=udp",
             "size=10MB",
-            "cpu_size=0",
+            "cpu_bytes=0",
             "message=1400",
         ],
     ] {
@@ -69,7 +69,7 @@ pub(crate) fn limits(netns: &mut Netns) -> Result<()> {
 
 /// Four trials with a busy loop, and four without.
 pub(crate) fn disturbance(netns: &mut Netns) -> Result<()> {
-    let setting = only_setting(&["mtu=9000", "rate=200mbit", "size=1MB", "cpu_size=5MB"])?;
+    let setting = only_setting(&["mtu=9000", "rate=200mbit", "size=1MB", "cpu_bytes=5MB"])?;
     let mut busy = Command::new("sh");
     busy.args(["-c", "while :; do :; done"]);
     let mut busy = busy.spawn()?;

@@ -177,7 +177,7 @@ fn metric(netns: &mut Netns, setting: &Setting, seed: Seed, name: &str) -> Resul
 }
 
 /// The result of `judge` for one trial with the given seed. An attempt is
-/// discarded if `judge` refuses it and the program says that other work
+/// discarded if `judge` rejects it and the program says that other work
 /// disturbed the trial, which it decides by facts of the machine alone. The
 /// first undisturbed attempt counts, whatever `judge` says.
 fn judged<T>(

@@ -101,7 +101,7 @@ impl Path {
     /// What the settings of the links say, by a trial of `jumbolab run`.
     fn expected(&self) -> Value {
         let dir = tempfile::tempdir().unwrap();
-        let words = "run pmtu-faults --on netns --repeat 1 --set trials.patience=none -o r";
+        let words = "run pmtu-faults --on netns --repeat 1 --set trials.retry_limit=none -o r";
         let words: Vec<&str> = words.split_whitespace().collect();
         let output = self.command(&words).current_dir(&dir).output().unwrap();
         let journal = fs::read_to_string(dir.path().join("r/trials.jsonl"));
@@ -207,7 +207,7 @@ impl Path {
     }
 }
 
-/// The addresses of the routers towards the sender in the outline of a test bed, which has a
+/// The addresses of the routers towards the sender in the outline of a test network, which has a
 /// line for each interface.
 fn routers(outline: &str) -> Vec<IpAddr> {
     let mut names = Vec::new();

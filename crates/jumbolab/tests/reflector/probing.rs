@@ -116,7 +116,7 @@ fn messages_from_off_the_path_change_no_result() {
         let (results, routes) = lines.split_at(5);
         for line in results {
             let result: serde_json::Value = serde_json::from_str(line).unwrap();
-            let passed = ["forward", "backward"].map(|way| result[way]["mtu"].as_u64());
+            let passed = ["forward", "reverse"].map(|way| result[way]["mtu"].as_u64());
             assert_eq!(result["verdict"], "clean", "{line}");
             assert_eq!(passed, [Some(9_000); 2], "{line}");
         }
@@ -188,7 +188,7 @@ fn replies_that_wait_for_nobody_do_not_keep_others_from_a_probe() {
     let lines = see(&script);
     let result: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
     assert_eq!(result["verdict"], "clean", "{lines:?}");
-    assert_eq!(result["backward"]["mtu"], 9_000, "{lines:?}");
+    assert_eq!(result["reverse"]["mtu"], 9_000, "{lines:?}");
     let said = lines.last().unwrap();
     let unresolved = said.contains("without an answer from the neighbour");
     assert!(unresolved && !said.contains("too large"), "{said}");

@@ -98,7 +98,7 @@ def main(host, port):
         behind = session.exchange(control(length, 1) + padding)
         assert BASE + len(behind) == reply, f"{BASE + len(behind)} bytes for {length}"
         assert tlvs(behind)[0] == (0, CONTROL, control(length, 1)[4:])
-    # Longer and several replies are refused: one of the same length, with C set.
+    # Longer and several replies are rejected: one of the same length, with C set.
     for length, number in ((2_000, 1), (65_535, 1), (0, 2), (0, 65_535)):
         behind = session.exchange(control(length, number) + padding)
         assert len(behind) == len(control(0, 1) + padding)

@@ -30,7 +30,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("nap", "yield"),
     ("seats", "slots"),
     ("shelf", "artifact"),
-    ("standing", "test bed"),
+    ("standing", "test network"),
     ("strike", "mark or drop"),
     ("strikes", "picks"),
     ("survival", "sensitivity"),
@@ -43,19 +43,30 @@ const RETIRED: &[(&str, &str)] = &[
 
 /// Words that neither text nor names use, with their plurals, and the terms of the field.
 const RETIRED_EVERYWHERE: &[(&str, &str)] = &[
+    ("carriage", "encapsulation"),
     ("certificate", "quality check"),
+    ("fate", "outcome"),
+    ("gather", "aggregate"),
+    ("header arithmetic", "header overhead"),
     ("honour", "support"),
     ("lateness", "timing error"),
     ("octet", "byte"),
+    ("preroll", "warm-up"),
+    ("refus", "reject"),
     ("robustness", "sensitivity"),
     ("stranger", "unknown sender"),
+    ("test bed", "test network"),
     ("world", "backend"),
 ];
 
-/// What has such a word all the same: names of the standard library, and streams of random
-/// numbers that recorded searches were drawn from.
+/// What has such a word all the same: names of the standard library and of systems, and
+/// streams of random numbers that recorded searches were drawn from.
 const KEPT: &[&str] = &[
     "ca-certificates",
+    "connection refused",
+    "connectionrefused",
+    "econnrefused",
+    "tx-scatter-gather",
     ".octets()",
     "from_octets",
     "\"robustness/",

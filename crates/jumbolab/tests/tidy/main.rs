@@ -238,7 +238,7 @@ fn nothing_is_left_to_do() {
                 .iter()
                 .filter(|left| line.contains(**left))
             {
-                problems.push(format!("{file}:{number}: {left} must not stay: finish it, or refuse by name at run time"));
+                problems.push(format!("{file}:{number}: {left} must not stay: finish it, or reject by name at run time"));
             }
         }
     }

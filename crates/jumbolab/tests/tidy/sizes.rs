@@ -7,7 +7,7 @@ use crate::source::lines_without_tests;
 /// Lines of each part, without tests, in hundreds. A commit that needs more says why it raises
 /// its row here; one that takes lines away lowers it.
 const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
-    ("analysis", 92),
+    ("analysis", 93),
     ("claims", 32),
     ("document", 8),
     ("emulator", 18),
@@ -30,7 +30,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 155),
     ("units", 11),
-    ("backends", 228),
+    ("backends", 230),
     ("wire", 101),
 ];
 

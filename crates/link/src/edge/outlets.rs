@@ -26,7 +26,7 @@ pub(super) struct Outlets<P> {
 #[derive(Debug)]
 struct Outlet<P> {
     release: Release,
-    /// Packets in order, each with the instant of its release.
+    /// Packets in order, each with the time of its release.
     waiting: VecDeque<(Time, P)>,
     /// As [`Outlets::timers`] has it.
     timer: Option<Time>,

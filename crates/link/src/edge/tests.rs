@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use queue::{Carriage, InnerDrop, Tick, Trigger, Victims, View};
+use queue::{Encapsulation, InnerDrop, Tick, Trigger, Victims, View};
 use units::{Bytes, Span};
 
 use super::*;
@@ -44,10 +44,10 @@ fn exit_of(flow: u64) -> Exit {
 fn settings(mtu: u64, trigger: Trigger) -> Settings {
     Settings {
         number: HERE,
-        gather: Some(GatherSettings {
+        aggregate: Some(AggregatorSettings {
             mtu: Bytes::new(mtu),
             trigger,
-            carriage: Carriage {
+            encapsulation: Encapsulation {
                 header: Bytes::new(26),
                 entry: Bytes::new(4),
                 framing: Bytes::ZERO,
@@ -76,7 +76,7 @@ const fn packet(number: usize, flow: u64) -> Numbered {
     }
 }
 
-/// A transmission: its instant and its packets.
+/// A transmission: its time and its packets.
 struct Gone {
     at: Time,
     packets: Vec<Numbered>,
@@ -114,7 +114,7 @@ fn poll(edge: &mut Edge<Numbered>, now: Time, free: &mut BTreeMap<Exit, Time>) -
     gone
 }
 
-/// Hands each arrival at its instant to an edge by `take`, and calls the edge when it
+/// Hands each arrival at its time to an edge by `take`, and calls the edge when it
 /// asks for it. Returns the output, and the result of `check` after each step.
 fn drive<T>(
     edge: &mut Edge<Numbered>,
@@ -128,7 +128,7 @@ fn drive<T>(
     loop {
         let free_at = |exit| free.get(&exit).copied().unwrap_or_default();
         let timeout = edge.next_timeout(free_at);
-        let looked = edge.gatherings.next_by_looking(free_at);
+        let looked = edge.aggregations.next_by_looking(free_at);
         let looked = looked.into_iter().chain(edge.outlets.next_by_looking());
         assert_eq!(
             timeout,
@@ -197,12 +197,12 @@ proptest! {
         };
         let gone = drive(&mut edge, arrivals, take, |edge| {
             let counts = edge.counts();
-            assert_eq!(counts.gathered, counts.bare + counts.bundled + edge.gathering());
+            assert_eq!(counts.aggregated, counts.bare + counts.bundled + edge.aggregation());
         });
         let counts = edge.counts();
-        prop_assert_eq!(counts.gathered, came.len() as u64);
+        prop_assert_eq!(counts.aggregated, came.len() as u64);
         if longest.is_some() {
-            prop_assert_eq!(edge.gathering(), 0);
+            prop_assert_eq!(edge.aggregation(), 0);
         }
         let bare = gone.iter().filter(|gone| gone.bundle.is_none()).count() as u64;
         prop_assert_eq!((counts.bare, counts.bundles), (bare, gone.len() as u64 - bare));
@@ -249,7 +249,7 @@ proptest! {
             expected.push(alive.collect::<Vec<_>>());
             bundles.push((came, bundle));
         }
-        let mut egress = Edge::new(Settings { shaping, gather: None, ..settings(9_000, trigger) }).unwrap();
+        let mut egress = Edge::new(Settings { shaping, aggregate: None, ..settings(9_000, trigger) }).unwrap();
         let left = drive(
             &mut egress,
             bundles,
@@ -294,17 +294,17 @@ fn drive_to_one_exit(
 }
 
 #[test]
-fn what_has_no_other_exit_is_not_gathered() {
-    let mut gathers = edge(9_000, Trigger::Timer(MILLI));
+fn what_has_no_other_exit_is_not_aggregated() {
+    let mut aggregates = edge(9_000, Trigger::Timer(MILLI));
     let here = Exit {
         next_as: 1,
         egress: HERE,
     };
     let one = packet(0, 0);
-    assert_eq!(gathers.receive(at(0), one, None), Some(one));
-    assert_eq!(gathers.receive(at(0), one, Some(here)), Some(one));
+    assert_eq!(aggregates.receive(at(0), one, None), Some(one));
+    assert_eq!(aggregates.receive(at(0), one, Some(here)), Some(one));
     let without = Settings {
-        gather: None,
+        aggregate: None,
         ..settings(9_000, Trigger::Full)
     };
     let mut passes = Edge::new(without).unwrap();
@@ -316,7 +316,7 @@ fn what_has_no_other_exit_is_not_gathered() {
     let mut labels = Edge::new(labelled).unwrap();
     assert_eq!(labels.receive(at(0), one, Some(EXITS[1])), Some(one));
     assert_eq!(labels.receive(at(0), one, Some(EXITS[0])), None);
-    assert_eq!(labels.counts().gathered, 1);
+    assert_eq!(labels.counts().aggregated, 1);
     assert!(Edge::<Numbered>::new(settings(20, Trigger::Full)).is_err());
 }
 
@@ -363,7 +363,7 @@ fn bundles_are_addressed_as_the_settings_say_and_counted_by_exit() {
 }
 
 #[test]
-fn while_the_link_is_busy_packets_are_gathered_until_it_is_free_or_they_are_due() {
+fn while_the_link_is_busy_packets_are_aggregated_until_it_is_free_or_they_are_due() {
     let mut edge = edge(9_000, Trigger::EgressBusy(MILLI));
     let mut busy_until = |now: u64, free: u64| {
         edge.receive(at(now), packet(0, 0), Some(EXITS[0]));

@@ -38,7 +38,14 @@ impl Packet for Frame {
 struct Seen(Vec<(u64, Time, Time, Time)>);
 
 impl LinkObserver<Frame> for Seen {
-    fn sent(&mut self, frame: &Frame, arrival: Entered, begins: Time, ends: Time, _: Fate) {
+    fn sent(
+        &mut self,
+        frame: &Frame,
+        arrival: Entered,
+        begins: Time,
+        ends: Time,
+        _: PacketOutcome,
+    ) {
         self.0.push((frame.number, arrival.at, begins, ends));
     }
 }
@@ -149,7 +156,7 @@ proptest! {
 }
 
 #[test]
-fn where_fates_are_settled_later_it_is_not_built() {
+fn where_outcomes_are_settled_later_it_is_not_built() {
     let limit = Limit::Packets(10);
     let rate = Rate::from_bits_per_second(1_000_000);
     let perfect = Settings::perfect(rate, Spec::DropTail { limit });

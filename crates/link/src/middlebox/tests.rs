@@ -92,16 +92,16 @@ fn packets_above_the_size_are_dropped_and_no_smaller_ones() {
 #[test]
 fn a_rule_holds_for_its_direction_and_its_protocol() {
     let rule = Rule {
-        direction: Some(Direction::Backward),
+        direction: Some(Direction::Reverse),
         protocol: Some(Protocol::Udp),
         ..Rule::always(Action::DropAbove(Bytes::new(1_500)))
     };
     for addresses in [V4, V6] {
         for (transport, direction, expected) in [
-            (udp(1), Direction::Backward, false),
+            (udp(1), Direction::Reverse, false),
             (udp(1), Direction::Forward, true),
-            (ECHO, Direction::Backward, true),
-            (syn(1_460), Direction::Backward, true),
+            (ECHO, Direction::Reverse, true),
+            (syn(1_460), Direction::Reverse, true),
         ] {
             let bytes = packet(addresses, transport, 2_000);
             assert_eq!(passes(rule, &bytes, direction), expected, "{transport:?}");
@@ -135,13 +135,13 @@ fn a_share_of_the_flows_meets_the_rule_always_and_the_others_never() {
     };
     for addresses in [V4, V6] {
         let dropped = |source: u16| {
-            let fates = [(2_000, 0), (3_000, 0), (1_501, 1)].map(|(size, second)| {
+            let outcomes = [(2_000, 0), (3_000, 0), (1_501, 1)].map(|(size, second)| {
                 let mut bytes = packet(addresses, udp(source), size);
                 let now = Time::ZERO + Span::from_secs(second);
                 one(rule).pass(now, &mut bytes, Direction::Forward)
             });
-            assert!(fates.windows(2).all(|pair| pair[0] == pair[1]));
-            fates[0] == Outcome::Drop
+            assert!(outcomes.windows(2).all(|pair| pair[0] == pair[1]));
+            outcomes[0] == Outcome::Drop
         };
         let many = (1..=4_000).filter(|source| dropped(*source)).count();
         // 1000 expected; four standard deviations are 110.
@@ -156,12 +156,12 @@ fn messages_about_size_are_dropped_and_others_are_not() {
         assert!(!passes(
             rule,
             &too_big(addresses, 1_400),
-            Direction::Backward
+            Direction::Reverse
         ));
         assert!(passes(
             rule,
             &packet(addresses, ECHO, 9_000),
-            Direction::Backward
+            Direction::Reverse
         ));
     }
 }
@@ -171,8 +171,8 @@ fn messages_about_size_are_limited_to_one_in_each_span() {
     let mut device = one(Rule::always(Action::LimitTooBig(Span::from_secs(1))));
     let passed = (0..40).filter(|tenth| {
         let now = Time::ZERO + Span::from_millis(100 * tenth);
-        let outcome = device.pass(now, &mut too_big(V6, 1_400), Direction::Backward);
-        let other = device.pass(now, &mut packet(V6, ECHO, 100), Direction::Backward);
+        let outcome = device.pass(now, &mut too_big(V6, 1_400), Direction::Reverse);
+        let other = device.pass(now, &mut packet(V6, ECHO, 100), Direction::Reverse);
         assert_eq!(other, Outcome::Forward);
         outcome == Outcome::Forward
     });
@@ -184,7 +184,7 @@ fn messages_about_size_announce_another_mtu() {
     for addresses in [V4, V6] {
         let mut bytes = too_big(addresses, 1_400);
         let mut device = one(Rule::always(Action::AnnounceMtu(4_000)));
-        let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Backward);
+        let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Reverse);
         assert_eq!(outcome, Outcome::Forward);
         assert_eq!(bytes, too_big(addresses, 4_000));
     }
@@ -234,14 +234,10 @@ fn several_rules_apply_in_order() {
     ];
     let mut device = Middlebox::new(rules, Seed::new(1), Time::ZERO);
     let mut bytes = too_big(V6, 1_400);
-    let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Backward);
+    let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Reverse);
     assert_eq!(outcome, Outcome::Forward);
     assert_eq!(bytes, too_big(V6, 4_000));
-    let outcome = device.pass(
-        Time::ZERO,
-        &mut packet(V6, ECHO, 5_001),
-        Direction::Backward,
-    );
+    let outcome = device.pass(Time::ZERO, &mut packet(V6, ECHO, 5_001), Direction::Reverse);
     assert_eq!(outcome, Outcome::Drop);
 }
 

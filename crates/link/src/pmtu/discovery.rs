@@ -42,7 +42,7 @@ pub struct Discovery {
     /// A size that a router announced, for the next search.
     announced: Option<u32>,
     /// Whether a router said that the base does not pass.
-    base_refused: bool,
+    base_rejected: bool,
 }
 
 /// A probe that was sent.
@@ -51,15 +51,15 @@ struct Sent {
     id: u64,
     size: u32,
     at: Time,
-    fate: Fate,
+    outcome: PacketOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum PacketOutcome {
     UnderWay,
     Lost,
     Acknowledged,
-    Refused,
+    Rejected,
 }
 
 impl Discovery {
@@ -83,7 +83,7 @@ impl Discovery {
             bytes: 0,
             refuted: 0,
             announced: None,
-            base_refused: false,
+            base_rejected: false,
         }
     }
 
@@ -139,7 +139,7 @@ impl Discovery {
         }
         match self.search.excluded() {
             None => Some(Limit::Asked),
-            Some((size, true)) => mtu(size).map(Limit::Refused),
+            Some((size, true)) => mtu(size).map(Limit::Rejected),
             Some((size, false)) => mtu(size).map(Limit::Vanish),
         }
     }
@@ -187,7 +187,7 @@ impl Discovery {
             id: self.seed.with(self.probes).get(),
             size,
             at: now,
-            fate: Fate::UnderWay,
+            outcome: PacketOutcome::UnderWay,
         };
         self.probes += 1;
         self.bytes += u64::from(size);
@@ -208,12 +208,12 @@ impl Discovery {
         let Some(sent) = self.sent.iter_mut().find(|sent| sent.id == id) else {
             return;
         };
-        if sent.fate == Fate::Acknowledged || self.state == State::Disabled {
+        if sent.outcome == PacketOutcome::Acknowledged || self.state == State::Disabled {
             return;
         }
-        let before = std::mem::replace(&mut sent.fate, Fate::Acknowledged);
+        let before = std::mem::replace(&mut sent.outcome, PacketOutcome::Acknowledged);
         let Sent { size, at, .. } = *sent;
-        if before == Fate::UnderWay {
+        if before == PacketOutcome::UnderWay {
             self.deadline = None;
         }
         if let Some(sample) = now.since(at) {
@@ -262,7 +262,7 @@ impl Discovery {
         if message.quoted.get() != u64::from(sent.size) {
             return Err(Ignored::OtherSize);
         }
-        if sent.fate == Fate::Acknowledged {
+        if sent.outcome == PacketOutcome::Acknowledged {
             return Err(Ignored::Acknowledged);
         }
         let announced = u32::try_from(message.announced.get()).unwrap_or(u32::MAX);
@@ -281,10 +281,10 @@ impl Discovery {
 
     fn heed(&mut self, id: u64, size: u32, announced: u32) -> TooBigUse {
         if let Some(sent) = self.sent.iter_mut().find(|sent| sent.id == id) {
-            if sent.fate == Fate::UnderWay {
+            if sent.outcome == PacketOutcome::UnderWay {
                 self.deadline = None;
             }
-            sent.fate = Fate::Refused;
+            sent.outcome = PacketOutcome::Rejected;
         }
         match self.state {
             State::Base => {
@@ -298,11 +298,11 @@ impl Discovery {
                 TooBigUse::BlackHole
             }
             _ => {
-                self.search.refused(size, announced);
+                self.search.rejected(size, announced);
                 if self.confirmed == Some(announced) && !self.settings.verifies_announced {
                     self.search.exclude(announced + 1);
                 }
-                TooBigUse::Refused
+                TooBigUse::Rejected
             }
         }
     }
@@ -312,7 +312,7 @@ impl Discovery {
         let Some(sent) = self.sent.back_mut() else {
             return;
         };
-        sent.fate = Fate::Lost;
+        sent.outcome = PacketOutcome::Lost;
         let size = sent.size;
         let is_larger = self.search.lost(size);
         if self.state == State::Searching && is_larger {
@@ -385,18 +385,18 @@ impl Discovery {
         self.confirmed = self.confirmed.map(|confirmed| confirmed.min(base));
     }
 
-    fn begin_error(&mut self, base_refused: bool) {
+    fn begin_error(&mut self, base_rejected: bool) {
         self.stop();
         self.state = State::Error;
         self.confirmed = None;
-        self.base_refused = base_refused;
+        self.base_rejected = base_rejected;
     }
 
     /// The path carries `size`: larger ones are searched for.
     fn begin_search(&mut self, size: u32) {
-        // An answer to a probe of the base may come after the message that refuses it.
+        // An answer to a probe of the base may come after the message that rejects it.
         let is_below = self.state == State::Error && size < self.base();
-        let base_failed = is_below.then(|| (self.base(), self.base_refused));
+        let base_failed = is_below.then(|| (self.base(), self.base_rejected));
         self.stop();
         self.state = State::Searching;
         self.confirmed = self.confirmed.max(Some(size));

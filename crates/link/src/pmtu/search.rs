@@ -1,7 +1,7 @@
 //! The choice of sizes to probe.
 //!
 //! The path carries every size up to the confirmed one. A size above it whose probes
-//! were lost is suspected, and excluded once the losses decide or a router refused it.
+//! were lost is suspected, and excluded once the losses decide or a router rejected it.
 //! The search goes from likely sizes to unlikely ones [RFC8899 s5.3.2]: the largest
 //! asked for, the sizes of most links, the byte above a common size that was
 //! confirmed, the other common sizes, and then the middle of what is left.
@@ -139,9 +139,9 @@ impl Search {
         Some(suspect.losses)
     }
 
-    /// A router refused a probe of `size` and announced a smaller size.
-    pub(super) fn refused(&mut self, size: u32, announced: u32) {
-        self.tried.entry(size).or_default().refused += 1;
+    /// A router rejected a probe of `size` and announced a smaller size.
+    pub(super) fn rejected(&mut self, size: u32, announced: u32) {
+        self.tried.entry(size).or_default().rejected += 1;
         self.exclude(size);
         self.announced = Some(announced).filter(|&announced| announced >= self.confirmed);
     }

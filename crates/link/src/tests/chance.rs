@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The number of 100 000 frames of `size` bytes with `fate`.
-fn frequency(settings: Settings, size: u64, fate: Fate) -> u64 {
+/// The number of 100 000 frames of `size` bytes with `outcome`.
+fn frequency(settings: Settings, size: u64, outcome: PacketOutcome) -> u64 {
     let mut link = link(Settings {
         rate: None,
         ..settings
@@ -12,7 +12,7 @@ fn frequency(settings: Settings, size: u64, fate: Fate) -> u64 {
         link.receive(Time::from_nanos(number), Frame(number, size));
         while link.poll_transmit(Time::from_nanos(number)).is_some() {}
     }
-    link.counters().of(fate)
+    link.counters().of(outcome)
 }
 
 /// Whether `count` of 100 000 lies within a 99 % interval of `probability`.
@@ -27,19 +27,22 @@ fn plausible(count: u64, probability: f64) {
 }
 
 #[test]
-fn every_law_applies_as_often_as_asked() {
+fn every_distribution_applies_as_often_as_asked() {
     let base = || perfect(1);
     for probability in [0.001, 0.01, 0.3] {
         let lossy = Settings {
             loss: probability,
             ..base()
         };
-        plausible(frequency(lossy, 1518, Fate::Lost), probability);
+        plausible(frequency(lossy, 1518, PacketOutcome::Lost), probability);
         let doubling = Settings {
             duplicate: probability,
             ..base()
         };
-        plausible(frequency(doubling, 1518, Fate::Duplicated), probability);
+        plausible(
+            frequency(doubling, 1518, PacketOutcome::Duplicated),
+            probability,
+        );
     }
     assert_eq!(
         frequency(
@@ -48,11 +51,11 @@ fn every_law_applies_as_often_as_asked() {
                 ..base()
             },
             64,
-            Fate::Lost
+            PacketOutcome::Lost
         ),
         100_000
     );
-    assert_eq!(frequency(base(), 64, Fate::Delivered), 100_000);
+    assert_eq!(frequency(base(), 64, PacketOutcome::Delivered), 100_000);
 }
 
 #[test]
@@ -63,16 +66,16 @@ fn bit_errors_hit_long_frames_more_often_by_the_formula() {
             ..perfect(1)
         };
         let expected = 1.0 - (1.0_f64 - rate).powf(8.0 * size as f64);
-        plausible(frequency(noisy, size, Fate::Damaged), expected);
+        plausible(frequency(noisy, size, PacketOutcome::Damaged), expected);
     }
 }
 
 /// Extra delays of frames too far apart to delay each other, in units of 100 us,
 /// sorted.
-fn extra_delays(law: JitterLaw) -> Vec<f64> {
+fn extra_delays(distribution: JitterDistribution) -> Vec<f64> {
     let mut link = link(Settings {
         jitter: Span::from_micros(100),
-        jitter_law: law,
+        jitter_distribution: distribution,
         ..perfect(1_000_000_000)
     });
     let mut shares = Vec::new();
@@ -82,7 +85,7 @@ fn extra_delays(law: JitterLaw) -> Vec<f64> {
         let (at, frame, _) = drain(&mut link)[0];
         assert_eq!(frame.0, number);
         let extra = at.since(sent + Span::from_nanos(672)).unwrap();
-        assert!(extra < law.reach(Span::from_micros(100)));
+        assert!(extra < distribution.reach(Span::from_micros(100)));
         shares.push(extra.as_secs_f64() * 1e4);
     }
     shares.sort_by(f64::total_cmp);
@@ -90,26 +93,36 @@ fn extra_delays(law: JitterLaw) -> Vec<f64> {
 }
 
 #[test]
-fn extra_delays_follow_the_law_that_was_asked_for() {
-    // Mean, standard deviation and median of each law for a scale of 1.
+fn extra_delays_follow_the_distribution_that_was_asked_for() {
+    // Mean, standard deviation and median of each distribution for a scale of 1.
     let half_normal = (2.0 / std::f64::consts::PI).sqrt();
-    for (law, mean, deviation, median) in [
-        (JitterLaw::Uniform, 0.5, (1.0f64 / 12.0).sqrt(), 0.5),
+    for (distribution, mean, deviation, median) in [
         (
-            JitterLaw::Normal,
+            JitterDistribution::Uniform,
+            0.5,
+            (1.0f64 / 12.0).sqrt(),
+            0.5,
+        ),
+        (
+            JitterDistribution::Normal,
             half_normal,
             (1.0 - half_normal * half_normal).sqrt(),
             0.674_49,
         ),
-        (JitterLaw::Exponential, 1.0, 1.0, std::f64::consts::LN_2),
+        (
+            JitterDistribution::Exponential,
+            1.0,
+            1.0,
+            std::f64::consts::LN_2,
+        ),
     ] {
-        let shares = extra_delays(law);
+        let shares = extra_delays(distribution);
         let seen = shares.iter().sum::<f64>() / 10_000.0;
         let off = (seen - mean).abs();
-        assert!(off < 2.576 * deviation / 100.0, "{law:?}: {seen}");
+        assert!(off < 2.576 * deviation / 100.0, "{distribution:?}: {seen}");
         let below = shares.iter().filter(|&&share| share < median).count();
         // Half of 10 000 within 2.576 standard deviations of 50.
-        assert!(below.abs_diff(5_000) <= 128, "{law:?}: {below}");
+        assert!(below.abs_diff(5_000) <= 128, "{distribution:?}: {below}");
     }
 }
 
@@ -134,21 +147,21 @@ fn an_rng_that_begins_anew_is_that_of_a_new_link() {
         loss: 0.3,
         ..perfect(1_000_000_000)
     };
-    let fates = |link: &mut Link<Frame>| {
+    let outcomes = |link: &mut Link<Frame>| {
         for number in 0..100 {
             link.receive(Time::ZERO, Frame(number, 64));
         }
         drain(link).iter().map(|out| out.1.0).collect::<Vec<_>>()
     };
     let mut used = link(settings());
-    fates(&mut used);
+    outcomes(&mut used);
     used.reseed(Time::ZERO, Seed::new(7));
     let mut new = Link::new(settings(), Seed::new(7)).unwrap();
-    assert_eq!(fates(&mut used), fates(&mut new));
+    assert_eq!(outcomes(&mut used), outcomes(&mut new));
 }
 
 #[test]
-fn one_law_does_not_change_the_draws_of_another() {
+fn one_distribution_does_not_change_the_draws_of_another() {
     let lost = |jitter: Span, duplicate: f64| {
         let mut link = link(Settings {
             loss: 0.1,

@@ -1,7 +1,7 @@
 use queue::law::{Curve, Pick, Profile, Spread};
 use queue::{
-    Activation, AdaptiveRedSettings, Bounds, CodelSettings, FqCodelSettings, MredSettings, Over,
-    PieSettings, Reading, RedSettings, RioSettings, SizeOf, Unit, Victims,
+    Activation, AdaptiveRedSettings, Bounds, CodelSettings, FqCodelSettings, Interpretation,
+    MredSettings, Over, PieSettings, RedSettings, RioSettings, SizeOf, Unit, Victims,
 };
 use units::Span;
 
@@ -32,7 +32,7 @@ fn every_discipline_has_its_usual_parameters_unless_told_otherwise() {
         ("rio", Spec::Rio(RioSettings::new(limit, largest))),
         ("mred", Spec::Mred(MredSettings::new(limit, largest))),
         (
-            "mred,mred.reading=letter,mred.notify=off",
+            "mred,mred.interpretation=letter,mred.notify=off",
             Spec::Mred(MredSettings::letter(limit, largest)),
         ),
     ];
@@ -42,7 +42,7 @@ fn every_discipline_has_its_usual_parameters_unless_told_otherwise() {
             classes: 3,
             each: Box::new(spec),
         };
-        let text = format!("priority,classes=3,each={name}");
+        let text = format!("priority,classes=3,class_queue={name}");
         assert_eq!(queue(&text).unwrap(), of_classes, "{text}");
     }
 }
@@ -60,15 +60,15 @@ fn parameters_are_named_with_their_discipline_or_without() {
         gentle: false,
     };
     assert_eq!((red.curve, red.unit, red.ecn), (curve, Unit::Bytes, true));
-    assert!(queue("priority,each=pie,pie.target=5ms").is_ok());
+    assert!(queue("priority,class_queue=pie,pie.target=5ms").is_ok());
 }
 
 #[test]
-fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
+fn mred_has_every_axis_and_what_is_left_out_follows_from_the_interpretation() {
     let (limit, largest) = (Limit::Packets(50), Bytes::new(1518));
-    let text = "mred,when=no-room,over=head,unit=bytes,size=header,victims=spread,act=mark,\
-                mark_time=3ms,drop_time=2ms,pick=each,min=6kB,max=12kB,max_probability=0.2,gentle=off,\
-                weight=0.01,mean_size=500,spread=wait,adaptive=on,profile=ns2";
+    let text = "mred,trigger=no-room,candidates=head,unit=bytes,size_source=header,selection=spread,action=mark,\
+                mark_time=3ms,drop_time=2ms,rounding=each,min=6kB,max=12kB,max_probability=0.2,gentle=off,\
+                weight=0.01,mean_size=500,drop_spacing=wait,adaptive=on,profile=ns2";
     let Spec::Mred(mred) = queue(text).unwrap() else {
         panic!("another discipline");
     };
@@ -100,15 +100,15 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
     assert_eq!(mred, all);
     // Independent of the order.
     for text in [
-        "mred,bounds=0.1..0.4,over=head,notify=off,reading=letter",
-        "mred,reading=letter,over=head,bounds=0.1..0.4,notify=off",
+        "mred,bounds=0.1..0.4,candidates=head,notify=off,interpretation=letter",
+        "mred,interpretation=letter,candidates=head,bounds=0.1..0.4,notify=off",
     ] {
         let bounds = Bounds {
             low: 0.1,
             high: 0.4,
         };
         let expected = MredSettings {
-            reading: Reading::Letter(bounds),
+            interpretation: Interpretation::Letter(bounds),
             over: Over::Head,
             ..MredSettings::letter(limit, largest)
         };
@@ -117,42 +117,42 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_its_name() {
+fn what_cannot_be_is_rejected_with_its_name() {
     for (text, words) in [
         (
-            "mred,reading=letter,notify=off,bounds=0.1..1.5",
+            "mred,interpretation=letter,notify=off,bounds=0.1..1.5",
             "bounds=0.1..1.5: write the least and the largest share of a frame's packets, from 0 to 1",
         ),
         (
-            "mred,reading=letter,notify=off,bounds=0.5..0.1",
+            "mred,interpretation=letter,notify=off,bounds=0.5..0.1",
             "bounds=0.5..0.1: the lower bound is above the upper one; swap them",
         ),
         (
             "mred,bounds=0.1..0.5",
-            "mred.bounds: only reading = \"letter\" keeps a share within bounds",
+            "mred.bounds: only interpretation = \"letter\" keeps a share within bounds",
         ),
         (
             "mred,share=own",
-            "mred.share: only reading = \"letter\" takes a share of frames",
+            "mred.share: only interpretation = \"letter\" takes a share of frames",
         ),
         (
             "mred,max=9kB",
             "mred.max: bytes are a threshold only where unit = \"bytes\"; write it too",
         ),
         (
-            "mred,profile=ns2,pick=ceil",
-            "mred.pick: RED as in ns-2 decides packet by packet",
+            "mred,profile=ns2,rounding=ceil",
+            "mred.rounding: RED as in ns-2 decides packet by packet",
         ),
         (
-            "mred,react=retransmit",
-            "mred.react: only notified sources react; write notify = \"on\" too",
+            "mred,reaction=retransmit",
+            "mred.reaction: only notified sources react; write notify = \"on\" too",
         ),
         (
             "mred,notify=on",
             "mred.notify: only sources of the backend `sim` understand it; write notify=off",
         ),
         (
-            "mred,reading=letter",
+            "mred,interpretation=letter",
             "mred.notify: only sources of the backend `sim` understand it; write notify=off",
         ),
         (
@@ -184,16 +184,19 @@ fn what_cannot_be_is_refused_with_its_name() {
             "codel,target=0s",
             "codel.target: target must be more than 0",
         ),
-        ("priority,each=priority", "priority.each: a class of a"),
+        (
+            "priority,class_queue=priority",
+            "priority.class_queue: a class of a",
+        ),
         (
             "fq_codel,queues=0",
             "queues=0: write a number from 1 to 65535",
         ),
     ] {
-        let refusal = queue(text).expect_err(text).to_string();
-        assert!(refusal.starts_with(words), "{text}: {refusal}");
+        let rejection = queue(text).expect_err(text).to_string();
+        assert!(rejection.starts_with(words), "{text}: {rejection}");
     }
     let none = queue_of("red", Limit::Packets(5), None, Bytes::new(1518));
-    let refusal = none.unwrap_err().to_string();
-    assert!(refusal.starts_with("rate: RED reckons"), "{refusal}");
+    let rejection = none.unwrap_err().to_string();
+    assert!(rejection.starts_with("rate: RED reckons"), "{rejection}");
 }

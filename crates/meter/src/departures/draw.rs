@@ -1,4 +1,4 @@
-//! Samplers of laws.
+//! Samplers of distributions.
 
 use rand::{Rng, RngExt as _};
 use rand_chacha::ChaCha8Rng;
@@ -6,12 +6,12 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, Gamma, Poisson, StandardNormal};
 use units::Seed;
 
-use super::law::Law;
+use super::distribution::Distribution;
 
 /// The largest value drawn, slightly below the largest `u64`.
 const MOST: f64 = 1.8e19;
 
-/// A law with a random stream of its own, independent of all others.
+/// A distribution with a random stream of its own, independent of all others.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     sampler: Sampler,
@@ -22,9 +22,9 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(law: Law, seed: Seed) -> Self {
+    pub(super) fn new(distribution: Distribution, seed: Seed) -> Self {
         Self {
-            sampler: Sampler::of(law),
+            sampler: Sampler::of(distribution),
             generator: ChaCha8Rng::seed_from_u64(seed.get()),
             rest: 0.0,
         }
@@ -44,32 +44,32 @@ impl Stream {
     }
 }
 
-/// A law prepared for drawing.
+/// A distribution prepared for drawing.
 #[derive(Clone, Debug)]
 pub(super) enum Sampler {
-    /// A law without preparation.
-    Plain(Law),
+    /// A distribution without preparation.
+    Plain(Distribution),
     /// A Poisson count, and the unit that it multiplies.
     Poisson(Poisson<f64>, f64),
-    /// A gamma law of shape 1 or more and scale 1; the scale; for a shape below 1, its
+    /// A gamma distribution of shape 1 or more and scale 1; the scale; for a shape below 1, its
     /// inverse.
     Gamma(Gamma<f64>, f64, Option<f64>),
 }
 
 impl Sampler {
-    /// A law that [`Law::check`] refuses yields zeros only.
-    pub(super) fn of(law: Law) -> Self {
-        if law.check().is_err() {
-            return Self::Plain(Law::Constant(0.0));
+    /// A distribution that [`Distribution::check`] rejects yields zeros only.
+    pub(super) fn of(distribution: Distribution) -> Self {
+        if distribution.check().is_err() {
+            return Self::Plain(Distribution::Constant(0.0));
         }
-        match law {
-            Law::Poisson(mean, unit) => match Poisson::new(mean / unit) {
+        match distribution {
+            Distribution::Poisson(mean, unit) => match Poisson::new(mean / unit) {
                 Ok(count) => Self::Poisson(count, unit),
                 // The mean is so small that it counts as zero.
-                Err(_) => Self::Plain(Law::Constant(0.0)),
+                Err(_) => Self::Plain(Distribution::Constant(0.0)),
             },
-            Law::Gamma(shape, scale) => {
-                // A shape below 1 is the law of the next shape times a power of a
+            Distribution::Gamma(shape, scale) => {
+                // A shape below 1 is the distribution of the next shape times a power of a
                 // uniform variate [Marsaglia2000 s6]. The power is computed here to be
                 // the same on every machine; that of `rand_distr` may differ if another
                 // crate enables its feature std.
@@ -77,17 +77,17 @@ impl Sampler {
                 let whole = shape + f64::from(u8::from(inverse.is_some()));
                 match Gamma::new(whole, 1.0) {
                     Ok(gamma) => Self::Gamma(gamma, scale, inverse),
-                    Err(_) => Self::Plain(Law::Constant(0.0)),
+                    Err(_) => Self::Plain(Distribution::Constant(0.0)),
                 }
             }
-            law => Self::Plain(law),
+            distribution => Self::Plain(distribution),
         }
     }
 
     /// A value of zero or more.
     pub(super) fn draw(&self, generator: &mut ChaCha8Rng) -> f64 {
         let drawn = match self {
-            Self::Plain(law) => plain(law, generator),
+            Self::Plain(distribution) => plain(distribution, generator),
             Self::Poisson(count, unit) => count.sample(generator) * unit,
             Self::Gamma(gamma, scale, inverse) => {
                 let one = gamma.sample(generator);
@@ -101,25 +101,27 @@ impl Sampler {
     }
 }
 
-/// Draws by inversion, except for the normal law.
-fn plain(law: &Law, generator: &mut impl Rng) -> f64 {
+/// Draws by inversion, except for the normal distribution.
+fn plain(distribution: &Distribution, generator: &mut impl Rng) -> f64 {
     // In [0, 1), so the logarithms and powers below never take zero.
     let mut uniform = || generator.random::<f64>();
-    match law {
-        Law::Constant(value) => *value,
-        Law::Exponential(mean) => -mean * libm::log1p(-uniform()),
-        Law::Uniform(least, most) => least + (most - least) * uniform(),
-        Law::Empirical(seen) => seen[generator.random_range(0..seen.len())],
-        Law::Normal(mean, deviation) => {
+    match distribution {
+        Distribution::Constant(value) => *value,
+        Distribution::Exponential(mean) => -mean * libm::log1p(-uniform()),
+        Distribution::Uniform(least, most) => least + (most - least) * uniform(),
+        Distribution::Empirical(seen) => seen[generator.random_range(0..seen.len())],
+        Distribution::Normal(mean, deviation) => {
             let normal: f64 = generator.sample(StandardNormal);
             mean + deviation * normal
         }
-        Law::Pareto(shape, scale) => scale * libm::pow(1.0 - uniform(), -1.0 / shape),
-        Law::Cauchy(median, scale) => {
+        Distribution::Pareto(shape, scale) => scale * libm::pow(1.0 - uniform(), -1.0 / shape),
+        Distribution::Cauchy(median, scale) => {
             median + scale * libm::tan(std::f64::consts::PI * (uniform() - 0.5))
         }
-        Law::Weibull(shape, scale) => scale * libm::pow(-libm::log1p(-uniform()), 1.0 / shape),
+        Distribution::Weibull(shape, scale) => {
+            scale * libm::pow(-libm::log1p(-uniform()), 1.0 / shape)
+        }
         // Handled by prepared samplers, see above.
-        Law::Poisson(..) | Law::Gamma(..) => 0.0,
+        Distribution::Poisson(..) | Distribution::Gamma(..) => 0.0,
     }
 }

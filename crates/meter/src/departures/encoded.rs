@@ -2,12 +2,12 @@
 
 use wire::control;
 
-use super::Law;
+use super::Distribution;
 
-impl Law {
+impl Distribution {
     /// The distribution in a control message; `None` for observed values, which have no
     /// parameters.
-    pub fn to_wire(&self) -> Option<control::Law> {
+    pub fn to_wire(&self) -> Option<control::Distribution> {
         let (family, first, second) = match self {
             Self::Constant(value) => (0, *value, 0.0),
             Self::Exponential(mean) => (1, *mean, 0.0),
@@ -20,16 +20,16 @@ impl Law {
             Self::Weibull(shape, scale) => (8, *shape, *scale),
             Self::Empirical(_) => return None,
         };
-        Some(control::Law {
+        Some(control::Distribution {
             family,
             parameters: [first.to_bits(), second.to_bits()],
         })
     }
 
     /// The distribution that a control message states; `None` if no such one exists.
-    pub fn of_wire(law: &control::Law) -> Option<Self> {
-        let [first, second] = law.parameters.map(f64::from_bits);
-        let law = match law.family {
+    pub fn of_wire(distribution: &control::Distribution) -> Option<Self> {
+        let [first, second] = distribution.parameters.map(f64::from_bits);
+        let distribution = match distribution.family {
             0 => Self::Constant(first),
             1 => Self::Exponential(first),
             2 => Self::Uniform(first, second),
@@ -41,7 +41,7 @@ impl Law {
             8 => Self::Weibull(first, second),
             _ => return None,
         };
-        law.check().is_ok().then_some(law)
+        distribution.check().is_ok().then_some(distribution)
     }
 }
 
@@ -50,26 +50,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_law_is_the_same_behind_the_wire_and_a_wrong_one_is_none() {
-        for law in [
-            Law::Constant(1500.0),
-            Law::Exponential(0.5),
-            Law::Uniform(1.0, 2.0),
-            Law::Normal(512.0, 64.0),
-            Law::Poisson(5e9, 1e9),
-            Law::Pareto(1.5, 40.0),
-            Law::Cauchy(500.0, 50.0),
-            Law::Gamma(2.0, 250.0),
-            Law::Weibull(0.8, 500.0),
+    fn a_distribution_is_the_same_behind_the_wire_and_a_wrong_one_is_none() {
+        for distribution in [
+            Distribution::Constant(1500.0),
+            Distribution::Exponential(0.5),
+            Distribution::Uniform(1.0, 2.0),
+            Distribution::Normal(512.0, 64.0),
+            Distribution::Poisson(5e9, 1e9),
+            Distribution::Pareto(1.5, 40.0),
+            Distribution::Cauchy(500.0, 50.0),
+            Distribution::Gamma(2.0, 250.0),
+            Distribution::Weibull(0.8, 500.0),
         ] {
-            assert_eq!(Law::of_wire(&law.to_wire().unwrap()), Some(law));
+            assert_eq!(
+                Distribution::of_wire(&distribution.to_wire().unwrap()),
+                Some(distribution)
+            );
         }
         for (family, first) in [(0, f64::NAN), (1, -1.0), (5, 1e300), (9, 1.0)] {
-            let law = control::Law {
+            let distribution = control::Distribution {
                 family,
                 parameters: [first.to_bits(), 1_f64.to_bits()],
             };
-            assert_eq!(Law::of_wire(&law), None);
+            assert_eq!(Distribution::of_wire(&distribution), None);
         }
     }
 }

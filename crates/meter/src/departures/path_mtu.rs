@@ -12,7 +12,7 @@ pub enum PathMtu {
     Dont,
     /// Sets DF, and fragments packets above the known path MTU.
     Want,
-    /// Sets DF, and refuses packets above the known path MTU.
+    /// Sets DF, and rejects packets above the known path MTU.
     Do,
     /// Sets DF, and ignores the known path MTU.
     Probe,

@@ -4,17 +4,17 @@ use core::ops::RangeInclusive;
 
 use units::{Bytes, Seed, Span, Time};
 
+use super::distribution::{BadDistribution, Distribution};
 use super::draw::Stream;
-use super::law::{BadLaw, Law};
 
 /// Alternating periods of sending and of silence.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Bursts {
     /// Length of a sending period, in picoseconds.
-    pub on: Law,
+    pub on: Distribution,
     /// Length of a silent period, in picoseconds.
-    pub off: Law,
+    pub off: Distribution,
 }
 
 impl Bursts {
@@ -24,13 +24,13 @@ impl Bursts {
     /// Checks the lengths of the periods.
     ///
     /// # Errors
-    /// Those of either law, and a mean sending period below a microsecond.
-    pub fn check(&self) -> Result<(), BadLaw> {
+    /// Those of either distribution, and a mean sending period below a microsecond.
+    pub fn check(&self) -> Result<(), BadDistribution> {
         self.on.check()?;
         self.off.check()?;
         match self.on.mean() >= Self::LEAST {
             true => Ok(()),
-            false => Err(BadLaw::Periods),
+            false => Err(BadDistribution::Periods),
         }
     }
 }
@@ -63,9 +63,9 @@ impl Schedule {
     /// A flow whose first packet leaves one gap after `begin`. Gaps are in picoseconds,
     /// sizes in bytes; negative values count as zero.
     ///
-    /// Each law draws from its own random stream, named below `seed`: `gaps`, `sizes`,
+    /// Each distribution draws from its own random stream, named below `seed`: `gaps`, `sizes`,
     /// and with [`Schedule::bursts`] `on` and `off`.
-    pub fn new(begin: Time, gaps: Law, sizes: Law, seed: Seed) -> Self {
+    pub fn new(begin: Time, gaps: Distribution, sizes: Distribution, seed: Seed) -> Self {
         Self {
             at: begin,
             gaps: Stream::new(gaps, seed.derive("gaps")),
@@ -84,7 +84,7 @@ impl Schedule {
     ///
     /// # Errors
     /// See [`Bursts::check`].
-    pub fn bursts(self, bursts: Bursts) -> Result<Self, BadLaw> {
+    pub fn bursts(self, bursts: Bursts) -> Result<Self, BadDistribution> {
         bursts.check()?;
         let mut on = Stream::new(bursts.on, self.seed.derive("on"));
         let left = Span::from_picos(on.next());
@@ -123,7 +123,7 @@ impl Schedule {
         }
     }
 
-    /// The sizes that can be sent. Other sizes are still drawn, and the sender refuses
+    /// The sizes that can be sent. Other sizes are still drawn, and the sender rejects
     /// them. They count as packets, but not for the total of bytes.
     #[must_use]
     pub fn carried(self, carried: RangeInclusive<Bytes>) -> Self {
@@ -151,7 +151,7 @@ impl Schedule {
     }
 }
 
-/// The instant at which additions saturate.
+/// The time at which additions saturate.
 const END: Time = Time::from_picos(u64::MAX);
 
 impl Iterator for Schedule {
@@ -162,7 +162,7 @@ impl Iterator for Schedule {
             return None;
         }
         let Some(at) = self.advance() else {
-            // Instants never decrease, so the flow stays ended.
+            // Times never decrease, so the flow stays ended.
             self.packets = Some(0);
             return None;
         };

@@ -1,4 +1,4 @@
-mod laws;
+mod distributions;
 mod schedules;
 
 use proptest::prelude::*;
@@ -11,24 +11,25 @@ use super::*;
 
 const SEED: Seed = Seed::new(7);
 
-fn laws() -> impl Strategy<Value = Law> {
+fn distributions() -> impl Strategy<Value = Distribution> {
     prop_oneof![
-        (0.0..1e9).prop_map(Law::Constant),
-        (1.0..1e9).prop_map(Law::Exponential),
-        (0.0..1e6, 1e6..1e9).prop_map(|(least, most)| Law::Uniform(least, most)),
-        prop::collection::vec(0.0..1e9, 0..20).prop_map(|seen| Law::Empirical(seen.into())),
-        (0.0..1e9, 0.0..1e9).prop_map(|(mean, deviation)| Law::Normal(mean, deviation)),
-        (1.0..1e9, 1.0..1e6).prop_map(|(mean, unit)| Law::Poisson(mean, unit)),
-        (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Law::Pareto(shape, scale)),
-        (0.0..1e9, 1.0..1e9).prop_map(|(median, scale)| Law::Cauchy(median, scale)),
-        (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Law::Gamma(shape, scale)),
-        (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Law::Weibull(shape, scale)),
+        (0.0..1e9).prop_map(Distribution::Constant),
+        (1.0..1e9).prop_map(Distribution::Exponential),
+        (0.0..1e6, 1e6..1e9).prop_map(|(least, most)| Distribution::Uniform(least, most)),
+        prop::collection::vec(0.0..1e9, 0..20)
+            .prop_map(|seen| Distribution::Empirical(seen.into())),
+        (0.0..1e9, 0.0..1e9).prop_map(|(mean, deviation)| Distribution::Normal(mean, deviation)),
+        (1.0..1e9, 1.0..1e6).prop_map(|(mean, unit)| Distribution::Poisson(mean, unit)),
+        (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Distribution::Pareto(shape, scale)),
+        (0.0..1e9, 1.0..1e9).prop_map(|(median, scale)| Distribution::Cauchy(median, scale)),
+        (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Distribution::Gamma(shape, scale)),
+        (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Distribution::Weibull(shape, scale)),
     ]
 }
 
 /// Mean and variance of `draws` values, rounding included.
-fn moments(law: &Law, draws: u32) -> (f64, f64) {
-    let mut stream = Stream::new(law.clone(), SEED);
+fn moments(distribution: &Distribution, draws: u32) -> (f64, f64) {
+    let mut stream = Stream::new(distribution.clone(), SEED);
     let drawn: Vec<f64> = (0..draws).map(|_| stream.next() as f64).collect();
     let mean = drawn.iter().sum::<f64>() / f64::from(draws);
     let square = |value: &f64| (value - mean).powi(2);
@@ -41,7 +42,7 @@ fn moments(law: &Law, draws: u32) -> (f64, f64) {
 proptest! {
     #[test]
     fn instants_never_go_back_and_the_same_seed_gives_the_same_packets(
-        gaps in laws(), sizes in laws(), seed: u64, begin in 0u64..1_000_000,
+        gaps in distributions(), sizes in distributions(), seed: u64, begin in 0u64..1_000_000,
     ) {
         let seed = Seed::new(seed);
         let begin = Time::from_picos(begin);
@@ -55,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn another_law_of_sizes_never_moves_an_instant(gaps in laws(), one in laws(), other in laws()) {
+    fn another_distribution_of_sizes_never_moves_an_instant(gaps in distributions(), one in distributions(), other in distributions()) {
         let instants = |sizes| {
             Schedule::new(Time::ZERO, gaps.clone(), sizes, SEED).take(50).map(|(at, _)| at)
         };
@@ -67,8 +68,8 @@ proptest! {
         bytes in 64u64..70_000, bits in 1_000u64..100_000_000_000, packets in 1usize..2_000,
     ) {
         let rate = Rate::from_bits_per_second(bits).unwrap();
-        let gap = Law::Constant(mean_gap(Bytes::new(bytes), rate));
-        let sizes = Law::Constant(bytes as f64);
+        let gap = Distribution::Constant(mean_gap(Bytes::new(bytes), rate));
+        let sizes = Distribution::Constant(bytes as f64);
         let (last, size) = Schedule::new(Time::ZERO, gap, sizes, SEED).nth(packets - 1).unwrap();
         prop_assert_eq!(size, Bytes::new(bytes));
         let all = rate.serialise(Bytes::new(bytes * packets as u64));
@@ -77,10 +78,10 @@ proptest! {
     }
 
     #[test]
-    fn rounding_down_loses_less_than_one_in_all(law in laws()) {
-        let mut stream = Stream::new(law.clone(), SEED);
+    fn rounding_down_loses_less_than_one_in_all(distribution in distributions()) {
+        let mut stream = Stream::new(distribution.clone(), SEED);
         let mut exact = ChaCha8Rng::seed_from_u64(SEED.get());
-        let sampler = Sampler::of(law);
+        let sampler = Sampler::of(distribution);
         let (mut whole, mut drawn, mut largest) = (0u128, 0.0, 1e9f64);
         for _ in 0..500 {
             whole += u128::from(stream.next());
@@ -96,33 +97,36 @@ proptest! {
 }
 
 #[test]
-fn every_law_has_the_mean_and_the_variance_of_its_name() {
+fn every_distribution_has_the_mean_and_the_variance_of_its_name() {
     // Within four standard errors; the variance of an exponential's square is the
     // largest of them.
     let draws = 200_000;
     let root = f64::from(draws).sqrt();
-    for (law, variance) in [
-        (Law::Constant(12_304.25), 0.0f64),
-        (Law::Exponential(5e6), 25e12),
-        (Law::Uniform(2e6, 6e6), 16e12 / 12.0),
+    for (distribution, variance) in [
+        (Distribution::Constant(12_304.25), 0.0f64),
+        (Distribution::Exponential(5e6), 25e12),
+        (Distribution::Uniform(2e6, 6e6), 16e12 / 12.0),
         (
-            Law::Empirical(vec![40.0, 1_500.0, 1_500.0, 576.0].into()),
+            Distribution::Empirical(vec![40.0, 1_500.0, 1_500.0, 576.0].into()),
             388_812.0,
         ),
     ] {
-        let (mean, seen) = moments(&law, draws);
+        let (mean, seen) = moments(&distribution, draws);
         let error = 4.0 * variance.sqrt() / root;
-        assert!((mean - law.mean()).abs() <= error + 1e-2, "{law:?}: {mean}");
+        assert!(
+            (mean - distribution.mean()).abs() <= error + 1e-2,
+            "{distribution:?}: {mean}"
+        );
         assert!(
             (seen - variance).abs() <= 4.0 * variance * 3.0 / root + 1.0,
-            "{law:?}: {seen}"
+            "{distribution:?}: {seen}"
         );
     }
 }
 
 #[test]
 fn half_of_all_exponential_gaps_are_shorter_than_the_logarithm_of_two() {
-    let mut stream = Stream::new(Law::Exponential(1e9), SEED);
+    let mut stream = Stream::new(Distribution::Exponential(1e9), SEED);
     let short = (0..100_000).filter(|_| stream.next() < 693_147_181).count();
     // Four standard errors of a fair coin.
     assert!(short.abs_diff(50_000) < 632, "{short}");

@@ -31,15 +31,15 @@ impl Seen {
             if length == 0 {
                 break;
             }
-            let refuse = |why: &str| format!("{name}:{number}: {why}");
+            let reject = |why: &str| format!("{name}:{number}: {why}");
             let text = std::str::from_utf8(&line).unwrap_or("\u{fffd}");
             if length as u64 == most || text == "\u{fffd}" {
-                return Err(refuse(
+                return Err(reject(
                     "these are not short lines of text; write one value on each line",
                 ));
             }
             if bytes > LARGEST {
-                return Err(refuse(&format!(
+                return Err(reject(&format!(
                     "a file has {LARGEST} bytes at most; write fewer values"
                 )));
             }
@@ -48,9 +48,9 @@ impl Seen {
                 continue;
             }
             if values.len() == MOST_VALUES {
-                return Err(refuse("a file has 10000000 values at most; write fewer"));
+                return Err(reject("a file has 10000000 values at most; write fewer"));
             }
-            let (value, _) = quantity(text, measure).map_err(|why| refuse(&why))?;
+            let (value, _) = quantity(text, measure).map_err(|why| reject(&why))?;
             values.push(value);
         }
         match values.is_empty() {

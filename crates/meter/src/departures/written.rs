@@ -1,27 +1,27 @@
-//! Parses laws such as `exponential:1ms`, `normal:512,64` and `file:seen.txt`,
+//! Parses distributions such as `exponential:1ms`, `normal:512,64` and `file:seen.txt`,
 //! for keys of files and options of the command line.
 
 use std::fmt;
 
 use units::{Bytes, Span};
 
-use super::{Law, Seen};
+use super::{Distribution, Seen};
 
 /// What stands before the path of a file of values, with a colon between.
 pub const FILE: &str = "file";
 
-/// The quantity that a law describes, which determines the unit of its
+/// The quantity that a distribution describes, which determines the unit of its
 /// parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
-    /// Times such as `1ms`; the law counts picoseconds.
+    /// Times such as `1ms`; the distribution counts picoseconds.
     Gaps,
-    /// Sizes such as `1500` or `2kB`; the law counts bytes.
+    /// Sizes such as `1500` or `2kB`; the distribution counts bytes.
     Sizes,
 }
 
 impl Measure {
-    /// One unit of text (a millisecond, a byte) in the law's unit.
+    /// One unit of text (a millisecond, a byte) in the distribution's unit.
     pub const fn counted(self) -> f64 {
         match self {
             Self::Gaps => 1e9,
@@ -39,15 +39,15 @@ impl Measure {
     }
 }
 
-/// A law and its canonical spelling.
+/// A distribution and its canonical spelling.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WrittenLaw {
-    /// The law, validated by [`Law::check`].
-    pub law: Law,
+pub struct WrittenDistribution {
+    /// The distribution, validated by [`Distribution::check`].
+    pub distribution: Distribution,
     text: String,
 }
 
-/// A parameter of a law.
+/// A parameter of a distribution.
 #[derive(Clone, Copy, PartialEq)]
 enum Parameter {
     /// A time or a size.
@@ -58,7 +58,7 @@ enum Parameter {
     Unit,
 }
 
-/// A family of laws.
+/// A family of distributions.
 struct Family {
     name: &'static str,
     parameters: &'static [Parameter],
@@ -66,7 +66,7 @@ struct Family {
     takes: &'static str,
     /// Examples for gaps and for sizes.
     examples: [&'static str; 2],
-    build: fn(&[f64]) -> Law,
+    build: fn(&[f64]) -> Distribution,
 }
 
 use Parameter::{Number, Quantity, Unit};
@@ -77,70 +77,70 @@ const FAMILIES: &[Family] = &[
         parameters: &[Quantity],
         takes: "one value",
         examples: ["constant:1ms", "constant:1000"],
-        build: |at| Law::Constant(at[0]),
+        build: |at| Distribution::Constant(at[0]),
     },
     Family {
         name: "exponential",
         parameters: &[Quantity],
         takes: "a mean",
         examples: ["exponential:1ms", "exponential:500"],
-        build: |at| Law::Exponential(at[0]),
+        build: |at| Distribution::Exponential(at[0]),
     },
     Family {
         name: "uniform",
         parameters: &[Quantity, Quantity],
         takes: "the least and the most",
         examples: ["uniform:1ms,3ms", "uniform:40,1500"],
-        build: |at| Law::Uniform(at[0], at[1]),
+        build: |at| Distribution::Uniform(at[0], at[1]),
     },
     Family {
         name: "normal",
         parameters: &[Quantity, Quantity],
         takes: "a mean and a standard deviation",
         examples: ["normal:1ms,100us", "normal:512,64"],
-        build: |at| Law::Normal(at[0], at[1]),
+        build: |at| Distribution::Normal(at[0], at[1]),
     },
     Family {
         name: "poisson",
         parameters: &[Quantity, Unit],
         takes: "a mean, and perhaps the unit that is counted",
         examples: ["poisson:20ms,1ms", "poisson:500"],
-        build: |at| Law::Poisson(at[0], at[1]),
+        build: |at| Distribution::Poisson(at[0], at[1]),
     },
     Family {
         name: "pareto",
         parameters: &[Number, Quantity],
         takes: "a shape and a scale",
         examples: ["pareto:1.5,1ms", "pareto:1.5,40"],
-        build: |at| Law::Pareto(at[0], at[1]),
+        build: |at| Distribution::Pareto(at[0], at[1]),
     },
     Family {
         name: "cauchy",
         parameters: &[Quantity, Quantity],
         takes: "a median and a scale",
         examples: ["cauchy:1ms,100us", "cauchy:500,50"],
-        build: |at| Law::Cauchy(at[0], at[1]),
+        build: |at| Distribution::Cauchy(at[0], at[1]),
     },
     Family {
         name: "gamma",
         parameters: &[Number, Quantity],
         takes: "a shape and a scale",
         examples: ["gamma:2,500us", "gamma:2,250"],
-        build: |at| Law::Gamma(at[0], at[1]),
+        build: |at| Distribution::Gamma(at[0], at[1]),
     },
     Family {
         name: "weibull",
         parameters: &[Number, Quantity],
         takes: "a shape and a scale",
         examples: ["weibull:0.8,1ms", "weibull:0.8,500"],
-        build: |at| Law::Weibull(at[0], at[1]),
+        build: |at| Distribution::Weibull(at[0], at[1]),
     },
 ];
 
-impl WrittenLaw {
-    /// The law in `text`: a family with its parameters, one quantity alone for
+impl WrittenDistribution {
+    /// The distribution in `text`: a family with its parameters, one quantity alone for
     /// a constant, or `file:PATH`. `seen` reads the values of a file, and gives the
-    /// path with which the law is written.
+    /// path with which the distribution is written.
     ///
     /// # Errors
     /// One line that says what would be right.
@@ -155,14 +155,14 @@ impl WrittenLaw {
         };
         if name == FILE {
             let (path, seen) = seen(rest)?;
-            let (law, text) = (Law::Empirical(seen), format!("{FILE}:{path}"));
-            return Ok(Self { law, text });
+            let (distribution, text) = (Distribution::Empirical(seen), format!("{FILE}:{path}"));
+            return Ok(Self { distribution, text });
         }
         let family = FAMILIES.iter().find(|family| family.name == name);
         let family = family.ok_or_else(|| {
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
             let names = names.join("\", \"");
-            format!("there is no such law; write \"{names}\" or \"{FILE}\", then a colon and what belongs to it")
+            format!("there is no such distribution; write \"{names}\" or \"{FILE}\", then a colon and what belongs to it")
         })?;
         family.read(rest, measure)
     }
@@ -173,14 +173,14 @@ pub fn is_file(text: &str) -> bool {
     matches!(text.split_once(':'), Some((name, _)) if name.trim() == FILE)
 }
 
-impl fmt::Display for WrittenLaw {
+impl fmt::Display for WrittenDistribution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
 }
 
 impl Family {
-    fn read(&self, text: &str, measure: Measure) -> Result<WrittenLaw, String> {
+    fn read(&self, text: &str, measure: Measure) -> Result<WrittenDistribution, String> {
         let name = self.name;
         let words: Vec<&str> = text.split(',').map(str::trim).collect();
         let needed = self.parameters.iter().filter(|one| **one != Unit).count();
@@ -202,10 +202,12 @@ impl Family {
             values.push(value);
             written.push(text);
         }
-        let law = (self.build)(&values);
-        law.check().map_err(|bad| format!("{name} {bad}"))?;
+        let distribution = (self.build)(&values);
+        distribution
+            .check()
+            .map_err(|bad| format!("{name} {bad}"))?;
         let text = format!("{name}:{}", written.join(","));
-        Ok(WrittenLaw { law, text })
+        Ok(WrittenDistribution { distribution, text })
     }
 
     fn wrong(&self, measure: Measure) -> String {
@@ -225,7 +227,7 @@ fn number(word: &str) -> Result<(f64, String), String> {
     Ok((number, number.to_string()))
 }
 
-/// A time or a size, as a number in the law's unit and as text.
+/// A time or a size, as a number in the distribution's unit and as text.
 pub(super) fn quantity(word: &str, measure: Measure) -> Result<(f64, String), String> {
     let why = |error: units::BadText| error.to_string();
     match measure {

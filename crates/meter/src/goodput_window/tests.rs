@@ -3,13 +3,13 @@ use proptest::prelude::*;
 use units::Rate;
 
 /// The curve of (total, microseconds), over a link of 10 bytes per microsecond.
-fn goodput_window(preroll: u64, counted: u64, points: &[(u64, u64)]) -> GoodputWindow {
+fn goodput_window(warmup: u64, counted: u64, points: &[(u64, u64)]) -> GoodputWindow {
     let pace = Rate::from_bits_per_second(80_000_000);
-    curve(preroll, counted, pace, points)
+    curve(warmup, counted, pace, points)
 }
 
-fn curve(preroll: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) -> GoodputWindow {
-    let mut goodput_window = GoodputWindow::new(Bytes::new(preroll), Bytes::new(counted), pace);
+fn curve(warmup: u64, counted: u64, pace: Option<Rate>, points: &[(u64, u64)]) -> GoodputWindow {
+    let mut goodput_window = GoodputWindow::new(Bytes::new(warmup), Bytes::new(counted), pace);
     for &(total, micros) in points {
         goodput_window.record(Bytes::new(total), Time::from_nanos(micros * 1000), true);
     }
@@ -146,7 +146,7 @@ impl Bucket {
         self.tokens = filled.min(self.depth);
     }
 
-    /// Sends one frame and returns its instant: at once if there are tokens, otherwise
+    /// Sends one frame and returns its time: at once if there are tokens, otherwise
     /// `late` picoseconds after there are.
     fn send(&mut self, late: u64) -> Time {
         if self.tokens < self.frame {
@@ -170,17 +170,17 @@ proptest! {
     ) {
         let rate = megabits * 1_000_000;
         let burst = frame * frames_in_burst;
-        let preroll = burst + extra;
+        let warmup = burst + extra;
         let counted = 400 * (2 * burst + 4 * frame);
         let line = Rate::from_bits_per_second(rate * 10).unwrap();
         let gap = line.serialise(Bytes::new(frame)).as_picos();
         let longest_wait = Rate::from_bits_per_second(rate).unwrap().serialise(Bytes::new(burst));
 
         let mut bucket = Bucket::new(rate, burst, frame);
-        let mut goodput_window = GoodputWindow::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(rate));
+        let mut goodput_window = GoodputWindow::new(Bytes::new(warmup), Bytes::new(counted), Rate::from_bits_per_second(rate));
         let mut total = 0;
         let mut state = seed;
-        while total < preroll + counted {
+        while total < warmup + counted {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let stamp = bucket.send((state >> 16) % (longest_wait.as_picos() + 1));
             total += frame;
@@ -232,9 +232,9 @@ proptest! {
 
     #[test]
     fn hostile_points_never_panic_and_never_give_an_infinite_goodput(
-        preroll: u64, counted: u64, pace: u64, points in prop::collection::vec(any::<(u64, u64, bool)>(), 0..20),
+        warmup: u64, counted: u64, pace: u64, points in prop::collection::vec(any::<(u64, u64, bool)>(), 0..20),
     ) {
-        let mut goodput_window = GoodputWindow::new(Bytes::new(preroll), Bytes::new(counted), Rate::from_bits_per_second(pace));
+        let mut goodput_window = GoodputWindow::new(Bytes::new(warmup), Bytes::new(counted), Rate::from_bits_per_second(pace));
         for (total, stamp, settled) in points {
             goodput_window.record(Bytes::new(total), Time::from_picos(stamp), settled);
             let goodput = goodput_window.goodput();

@@ -161,7 +161,7 @@ fn a_jumbogram_needs_its_option() {
 }
 
 #[test]
-fn an_mtu_that_does_not_fit_is_refused_with_one_that_does() {
+fn an_mtu_that_does_not_fit_is_rejected_with_one_that_does() {
     for (text, mtu, words) in [
         ("eth,ipv4,tcp", 68, None),
         (
@@ -197,7 +197,7 @@ fn an_mtu_that_does_not_fit_is_refused_with_one_that_does() {
 }
 
 #[test]
-fn what_is_no_stack_is_refused_with_what_would_be_right() {
+fn what_is_no_stack_is_rejected_with_what_would_be_right() {
     for (text, words) in [
         (
             "",
@@ -309,7 +309,7 @@ proptest! {
     }
 
     #[test]
-    fn a_refusal_names_an_mtu_that_works_and_the_one_below_does_not(text in any_stack(), mtu in 0u64..1500) {
+    fn a_rejection_names_an_mtu_that_works_and_the_one_below_does_not(text in any_stack(), mtu in 0u64..1500) {
         let stack = stack(&text);
         if let Err(error) = stack.largest(Bytes::new(mtu)) {
             let text = error.to_string();
@@ -322,7 +322,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused_in_one_line(text in "[a-z0-9+=, ]{0,60}|.{0,40}") {
+    fn any_text_is_read_or_rejected_in_one_line(text in "[a-z0-9+=, ]{0,60}|.{0,40}") {
         if let Err(error) = text.parse::<Stack>() {
             prop_assert!(error.to_string().contains("; "));
         }

@@ -42,7 +42,7 @@ impl Capture {
     /// Captures all frames on `interface` of `namespace`, in both directions.
     ///
     /// # Errors
-    /// If the kernel refuses a packet socket.
+    /// If the kernel rejects a packet socket.
     pub fn open(namespace: &Namespace, interface: &str) -> Result<Self> {
         Self::of(heard_at(namespace, interface)?)
     }
@@ -51,7 +51,7 @@ impl Capture {
     /// namespace, in both directions.
     ///
     /// # Errors
-    /// If the kernel refuses a packet socket, which needs CAP_NET_RAW.
+    /// If the kernel rejects a packet socket, which needs CAP_NET_RAW.
     pub fn here(interface: &str, ends: [IpAddr; 2]) -> Result<Self> {
         let index = Route::open()?.index(interface)?;
         let all = Self::of(heard(index, interface)?)?;

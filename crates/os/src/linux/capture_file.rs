@@ -36,7 +36,7 @@ impl CaptureFile {
         Ok(file)
     }
 
-    /// Writes a packet that was seen at an instant, in nanoseconds since 1970: the bytes
+    /// Writes a packet that was seen at a time, in nanoseconds since 1970: the bytes
     /// that are kept, and its length.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ use units::{Span, Time};
 use crate::clock;
 use crate::error::{During, Error, Result};
 
-/// The processors of the whole machine at one instant. Only samples of one process have a
-/// difference, because instants count from its start.
+/// The processors of the whole machine at one time. Only samples of one process have a
+/// difference, because times count from its start.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Machine {
     taken: Time,
@@ -73,7 +73,7 @@ impl Machine {
         })
     }
 
-    /// The processors of this and of another machine together, at the same instant.
+    /// The processors of this and of another machine together, at the same time.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

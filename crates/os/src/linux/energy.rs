@@ -14,7 +14,7 @@ const FOLDER: &str = "/sys/class/powercap";
 /// round at this power since the last look states nothing.
 const MOST_POWER: u64 = 2_000_000;
 
-/// The energy counters of all processor packages at one instant.
+/// The energy counters of all processor packages at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Energy {
     taken: Time,
@@ -27,14 +27,14 @@ pub enum Absence {
     /// The kernel shows none: virtual machines and many processors have none.
     NoCounters,
     /// This user may not read them.
-    Refused,
+    Rejected,
 }
 
 impl fmt::Display for Absence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::NoCounters => "the kernel shows no energy counters (RAPL)",
-            Self::Refused => "only root may read the energy counters (RAPL)",
+            Self::Rejected => "only root may read the energy counters (RAPL)",
         })
     }
 }
@@ -90,7 +90,7 @@ impl Energy {
                 })
             })
             .collect::<Option<Vec<_>>>()
-            .ok_or(Absence::Refused)?;
+            .ok_or(Absence::Rejected)?;
         match packages.is_empty() {
             true => Err(Absence::NoCounters),
             false => Ok(Self { taken, packages }),
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(one.packages(), 1);
         assert_eq!((one.packages[0].used, one.packages[0].range), (7, 1000));
         write("intel-rapl:2", &[("name", "package-1\n"), range]);
-        assert_eq!(read(), Err(Absence::Refused));
+        assert_eq!(read(), Err(Absence::Rejected));
         let nowhere = folder.path().join("intel-rapl");
         assert_eq!(Energy::read(&nowhere, Time::ZERO), Err(Absence::NoCounters));
     }

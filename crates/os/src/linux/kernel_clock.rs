@@ -1,5 +1,5 @@
 //! The clocks of the kernel: what a timestamp of a packet and another process of this
-//! machine mean by a time, and waiting for an instant.
+//! machine mean by a time, and waiting for a time.
 
 mod mapping;
 pub(crate) mod reading;

@@ -28,7 +28,7 @@ impl Namespace {
     /// Creates an empty namespace and moves the calling thread into it.
     ///
     /// # Errors
-    /// If the kernel refuses; the caller's [`Sandbox`](crate::Sandbox) has the
+    /// If the kernel rejects; the caller's [`Sandbox`](crate::Sandbox) has the
     /// privilege unless a limit is reached.
     pub fn create() -> Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET).during(|| "making a network namespace")?;
@@ -44,7 +44,7 @@ impl Namespace {
     /// Runs `work` with the calling thread in this namespace, where it stays.
     ///
     /// # Errors
-    /// If the kernel refuses to enter, and the errors of `work`.
+    /// If the kernel rejects to enter, and the errors of `work`.
     pub fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         setns(&self.file, CloneFlags::CLONE_NEWNET).during(|| "entering a network namespace")?;
         work()

@@ -63,7 +63,7 @@ pub fn named(name: &str) -> Result<Nic> {
 /// tunnels. If there is none, as in a container, all interfaces but loopback.
 ///
 /// # Errors
-/// If a socket is refused, or the kernel does not list its interfaces.
+/// If a socket is rejected, or the kernel does not list its interfaces.
 pub fn all() -> Result<Vec<Nic>> {
     let control = socket::control()?;
     let route = Route::open()?;

@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_pass_or_are_refused(
+        fn any_bytes_pass_or_are_rejected(
             bytes in prop::collection::vec(any::<u8>(), 0..300),
             link in prop::sample::select(vec![0_usize, 14]),
         ) {

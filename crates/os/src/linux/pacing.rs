@@ -1,4 +1,4 @@
-//! Precise waiting of ordinary processes for an instant, and for frames.
+//! Precise waiting of ordinary processes for a time, and for frames.
 
 mod poller;
 mod rt_scheduling;
@@ -13,12 +13,12 @@ use crate::{clock, kernel_clock};
 pub use poller::{Poller, Round, Source, Stop};
 pub use rt_scheduling::Scheduling;
 
-/// The span before an instant in which a [`Pacer`] polls the clock instead of sleeping.
+/// The span before a time in which a [`Pacer`] polls the clock instead of sleeping.
 /// It covers the wake-up latency of an idle processor, virtual ones included, and costs
 /// 6 % of a processor at 1000 waits per second.
 const SPIN: Span = Span::from_micros(60);
 
-/// Waits for consecutive instants, for emulated links and paced traffic. Instants
+/// Waits for consecutive times, for emulated links and paced traffic. Instants
 /// should lie on a grid that does not depend on when a wait ended, so that a late one
 /// does not delay later ones.
 ///
@@ -35,7 +35,7 @@ impl Pacer {
     /// A pacer that sleeps, and polls the clock for the last 60 us.
     ///
     /// # Errors
-    /// If the kernel refuses to change the timer slack.
+    /// If the kernel rejects to change the timer slack.
     pub fn new() -> Result<Self> {
         Self::watching(SPIN)
     }

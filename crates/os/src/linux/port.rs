@@ -80,7 +80,7 @@ const GSO_TYPE: usize = 1;
 
 /// Frames that a port could not pass on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Refused {
+pub struct Rejected {
     /// Frames dropped because the socket's buffer was full: the receiver was too slow.
     pub overrun: u64,
     /// Super-packets that could not be cut, such as those in tunnels: no wire carries them.
@@ -91,7 +91,7 @@ pub struct Refused {
     pub unstamped: u64,
 }
 
-impl Refused {
+impl Rejected {
     /// The change since `earlier`.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
@@ -125,14 +125,14 @@ pub struct Port {
     /// The buffer for frames that do not fit the ring; allocated for the first one.
     large: Vec<u8>,
     cutter: Cutter,
-    refused: Refused,
+    rejected: Rejected,
 }
 
 impl Port {
     /// Opens the interface `name` in the calling process's namespace.
     ///
     /// # Errors
-    /// If the interface does not exist, or the kernel refuses the socket.
+    /// If the interface does not exist, or the kernel rejects the socket.
     pub fn open(name: &str, purpose: Purpose) -> Result<Self> {
         let route = Route::open()?;
         let index = route.index(name)?;
@@ -158,7 +158,7 @@ impl Port {
             ring,
             large: Vec::new(),
             cutter: Cutter::default(),
-            refused: Refused::default(),
+            rejected: Rejected::default(),
         })
     }
 
@@ -168,7 +168,7 @@ impl Port {
     }
 
     /// Receives the frames that have arrived, at most one batch. Each frame is passed
-    /// to `take` with the instant at which the kernel received it according to
+    /// to `take` with the time at which the kernel received it according to
     /// `mapping`, or else `now`. A super-packet is passed as the frames that its sender's
     /// interface would have made of it. Returns whether there may be more. Renew `mapping`
     /// shortly before.
@@ -179,13 +179,13 @@ impl Port {
         pool: &Pool,
         mut take: impl FnMut(Time, Frame),
     ) -> bool {
-        self.take_batch(|bytes, arrival, refused, cutter| {
+        self.take_batch(|bytes, arrival, rejected, cutter| {
             let verdict = verdict(bytes, arrival);
             if verdict == Verdict::Cut {
-                refused.overrun += 1;
+                rejected.overrun += 1;
                 return;
             }
-            refused.unstamped += u64::from(!arrival.stamped);
+            rejected.unstamped += u64::from(!arrival.stamped);
             let at = mapping.instant_by_now(arrival.unix_nanos, now);
             let mut keep = |bytes: &[u8]| take(at.unwrap_or(now), pool.keep(bytes, arrival.tag));
             if verdict == Verdict::Whole {
@@ -194,7 +194,7 @@ impl Port {
             let frame = bytes.get(HEADER..).unwrap_or_default();
             let link = ethernet::HEADER_LEN + wire::frame::tags(frame);
             if cutter.cut(bytes, link, keep).is_err() {
-                refused.super_packets += 1;
+                rejected.super_packets += 1;
             }
         })
     }
@@ -204,21 +204,23 @@ impl Port {
     /// may be a super-packet; the number is the kernel's stamp, in nanoseconds since 1970.
     /// Frames of VLANs are left to the kernel. Returns whether there may be more.
     pub fn receive_raw(&mut self, mut take: impl FnMut(u64, &[u8])) -> bool {
-        self.take_batch(|bytes, arrival, refused, _| match verdict(bytes, arrival) {
-            _ if arrival.tag.is_some() => {}
-            Verdict::Cut => refused.overrun += 1,
-            Verdict::Whole | Verdict::SuperPacket => {
-                refused.unstamped += u64::from(!arrival.stamped);
-                take(arrival.unix_nanos, bytes);
-            }
-        })
+        self.take_batch(
+            |bytes, arrival, rejected, _| match verdict(bytes, arrival) {
+                _ if arrival.tag.is_some() => {}
+                Verdict::Cut => rejected.overrun += 1,
+                Verdict::Whole | Verdict::SuperPacket => {
+                    rejected.unstamped += u64::from(!arrival.stamped);
+                    take(arrival.unix_nanos, bytes);
+                }
+            },
+        )
     }
 
     /// Takes at most one batch of frames out of the ring. Returns whether there may be
     /// more.
     fn take_batch(
         &mut self,
-        mut take: impl FnMut(&[u8], &Arrival<'_>, &mut Refused, &mut Cutter),
+        mut take: impl FnMut(&[u8], &Arrival<'_>, &mut Rejected, &mut Cutter),
     ) -> bool {
         for _ in 0..BATCH {
             let Self {
@@ -232,7 +234,7 @@ impl Port {
                     true => read_whole(&self.socket, large),
                     false => arrival.bytes,
                 };
-                take(bytes, arrival, &mut self.refused, cutter);
+                take(bytes, arrival, &mut self.rejected, cutter);
             });
             if frame.is_none() {
                 return false;
@@ -266,7 +268,7 @@ impl Port {
                     // The interface is down, its MTU was lowered, or it has no room:
                     // this frame is lost, the next one may pass.
                     _ => {
-                        self.refused.unsent += 1;
+                        self.rejected.unsent += 1;
                         rest = &rest[1..];
                     }
                 },
@@ -277,8 +279,8 @@ impl Port {
 
     /// The frames that it could not pass on so far, without those that the kernel
     /// dropped since [`Port::count_overrun`].
-    pub const fn refused(&self) -> Refused {
-        self.refused
+    pub const fn rejected(&self) -> Rejected {
+        self.rejected
     }
 
     /// Counts the frames that the kernel dropped before they were received.
@@ -287,7 +289,7 @@ impl Port {
     /// If the kernel does not provide the count.
     pub fn count_overrun(&mut self) -> Result<()> {
         let dropped = packet::dropped(self.socket.as_fd());
-        self.refused.overrun +=
+        self.rejected.overrun +=
             dropped.during(|| format!("asking {} what it dropped", self.name))?;
         Ok(())
     }

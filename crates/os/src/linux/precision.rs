@@ -7,14 +7,14 @@ use crate::clock;
 use crate::error::Result;
 use crate::pacing::Pacer;
 
-/// Ways to wait for an instant.
+/// Ways to wait for a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// An ordinary sleep for the remaining time.
     Sleep,
-    /// A sleep until the instant, without timer slack.
+    /// A sleep until the time, without timer slack.
     Timer,
-    /// As [`Pacer::new`]: sleeps until shortly before the instant, then polls the
+    /// As [`Pacer::new`]: sleeps until shortly before the time, then polls the
     /// clock.
     Pacer,
 }
@@ -39,8 +39,8 @@ pub struct Reading {
     pub step: Span,
 }
 
-/// Measures the timing error of waits for `count` instants, `interval` apart on a fixed
-/// grid. It takes `interval` times `count`. A wait that ends after the next instant
+/// Measures the timing error of waits for `count` times, `interval` apart on a fixed
+/// grid. It takes `interval` times `count`. A wait that ends after the next time
 /// makes that one late, too, as it would delay a packet.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use units::Span;
 
 use crate::cpu_time::tick;
 
-/// The processor time of every visible process at one instant.
+/// The processor time of every visible process at one time.
 #[derive(Clone, Debug, Default)]
 pub struct Processes {
     /// Name and ticks by process id.

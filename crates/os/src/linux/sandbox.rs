@@ -10,7 +10,7 @@ use nix::unistd::{getegid, geteuid};
 use crate::error::{Error, Result};
 use crate::worker::{Command, INIT_PROCESS, Worker};
 
-/// Capabilities that a test bed needs [capabilities(7)]: CAP_NET_ADMIN (12),
+/// Capabilities that a test network needs [capabilities(7)]: CAP_NET_ADMIN (12),
 /// CAP_NET_RAW (13) and CAP_SYS_ADMIN (21).
 const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 21;
 
@@ -28,7 +28,7 @@ pub struct Sandbox {
 impl Sandbox {
     /// Enters the sandbox, permanently.
     ///
-    /// The process must be single-threaded and stays so: afterwards the kernel refuses
+    /// The process must be single-threaded and stays so: afterwards the kernel rejects
     /// new threads, because children belong to another process namespace than their
     /// parent.
     ///
@@ -36,14 +36,14 @@ impl Sandbox {
     /// If this machine forbids user namespaces: one line with the remedy.
     pub fn enter() -> Result<Self> {
         if !privileged() {
-            enter_user_namespace().map_err(refused)?;
+            enter_user_namespace().map_err(rejected)?;
         }
         let flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET;
-        unshare(flags).map_err(|error| refused(error.into()))?;
+        unshare(flags).map_err(|error| rejected(error.into()))?;
         // Later mounts, e.g. for a user's program, stay inside.
         let flags = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
         mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
-            .map_err(|error| refused(error.into()))?;
+            .map_err(|error| rejected(error.into()))?;
         Ok(Self {
             _init_process: Worker::spawn(Command::local(None, INIT_PROCESS))?,
         })
@@ -59,7 +59,7 @@ impl Sandbox {
 pub fn allow_networks() -> Result<()> {
     match privileged() {
         true => Ok(()),
-        false => enter_user_namespace().map_err(refused),
+        false => enter_user_namespace().map_err(rejected),
     }
 }
 
@@ -85,7 +85,7 @@ fn enter_user_namespace() -> io::Result<()> {
 
 /// The reason for which the sandbox could not be entered, with a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Rejection {
     /// The cause.
     pub reason: &'static str,
     /// The command to type.
@@ -94,21 +94,21 @@ pub struct Refusal {
     pub advice: &'static str,
 }
 
-impl Refusal {
+impl Rejection {
     /// The meaning of an error of [`Sandbox::enter`] on this machine.
     pub fn of(error: &Error) -> Self {
         reason(&error.source, &Facts::of_this_machine())
     }
 }
 
-fn refused(source: io::Error) -> Error {
-    let Refusal {
+fn rejected(source: io::Error) -> Error {
+    let Rejection {
         reason,
         command,
         advice,
     } = reason(&source, &Facts::of_this_machine());
     let operation =
-        format!("making namespaces for the test bed: {reason}; type `{command}`, {advice}");
+        format!("making namespaces for the test network: {reason}; type `{command}`, {advice}");
     Error { operation, source }
 }
 
@@ -145,7 +145,7 @@ impl Facts {
 }
 
 /// The cause and the remedy.
-fn reason(error: &io::Error, facts: &Facts) -> Refusal {
+fn reason(error: &io::Error, facts: &Facts) -> Rejection {
     let (reason, command, advice) = match error.raw_os_error() {
         Some(libc::ENOSPC) if facts.none_allowed => (
             "user.max_user_namespaces is 0",
@@ -184,7 +184,7 @@ fn reason(error: &io::Error, facts: &Facts) -> Refusal {
             "to see whether root may; or run it outside of the policy",
         ),
     };
-    Refusal {
+    Rejection {
         reason,
         command,
         advice,
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_refusal_names_who_forbids_and_the_remedy() {
+    fn each_rejection_names_who_forbids_and_the_remedy() {
         let none = Facts::default();
         for (errno, facts, word) in [
             (
@@ -244,12 +244,12 @@ mod tests {
             (libc::EINVAL, none, "CONFIG_USER_NS"),
             (libc::EPERM, none, "security policy"),
         ] {
-            let text = refused_text(errno, &facts);
+            let text = rejected_text(errno, &facts);
             assert!(text.contains(word), "{errno} {facts:?}: {text}");
         }
     }
-    fn refused_text(errno: i32, facts: &Facts) -> String {
-        let Refusal {
+    fn rejected_text(errno: i32, facts: &Facts) -> String {
+        let Rejection {
             reason, command, ..
         } = reason(&io::Error::from_raw_os_error(errno), facts);
         format!("{reason}; {command}")

@@ -15,7 +15,7 @@ use crate::error::{During, Result};
 /// user [prctl(2)]. A program that it starts is not affected.
 ///
 /// # Errors
-/// If the kernel refuses.
+/// If the kernel rejects.
 pub fn forbid_dumps() -> Result<()> {
     set_dumpable(false).during(|| "keeping secrets out of core dumps")
 }

@@ -14,7 +14,7 @@ static RELOAD: AtomicBool = AtomicBool::new(false);
 /// signal ends it. A SIGHUP that is ignored stays ignored: `nohup` asks for that.
 ///
 /// # Errors
-/// If the kernel refuses, which does not happen in practice.
+/// If the kernel rejects, which does not happen in practice.
 pub fn listen() -> Result<()> {
     listen_for(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
 }
@@ -23,7 +23,7 @@ pub fn listen() -> Result<()> {
 /// number of times.
 ///
 /// # Errors
-/// If the kernel refuses, which does not happen in practice.
+/// If the kernel rejects, which does not happen in practice.
 pub fn listen_as_daemon() -> Result<()> {
     listen_for(&[Signal::SIGINT, Signal::SIGTERM])?;
     let action = SigAction::new(
@@ -64,7 +64,7 @@ fn listen_for(signals: &[Signal]) -> Result<()> {
 /// Asks this process to stop when the thread that started it ends, however that ends.
 ///
 /// # Errors
-/// If the kernel refuses, which does not happen in practice.
+/// If the kernel rejects, which does not happen in practice.
 pub fn stop_with_parent() -> Result<()> {
     set_pdeathsig(Signal::SIGTERM).during(|| "watching the parent".to_owned())
 }
@@ -74,7 +74,7 @@ pub fn stop_with_parent() -> Result<()> {
 /// affected.
 ///
 /// # Errors
-/// If the kernel refuses, which does not happen in practice.
+/// If the kernel rejects, which does not happen in practice.
 pub fn report_file_size_limit() -> Result<()> {
     // A handler, because an ignored signal stays ignored in programs [signal(7)].
     let action = SigAction::new(
@@ -93,7 +93,7 @@ pub fn report_file_size_limit() -> Result<()> {
 /// from now on.
 ///
 /// # Errors
-/// If the kernel refuses, which does not happen in practice.
+/// If the kernel rejects, which does not happen in practice.
 pub fn leave_to_child() -> Result<()> {
     for signal in [Signal::SIGINT, Signal::SIGQUIT] {
         ignore(signal).during(|| format!("leaving {signal} to a child"))?;

@@ -49,7 +49,7 @@ impl StallMeter {
     /// priority if the kernel allows it, else with the shortest slice.
     ///
     /// # Errors
-    /// The kernel refuses to start a thread.
+    /// The kernel rejects to start a thread.
     pub fn start() -> Result<Self> {
         let before = Process::sample()?;
         let allowed = sched_getaffinity(CALLER).during(|| "listing the CPUs")?;
@@ -72,7 +72,7 @@ impl StallMeter {
     /// Ends the threads, and reports the stalls since the start.
     ///
     /// # Errors
-    /// The kernel refused to bind a thread to its CPU.
+    /// The kernel rejected to bind a thread to its CPU.
     pub fn finish(mut self) -> Result<Stalls> {
         self.stop.store(true, Ordering::Relaxed);
         let mut total = Span::ZERO;

@@ -34,7 +34,7 @@ pub struct Stamps {
 /// Sends `count` datagrams over loopback, one after the other.
 ///
 /// # Errors
-/// If loopback is down or a socket is refused.
+/// If loopback is down or a socket is rejected.
 pub fn try_loopback(count: u64) -> Result<Stamps> {
     let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let options = Options {

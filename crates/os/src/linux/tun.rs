@@ -31,7 +31,7 @@ pub struct TunCounts {
     /// Packets written.
     pub sent: u64,
     /// Packets that the kernel did not take; they were dropped.
-    pub refused: u64,
+    pub rejected: u64,
 }
 
 /// A TUN interface, which exists as long as this value.
@@ -47,7 +47,7 @@ impl Tun {
     /// Creates the interface `name` with `mtu` and sets it up.
     ///
     /// # Errors
-    /// If the kernel refuses: it needs CAP_NET_ADMIN and `/dev/net/tun`, and a name that
+    /// If the kernel rejects: it needs CAP_NET_ADMIN and `/dev/net/tun`, and a name that
     /// no interface has.
     pub fn create(name: &str, mtu: IpMtu) -> Result<Self> {
         let operation = || format!("making the TUN interface {name}");
@@ -116,7 +116,7 @@ impl Tun {
     pub fn send(&mut self, packet: &[u8]) -> Result<()> {
         match self.write(packet)? {
             true => self.counts.sent += 1,
-            false => self.counts.refused += 1,
+            false => self.counts.rejected += 1,
         }
         Ok(())
     }

@@ -28,12 +28,12 @@ pub struct Epoch {
 }
 
 impl Epoch {
-    /// The present instant.
+    /// The present time.
     pub fn now() -> Self {
         Self::at(wall_nanos())
     }
 
-    /// The instant of `unix_nanos` nanoseconds since 1970 UTC.
+    /// The time of `unix_nanos` nanoseconds since 1970 UTC.
     pub const fn at(unix_nanos: u64) -> Self {
         Self { unix_nanos }
     }

@@ -12,7 +12,7 @@ use units::{Span, Time};
 
 use crate::{clock, interrupt};
 
-/// The end of a loop that reads from a peer: an instant, a stop by the loop's owner, or
+/// The end of a loop that reads from a peer: a time, a stop by the loop's owner, or
 /// a signal of the user, whichever is first.
 #[derive(Clone, Debug)]
 pub struct Deadline {
@@ -37,7 +37,7 @@ impl Permit {
 /// The reason for which a loop ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The instant has come.
+    /// The time has come.
     Late,
     /// The owner of the loop stopped it.
     Stopped,
@@ -70,7 +70,7 @@ impl Deadline {
         Self::fixed_at(clock::monotonic() + span)
     }
 
-    /// The same at the instant `at`.
+    /// The same at the time `at`.
     pub fn fixed_at(at: Time) -> Self {
         Self {
             at,
@@ -88,7 +88,7 @@ impl Deadline {
         }
     }
 
-    /// Moves the instant to `at`.
+    /// Moves the time to `at`.
     pub fn move_to(&mut self, at: Time) {
         self.at = at;
     }

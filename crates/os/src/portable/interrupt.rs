@@ -14,7 +14,7 @@ use flag::ASKED;
 /// Makes the first Ctrl-C set a flag instead of ending the process. The second one ends it.
 ///
 /// # Errors
-/// If the system refuses, which does not happen in practice.
+/// If the system rejects, which does not happen in practice.
 #[cfg(not(target_os = "linux"))]
 pub fn listen() -> crate::Result<()> {
     console::listen(&ASKED)

@@ -19,7 +19,7 @@ pub fn addresses(
 ) -> Result<Vec<SocketAddr>> {
     let route = Route::open()?;
     let all = route.interfaces()?;
-    let refused = |problem: String| Error::new(host, problem);
+    let rejected = |problem: String| Error::new(host, problem);
     let bare = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'))
@@ -31,15 +31,15 @@ pub fn addresses(
     if let (Some(zone), Some(interface)) = (zone, interface)
         && zone != interface
     {
-        return Err(refused(format!(
+        return Err(rejected(format!(
             "%{zone} and {option} {interface} are two interfaces; write one"
         )));
     }
     let zone = zone
         .or(interface)
-        .map(|name| index(&all, name).ok_or_else(|| refused(unknown(name))))
+        .map(|name| index(&all, name).ok_or_else(|| rejected(unknown(name))))
         .transpose()?;
-    let found = found(bare, port).map_err(refused)?;
+    let found = found(bare, port).map_err(rejected)?;
     let mut problem = None;
     let mut addresses = Vec::new();
     for address in found {
@@ -52,7 +52,7 @@ pub fn addresses(
         }
     }
     match problem {
-        Some(problem) if addresses.is_empty() => Err(refused(problem)),
+        Some(problem) if addresses.is_empty() => Err(rejected(problem)),
         _ => Ok(addresses),
     }
 }

@@ -164,10 +164,10 @@ impl HostChanges {
     ///
     /// # Errors
     /// If the interface carries the ssh connection and this is not allowed; if the kernel
-    /// or the driver refuses a setting; if another program changed one meanwhile; if the
+    /// or the driver rejects a setting; if another program changed one meanwhile; if the
     /// link stays down. Settings changed before the error are put back at the end, too.
     pub fn apply(&mut self, wanted: &Wanted) -> Result<()> {
-        management::refuse(wanted)?;
+        management::reject(wanted)?;
         let route = Route::open()?;
         let carrier = || -> Result<bool> {
             let interfaces = route.interfaces()?;
@@ -197,7 +197,7 @@ impl HostChanges {
     }
 
     /// Puts everything back and unlocks the host. Returns a sentence for each setting
-    /// that is not as before the run: another program changed it, or the kernel refuses.
+    /// that is not as before the run: another program changed it, or the kernel rejects.
     ///
     /// # Errors
     /// If the watchdog is gone.

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_done_and_answered_or_refused_with_its_name() {
+    fn a_request_is_done_and_answered_or_rejected_with_its_name() {
         let mut sum = 1;
         let add = line(&Add(2, 3)).unwrap();
         assert_eq!(add, "Add [2,3]");

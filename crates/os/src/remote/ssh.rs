@@ -101,7 +101,7 @@ impl Ssh {
         let output = output::run(&words, input, time).map_err(|error| self.error(error))?;
         match output.code {
             // The exit code of `ssh` for errors of its own [ssh(1)].
-            Some(255) => Err(self.refused(&output)),
+            Some(255) => Err(self.rejected(&output)),
             _ => Ok(output),
         }
     }
@@ -127,7 +127,7 @@ impl Ssh {
     }
 
     /// The error for a command that failed.
-    fn refused(&self, output: &Output) -> Error {
+    fn rejected(&self, output: &Output) -> Error {
         self.error(self.explain(&output.complaint, output.code))
     }
 

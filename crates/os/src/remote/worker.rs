@@ -136,7 +136,7 @@ impl Worker {
     /// terminal.
     ///
     /// # Errors
-    /// If the kernel refuses to start it or to enter the namespace.
+    /// If the kernel rejects to start it or to enter the namespace.
     pub fn spawn(command: Command<'_>) -> Result<Self> {
         let Command {
             mut program,

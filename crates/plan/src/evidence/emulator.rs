@@ -10,7 +10,7 @@ facts! {
     "", "between hosts: names of the emulated links"
     { EMULATED_LINK: String = "emulated_link" }
 
-    "frames", "frames that left emulated links, were dropped by their queues, were lost at random, or exceeded their `wire_mtu`; without cross traffic"
+    "frames", "frames that left emulated links, were dropped by their queues, were lost at random, or exceeded their `link_mtu`; without cross traffic"
     {
         EMULATOR_DEPARTURES: u64 = "emulator_departures",
         EMULATOR_QUEUE_DROPS: u64 = "emulator_queue_drops",
@@ -42,7 +42,7 @@ facts! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrossTraffic {
     pub link: String,
-    pub way: Way,
+    pub direction: CrossDirection,
     /// Mbit/s of wire that it asked for.
     pub offered_mbit: f64,
     /// Mbit/s of wire that were neither dropped nor lost.
@@ -57,9 +57,9 @@ pub struct CrossTraffic {
 /// The direction of cross traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Way {
+pub enum CrossDirection {
     /// That of the measured traffic.
-    With,
+    Forward,
     /// The other one.
-    Against,
+    Reverse,
 }

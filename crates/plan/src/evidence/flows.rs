@@ -14,7 +14,7 @@ facts! {
 
     "messages", "of a size that cannot be sent; rejected by the kernel; dropped by the receiving socket"
     {
-        MESSAGES_REFUSED: u64 = "messages_refused",
+        MESSAGES_REJECTED: u64 = "messages_rejected",
         MESSAGES_UNSENT: u64 = "messages_unsent",
         SOCKET_OVERFLOWED: u64 = "socket_overflowed",
     }

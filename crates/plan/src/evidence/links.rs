@@ -1,4 +1,4 @@
-//! Losses in front of links, and gathered packets.
+//! Losses in front of links, and aggregated packets.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ facts! {
     "packets", "between kernels, with `[links.NAME.losses]`: packets of no flow, such as the kernel's own and later fragments"
     { LOSSES_OF_NO_FLOW: u64 = "losses_of_no_flow" }
 
-    "packets", "simulated, with `[domain]`: `edges`, by name: packets `gathered`, sent alone (`bare`) or `bundled`, `bundles`, bundles `unpacked` and packets in them (`survivors`); `links`, by direction: the senders' packets that arrived, that the queue dropped, and those of them whose bundle continued"
+    "packets", "simulated, with `[domain]`: `edges`, by name: packets `aggregated`, sent alone (`bare`) or `bundled`, `bundles`, bundles `unpacked` and packets in them (`survivors`); `links`, by direction: the senders' packets that arrived, that the queue dropped, and those of them whose bundle continued"
     { DOMAIN: Domain = "domain" }
 }
 
@@ -28,7 +28,7 @@ pub struct Losses {
     pub noticed: u32,
 }
 
-/// The packets that a domain gathers.
+/// The packets that a domain aggregates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
     /// By name.
@@ -41,8 +41,8 @@ pub struct Domain {
 /// The packets at an edge of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Packets that were gathered.
-    pub gathered: u64,
+    /// Packets that were aggregated.
+    pub aggregated: u64,
     /// Those that continued alone.
     pub bare: u64,
     pub bundles: u64,

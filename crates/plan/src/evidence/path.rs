@@ -41,7 +41,7 @@ facts! {
     { FRAGMENTS: BTreeMap<String, Fragments> = "fragments" }
 
     "connections, datagrams", "peers without the trial's token at the data port: connections, datagrams before the sender's, or control connections of flows; in networks that are no path, SYNs and datagrams from other ports; absent: 0"
-    { REFUSED_PEERS: u64 = "refused_peers" }
+    { REJECTED_PEERS: u64 = "rejected_peers" }
 }
 
 /// What a node did with packets that did not fit.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::fact::{Fact, Row};
 
 facts! {
-    "bytes", "`kind = \"probe\"`: the right result: `fault` (null: none), `link` (from 0), the sizes `forward` and `backward` at the end, and `forward_before` and `backward_before` a change"
+    "bytes", "`kind = \"probe\"`: the right result: `fault` (null: none), `link` (from 0), the sizes `forward` and `reverse` at the end, and `forward_before` and `reverse_before` a change"
     { EXPECTED: Value = "expected" }
 
     "", "`kind = \"probe\"`: the whole result of the investigation"

@@ -19,7 +19,7 @@ facts! {
         CPU_RECEIVER_SECONDS_PER_GIGABYTE: f64 = "cpu_receiver_seconds_per_gigabyte",
     }
 
-    "B", "payload of the CPU metrics; absent: `traffic.cpu_size`"
+    "B", "payload of the CPU metrics; absent: `traffic.cpu_bytes`"
     { CPU_BYTES: u64 = "cpu_bytes" }
 
     "s", "tick of the machine's CPU counters; absent: 0.01"

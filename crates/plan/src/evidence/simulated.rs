@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use super::fact::{Fact, Row};
 
 facts! {
-    "messages, messages, packets, messages", "simulated: lists by flow in the order of `[flows]`, equal flows as one; TCP counts segments with data, each once; a transfer its messages, then the answers. `packets` includes fragments; `refused` were too big to send (absent if none)"
+    "messages, messages, packets, messages", "simulated: lists by flow in the order of `[flows]`, equal flows as one; TCP counts segments with data, each once; a transfer its messages, then the answers. `packets` includes fragments; `rejected` were too big to send (absent if none)"
     {
         SENT: Vec<u64> = "sent",
         RECEIVED: Vec<u64> = "received",
         PACKETS: Vec<u64> = "packets",
-        REFUSED: Vec<u64> = "refused",
+        REJECTED: Vec<u64> = "rejected",
     }
 
     "share of time, packets, packets, packets", "simulated: lists by link, each `[there, back]`, in path order or that of `[links]` (dumbbell: the bottleneck, then two links of each pair): share of busy time, mean queue, drops, and random losses. The last two are absent if 0"

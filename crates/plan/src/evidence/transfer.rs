@@ -4,7 +4,7 @@ use super::fact::{Fact, Row};
 
 facts! {
     "B", "bytes sent before the counted ones"
-    { PREROLL_BYTES: u64 = "preroll_bytes" }
+    { WARMUP_BYTES: u64 = "warmup_bytes" }
 
     "B", "bytes of one write"
     { MESSAGE_BYTES: u64 = "message_bytes" }
@@ -13,7 +13,7 @@ facts! {
     { COUNTED_BYTES: u64 = "counted_bytes" }
 
     "Mbit/s", "goodput from the first arrival after the pre-roll"
-    { GOODPUT_AFTER_PREROLL_MBIT: f64 = "goodput_after_preroll_mbit" }
+    { GOODPUT_AFTER_WARMUP_MBIT: f64 = "goodput_after_warmup_mbit" }
 
     "%", "possible overestimate of goodput: over emulated links the latest departure divided by the counted time; in a disturbed pass over kernel links the bucket's depth divided by the counted bytes"
     { GOODPUT_LATE_PERCENT: f64 = "goodput_late_percent" }

@@ -380,7 +380,7 @@ metrics! {
         "message_time",
         "ms",
         "Message time",
-        "mean time from just before the write of a message of traffic.at bytes until its answer is read",
+        "mean time from just before the write of a message of traffic.reference_size bytes until its answer is read",
     )
     .with_resolution(STAMP);
 

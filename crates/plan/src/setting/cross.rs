@@ -30,19 +30,19 @@ pub enum Gaps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// From the sender's side to the receiver's.
-    With,
+    Forward,
     /// From the receiver's side to the sender's.
-    Against,
+    Reverse,
     /// Both, with equal rates and independent random streams.
     Both,
 }
 
 impl Heading {
-    /// The indices of the directions: 0 forward, 1 backward.
+    /// The indices of the directions: 0 forward, 1 reverse.
     pub const fn directions(self) -> &'static [usize] {
         match self {
-            Self::With => &[0],
-            Self::Against => &[1],
+            Self::Forward => &[0],
+            Self::Reverse => &[1],
             Self::Both => &[0, 1],
         }
     }

@@ -1,18 +1,18 @@
-//! Domains whose edges gather packets into bundles.
+//! Domains whose edges aggregate packets into bundles.
 
 use std::net::IpAddr;
 
-use queue::GatherSettings;
+use queue::AggregatorSettings;
 
-/// A domain of a network: its edges gather entering packets into bundles and
+/// A domain of a network: its edges aggregate entering packets into bundles and
 /// unpack them where they leave [Salyers2007].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
     /// The routers at the border of the domain, as node indices.
     pub edges: Vec<usize>,
-    /// The gathering settings; `None`: the domain forwards single packets, and
+    /// The aggregation settings; `None`: the domain forwards single packets, and
     /// all else is unchanged.
-    pub gather: Option<GatherSettings>,
+    pub aggregate: Option<AggregatorSettings>,
     /// The addresses of hosts, each with its node index.
     pub addresses: Vec<(usize, IpAddr)>,
     /// The edge for each prefix.

@@ -25,7 +25,7 @@ impl Network {
             reorder: link.impairments.reorder,
             hold,
             duplicate: link.impairments.duplicate,
-            jitter_law: link.impairments.jitter_law,
+            jitter_distribution: link.impairments.jitter_distribution,
             too_big: match link.impairments.narrow {
                 Some(narrow) if narrow.answers => TooBig::Answer,
                 _ => TooBig::Drop,

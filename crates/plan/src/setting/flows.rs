@@ -1,7 +1,7 @@
 //! Scheduled messages and connections.
 
 pub use meter::departures::PathMtu;
-use meter::departures::{Bursts, Law};
+use meter::departures::{Bursts, Distribution};
 use units::{Bytes, Span};
 
 /// Flows and the duration of their traffic.
@@ -52,9 +52,9 @@ pub struct Flow {
     /// The number of equal flows.
     pub count: u32,
     /// The delay between the starts of successive flows.
-    pub stagger: Span,
+    pub start_interval: Span,
     /// The range of an additional random start delay.
-    pub start_within: Span,
+    pub start_jitter: Span,
     /// The host that sends.
     pub from: String,
     /// The host that receives.
@@ -82,9 +82,9 @@ pub enum Sends {
     /// Datagrams on a schedule.
     Datagrams {
         /// Picoseconds from one datagram to the next.
-        gaps: Law,
+        gaps: Distribution,
         /// Bytes of payload in a datagram.
-        payloads: Law,
+        payloads: Distribution,
         /// The on and off periods; `None`: always on.
         bursts: Option<Bursts>,
         /// The maximum number of datagrams.
@@ -98,9 +98,9 @@ pub enum Sends {
     /// Messages on a schedule over a connection between kernels.
     Messages {
         /// Picoseconds from one message to the next; zero: as fast as possible.
-        gaps: Law,
+        gaps: Distribution,
         /// Bytes of a message.
-        payloads: Law,
+        payloads: Distribution,
         /// The on and off periods; `None`: always on.
         bursts: Option<Bursts>,
         /// The maximum number of messages.

@@ -30,7 +30,7 @@ pub(super) struct Capture {
     socket: OwnedFd,
     file: CaptureFile,
     far_end: IpAddr,
-    /// The same instant on both clocks.
+    /// The same time on both clocks.
     epoch: Epoch,
     begun: Time,
 }

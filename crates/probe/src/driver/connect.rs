@@ -60,7 +60,7 @@ impl Connects {
         let to = self.ends.to;
         let socket = socket::open(Kind::Stream, &self.ends)?;
         socket::set_hop_limit(&socket, to, hop_limit)?;
-        // A refusal that comes at once is read as later ones are.
+        // A rejection that comes at once is read as later ones are.
         let _ = begin_to_connect(&socket, to);
         if self.under_way.len() == MOST {
             self.under_way.pop_front();

@@ -10,8 +10,8 @@ use wire::protocol::icmp;
 
 use super::receive::PathError;
 
-/// The code of a message that a filter refused a packet [RFC1812 s5.2.7.1]
-/// [RFC4443 s3.1], for packets that this host itself refuses.
+/// The code of a message that a filter rejected a packet [RFC1812 s5.2.7.1]
+/// [RFC4443 s3.1], for packets that this host itself rejects.
 const PROHIBITED_V4: u8 = 13;
 const PROHIBITED_V6: u8 = 1;
 
@@ -48,7 +48,7 @@ pub(super) fn meaning(error: PathError, about: About) -> Option<(IpAddr, AnswerK
             let mtu = Bytes::new(mtu.into());
             Some((here, AnswerKind::LocallyTooBig { mtu }))
         }
-        PathError::Here(errno) => Some((here, refused_here(errno, version)?)),
+        PathError::Here(errno) => Some((here, rejected_here(errno, version)?)),
     }
 }
 
@@ -83,7 +83,7 @@ fn meaning_of(
 }
 
 /// The meaning of a call that failed; `None` if the next one may succeed.
-pub(super) const fn refused_here(errno: Errno, version: IpVersion) -> Option<AnswerKind> {
+pub(super) const fn rejected_here(errno: Errno, version: IpVersion) -> Option<AnswerKind> {
     match errno {
         Errno::EPERM | Errno::EACCES => Some(AnswerKind::Unreachable {
             code: match version {

@@ -33,7 +33,7 @@ impl FarEnd {
     /// Opens the ports and answers from then on.
     ///
     /// # Errors
-    /// The kernel refuses a port or a thread.
+    /// The kernel rejects a port or a thread.
     pub fn open(services: Services) -> Result<Self> {
         let at = |port| SocketAddr::new(services.address, port);
         let listener = services.listens.then(|| listening(at(TCP_PORT)));

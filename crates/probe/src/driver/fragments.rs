@@ -43,7 +43,7 @@ impl Fragmenter {
     }
 
     /// Sends a packet in fragments of at most `size` bytes. Those that the kernel
-    /// refuses are lost.
+    /// rejects are lost.
     ///
     /// # Errors
     /// The packet cannot be written, or the kernel's.

@@ -12,7 +12,7 @@ use units::{Bytes, IpVersion, Time};
 use wire::probe::Transport;
 use wire::protocol::ip::Addresses;
 
-use super::error::{About, meaning, refused_here};
+use super::error::{About, meaning, rejected_here};
 use super::receive::{Message, PathError, Queue, Room, is_pending};
 use super::sent::{Latest, Quoted, Sent};
 use super::socket::{self, Ends};
@@ -158,25 +158,25 @@ impl ProbeSocket {
                 Err(error) => error,
             };
             // The call may fail because of an error about an earlier probe.
-            let refused = self.read_errors(reading)?;
+            let rejected = self.read_errors(reading)?;
             let last = attempt == TRIES;
             match error {
-                Errno::EMSGSIZE if refused || last => {
-                    if !refused {
+                Errno::EMSGSIZE if rejected || last => {
+                    if !rejected {
                         let mtu = Bytes::new(size.get().saturating_sub(1));
                         self.answer(id, AnswerKind::LocallyTooBig { mtu }, reading);
                     }
                     return Ok(());
                 }
                 Errno::EPERM | Errno::EACCES => {
-                    if let Some(kind) = refused_here(error, super::error::version(self.here)) {
+                    if let Some(kind) = rejected_here(error, super::error::version(self.here)) {
                         self.answer(id, kind, reading);
                     }
                     return Ok(());
                 }
                 error if is_pending(error) && !last => {}
                 error if is_pending(error) => {
-                    if let Some(kind) = refused_here(error, super::error::version(self.here)) {
+                    if let Some(kind) = rejected_here(error, super::error::version(self.here)) {
                         self.answer(id, kind, reading);
                     }
                     return Ok(());
@@ -272,10 +272,10 @@ impl ProbeSocket {
         Ok(())
     }
 
-    /// Reads the errors that wait. Returns whether this host refused the latest probe for
+    /// Reads the errors that wait. Returns whether this host rejected the latest probe for
     /// its size.
     fn read_errors(&self, reading: &mut Reading<'_>) -> Result<bool> {
-        let mut refused = false;
+        let mut rejected = false;
         for _ in 0..MOST {
             let Ok(permit) = reading.deadline.permit() else {
                 break;
@@ -287,10 +287,10 @@ impl ProbeSocket {
             let Some((error, answer)) = self.understand(&message) else {
                 continue;
             };
-            refused |= matches!(error, PathError::Mtu(_));
+            rejected |= matches!(error, PathError::Mtu(_));
             reading.arrived.push((message.at, answer));
         }
-        Ok(refused)
+        Ok(rejected)
     }
 
     /// The answer in a message of the error queue.

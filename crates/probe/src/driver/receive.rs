@@ -59,7 +59,7 @@ pub(super) enum PathError {
         /// The MTU that it announces, if it is about one.
         mtu: u32,
     },
-    /// This host refused the packet because of this MTU.
+    /// This host rejected the packet because of this MTU.
     Mtu(u32),
     /// Another error of this host.
     Here(Errno),

@@ -80,7 +80,7 @@ impl Driver {
     /// Opens the sockets that every investigation needs.
     ///
     /// # Errors
-    /// There is no route, or the kernel refuses: one line with the remedy.
+    /// There is no route, or the kernel rejects: one line with the remedy.
     pub(super) fn open(task: &Task, seed: Seed) -> Result<Self> {
         let outgoing = Outgoing::toward(task.to, task.interface.as_deref(), task.address)?;
         let mut to = task.to;

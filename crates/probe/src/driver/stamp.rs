@@ -61,7 +61,7 @@ impl StampReflector {
     /// Opens a socket at each address.
     ///
     /// # Errors
-    /// If the kernel refuses one of them, for example because its port is in use.
+    /// If the kernel rejects one of them, for example because its port is in use.
     pub fn open(listen: &[SocketAddr], limits: Limits) -> Result<Self> {
         let sockets = listen.iter().map(|address| Socket::open(*address));
         Ok(Self {
@@ -80,7 +80,7 @@ impl StampReflector {
     /// Answers test packets until `stop` is set.
     ///
     /// # Errors
-    /// If the kernel refuses an ordinary call.
+    /// If the kernel rejects an ordinary call.
     pub fn run(mut self, stop: &Arc<AtomicBool>) -> Result<Outcome> {
         let mut packet = vec![0; LARGEST + 1];
         let mut reply = vec![0; LARGEST];

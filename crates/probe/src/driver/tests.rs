@@ -176,7 +176,7 @@ fn fragments_of_a_chosen_size_arrive_as_one_packet() {
 }
 
 #[test]
-fn a_packet_that_the_interface_does_not_send_is_refused_here() {
+fn a_packet_that_the_interface_does_not_send_is_rejected_here() {
     for to in LOOPBACK {
         let mut driver = driver(to);
         let answer = answer(&mut driver, &probe(6, Protocol::Udp, 65_600));

@@ -33,7 +33,7 @@ pub(super) enum Outcome {
     /// One passed.
     Passes,
     /// They are too big, says a router.
-    Refused,
+    Rejected,
     /// They vanish, while others pass.
     Vanishes,
     /// They get no answer, nor do others.
@@ -43,7 +43,7 @@ pub(super) enum Outcome {
 impl Outcome {
     /// Whether packets of the kind do not pass.
     pub(super) const fn fails(self) -> bool {
-        matches!(self, Self::Refused | Self::Vanishes)
+        matches!(self, Self::Rejected | Self::Vanishes)
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Next {
     pub(super) search: Option<(usize, u64)>,
 }
 
-/// Asks questions at one instant.
+/// Asks questions at one time.
 pub(super) struct Asker<'a> {
     pub(super) settings: &'a Settings,
     pub(super) history: &'a History,
@@ -87,7 +87,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// The probe to send, the instant to ask again at, and whether a question is open.
+    /// The probe to send, the time to ask again at, and whether a question is open.
     pub(super) const fn outcome(&self) -> (Option<Next>, Option<Time>, bool) {
         (self.next, self.wake, self.is_open)
     }
@@ -125,8 +125,8 @@ impl<'a> Asker<'a> {
         if counts.answered > 0 {
             return Outcome::Passes;
         }
-        if counts.refused > 0 {
-            return Outcome::Refused;
+        if counts.rejected > 0 {
+            return Outcome::Rejected;
         }
         let needed = self.history.needed(self.settings.false_alarm);
         if counts.counted >= needed {
@@ -151,10 +151,10 @@ impl<'a> Asker<'a> {
     /// little later: a congested queue loses many packets in a row.
     pub(super) fn fails_for_good(&mut self, kind: Kind, control: Option<Kind>) -> bool {
         match self.passes(kind, control) {
-            Outcome::Refused => true,
+            Outcome::Rejected => true,
             Outcome::Vanishes => {
                 let later = self.tries(kind.once_more(), LATER);
-                matches!(later, Outcome::Unclear | Outcome::Refused)
+                matches!(later, Outcome::Unclear | Outcome::Rejected)
             }
             Outcome::Open | Outcome::Passes | Outcome::Unclear => false,
         }
@@ -186,8 +186,8 @@ impl<'a> Asker<'a> {
         if counts.answered > 0 {
             return Outcome::Passes;
         }
-        if counts.refused > 0 {
-            return Outcome::Refused;
+        if counts.rejected > 0 {
+            return Outcome::Rejected;
         }
         if counts.lost >= attempts {
             return Outcome::Unclear;
@@ -199,7 +199,7 @@ impl<'a> Asker<'a> {
         Outcome::Open
     }
 
-    /// Sends packets of this kind up to this number in all; whether all have their fate.
+    /// Sends packets of this kind up to this number in all; whether all have their outcome.
     pub(super) fn sends(&mut self, kind: Kind, number: u32, apart: Span) -> bool {
         let counts = self.history.counts(kind);
         if counts.sent < number {

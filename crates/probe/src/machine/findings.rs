@@ -35,13 +35,13 @@ pub(super) struct Facts<'a> {
 /// The report of these facts.
 pub(super) fn report(facts: &Facts<'_>) -> PathReport {
     let forward = directions::forward(facts);
-    let backward = directions::backward(facts);
+    let reverse = directions::reverse(facts);
     let mut findings = limits::findings(facts);
     findings.extend(others::findings(facts, forward));
     findings.sort_by_key(|finding| finding.kind.rank());
     let verdict = if findings.iter().any(|finding| finding.kind.is_problem()) {
         Verdict::Problem
-    } else if [forward.limit, backward.limit] == [Limit::Asked; 2] && !facts.is_cut {
+    } else if [forward.limit, reverse.limit] == [Limit::Asked; 2] && !facts.is_cut {
         Verdict::Clean
     } else {
         Verdict::Unclear
@@ -51,7 +51,7 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
         asked: facts.settings.asked,
         verdict,
         forward,
-        backward,
+        reverse,
         round_trip: facts.history.round_trip(),
         hops: facts.hops(),
         protocols: facts.protocols(),
@@ -85,8 +85,8 @@ impl FindingKind {
             Self::AnswersLimited { .. } => 5,
             Self::AnnouncedTooSmall { .. } => 6,
             Self::AnnouncedTooLarge { .. } => 7,
-            Self::Refused { .. } => 8,
-            Self::BackwardLimit { .. } => 9,
+            Self::Rejected { .. } => 8,
+            Self::ReverseLimit { .. } => 9,
             Self::Interface { .. } => 10,
             Self::MssClamped { .. } => 11,
             Self::FragmentsDropped => 12,
@@ -181,7 +181,7 @@ impl Facts<'_> {
                 NotSeen::TcpSizes,
             ),
             (!self.settings.can_fragment, NotSeen::Fragments),
-            (no_large_answers, NotSeen::Backward),
+            (no_large_answers, NotSeen::Reverse),
             (self.history.mss().is_none(), NotSeen::Mss),
             (self.is_cut, NotSeen::Cut),
         ]

@@ -69,20 +69,20 @@ struct Record {
     round: u32,
     at: Time,
     deadline: Time,
-    fate: Fate,
+    outcome: PacketOutcome,
     /// The search that sent it, and its identifier there.
     search: Option<(usize, u64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum PacketOutcome {
     UnderWay,
     /// And whether another probe shows that the path worked then.
     Lost {
         counted: bool,
     },
     Answered,
-    Refused,
+    Rejected,
 }
 
 impl History {
@@ -135,7 +135,7 @@ impl History {
             round,
             at: now,
             deadline,
-            fate: Fate::UnderWay,
+            outcome: PacketOutcome::UnderWay,
             search,
         });
         self.by_id.insert(id, index);
@@ -169,7 +169,7 @@ impl History {
             kind, at, round, ..
         } = self.sent[index];
         let counted = self.worked_at(at);
-        self.sent[index].fate = Fate::Lost { counted };
+        self.sent[index].outcome = PacketOutcome::Lost { counted };
         let beat = self.is_beat(kind);
         self.beats.lost += u32::from(beat);
         let is_answered = self.counts(kind).answered > 0;
@@ -212,7 +212,7 @@ impl History {
         self.last_beat
     }
 
-    /// Counts of the probes of a kind in this round, by their fate.
+    /// Counts of the probes of a kind in this round, by their outcome.
     pub(super) fn counts(&self, kind: Kind) -> Counts {
         let counts = self.all_counts.get(&(self.round_of(kind), kind));
         counts.copied().unwrap_or_default()
@@ -269,12 +269,12 @@ impl History {
     }
 
     /// The messages of this round, without those about a probe that arrived: a router
-    /// does not forward what it refuses, so they are forged.
+    /// does not forward what it rejects, so they are forged.
     pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
         let round = self.round;
-        let refused = |one: &&Message| self.sent[one.probe].fate != Fate::Answered;
+        let rejected = |one: &&Message| self.sent[one.probe].outcome != PacketOutcome::Answered;
         let of_round = move |one: &&Message| one.round == round;
-        self.messages.iter().filter(of_round).filter(refused)
+        self.messages.iter().filter(of_round).filter(rejected)
     }
 
     /// The MTU that the own system reported.

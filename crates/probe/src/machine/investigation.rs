@@ -22,10 +22,10 @@ const MOST_ROUNDS: u32 = 3;
 ///
 /// 1. sends the probes of [`Self::poll_probe`] until there is none,
 /// 2. passes on answers by [`Self::answered`],
-/// 3. comes back at the instant of [`Self::poll_timeout`] and after each answer,
+/// 3. comes back at the time of [`Self::poll_timeout`] and after each answer,
 /// 4. takes the [`Self::report`] when [`Self::is_done`].
 ///
-/// The instants that it passes never decrease.
+/// The times that it passes never decrease.
 #[derive(Debug)]
 pub struct Investigation {
     settings: Settings,
@@ -34,7 +34,7 @@ pub struct Investigation {
     searches: Searches,
     began: Option<Time>,
     last: Time,
-    /// Before this instant no probe is sent.
+    /// Before this time no probe is sent.
     free_at: Time,
     beat_is_due: bool,
     wake: Option<Time>,

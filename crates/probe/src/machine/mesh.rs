@@ -122,7 +122,7 @@ impl Mesh {
         if let Some(entry) = forward {
             self.set(from, to, entry);
         }
-        if let Some(entry) = seen(report.backward)
+        if let Some(entry) = seen(report.reverse)
             && self.entry(to, from).is_none()
         {
             self.set(to, from, entry);

@@ -95,10 +95,10 @@ pub enum AnswerKind {
     Unreachable {
         /// The code of the message.
         code: u8,
-        /// Whether it says that a filter refused the packet.
+        /// Whether it says that a filter rejected the packet.
         prohibited: bool,
     },
-    /// The own system refused to send: the MTU of the interface or the route.
+    /// The own system rejected to send: the MTU of the interface or the route.
     LocallyTooBig { mtu: Bytes },
 }
 

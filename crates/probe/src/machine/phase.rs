@@ -7,7 +7,7 @@ mod fragments;
 mod locate;
 mod reach;
 mod recheck;
-mod refusals;
+mod rejections;
 mod route;
 
 use super::asker::{Asker, Outcome};
@@ -19,10 +19,10 @@ pub(super) use across::Carried;
 pub(super) use branches::Branches;
 pub(super) use locate::Boundary;
 pub(super) use reach::Reach;
-pub(super) use refusals::Refusals;
+pub(super) use rejections::Rejections;
 pub(super) use route::Route;
 
-/// Everything that is known at one instant.
+/// Everything that is known at one time.
 #[derive(Debug)]
 pub(super) struct Walked {
     pub(super) reach: Reach,
@@ -39,13 +39,13 @@ pub(super) struct Walked {
     pub(super) carried: Vec<Carried>,
     /// Where packets of the first search vanish.
     pub(super) hole: Option<Hole>,
-    /// The place of the router that refuses packets, if its address is none of the route.
-    pub(super) refuser: Option<Boundary>,
+    /// The place of the router that rejects packets, if its address is none of the route.
+    pub(super) rejecter: Option<Boundary>,
     /// Where packets of protocols that carry less vanish.
     pub(super) narrow: Vec<(Protocol, Boundary)>,
     pub(super) branches: Option<Branches>,
     pub(super) fragments: Outcome,
-    pub(super) refusals: Option<Refusals>,
+    pub(super) rejections: Option<Rejections>,
     /// Whether the path has changed since the searches.
     pub(super) changed: bool,
 }
@@ -77,11 +77,11 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> Walked {
         back: None,
         carried: Vec::new(),
         hole: None,
-        refuser: None,
+        rejecter: None,
         narrow: Vec::new(),
         branches: None,
         fragments: Outcome::Open,
-        refusals: None,
+        rejections: None,
         changed: false,
     };
     let Some(main) = walked.main else {
@@ -97,7 +97,7 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> Walked {
         match recheck::still_passes(ask, main, found) {
             Outcome::Passes | Outcome::Unclear => {}
             Outcome::Open => return walked,
-            Outcome::Refused | Outcome::Vanishes => {
+            Outcome::Rejected | Outcome::Vanishes => {
                 walked.changed = true;
                 return walked;
             }
@@ -107,9 +107,9 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> Walked {
         walked.back = ask.search(main.with_size(found.mtu).with_reply(ReplySize::Same));
     }
     walked.carried = across::walk(ask, &walked.reach, main, found, up_to);
-    walked.refusals = refusals::walk(ask, main, found);
+    walked.rejections = rejections::walk(ask, main, found);
     walked.hole = hole(ask, main, found, &walked);
-    walked.refuser = refuser(ask, main, found, &walked.route);
+    walked.rejecter = rejecter(ask, main, found, &walked.route);
     walked.narrow = narrow(ask, found, &walked);
     walked.branches = branches::walk(ask, &walked, found);
     // The last look is at the end of everything else.
@@ -145,13 +145,13 @@ fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &Walked) -> Optio
     // A reflector tells the directions apart.
     if let Some((fails, false)) = walked.back.and_then(|back| back.fails) {
         let boundary = back::walk(ask, fails, &walked.route);
-        let direction = Some(Direction::Backward);
+        let direction = Some(Direction::Reverse);
         return Some(Hole {
             direction,
             boundary,
         });
     }
-    let (fails, _) = found.fails.filter(|&(_, refused)| !refused)?;
+    let (fails, _) = found.fails.filter(|&(_, rejected)| !rejected)?;
     let there = locate::walk(ask, main.with_size(fails), &walked.route);
     if there.first.is_some() || there.is_open || main.protocol != Protocol::Icmp {
         let direction = Some(Direction::Forward);
@@ -163,17 +163,17 @@ fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &Walked) -> Optio
     // Probes reach the last router at least: the answers may be what vanishes.
     let arrives = walked.carried.iter().any(|one| one.largest >= Some(fails));
     let boundary = back::walk(ask, fails, &walked.route);
-    let is_backward = arrives || boundary.first.is_some();
-    let direction = is_backward.then_some(Direction::Backward);
+    let is_reverse = arrives || boundary.first.is_some();
+    let direction = is_reverse.then_some(Direction::Reverse);
     Some(Hole {
         direction,
         boundary,
     })
 }
 
-/// The place of the router that refuses packets, if it is not known by its address.
-fn refuser(ask: &mut Asker<'_>, main: Kind, found: Found, route: &Route) -> Option<Boundary> {
-    let (fails, _) = found.fails.filter(|&(_, refused)| refused)?;
+/// The place of the router that rejects packets, if it is not known by its address.
+fn rejecter(ask: &mut Asker<'_>, main: Kind, found: Found, route: &Route) -> Option<Boundary> {
+    let (fails, _) = found.fails.filter(|&(_, rejected)| rejected)?;
     let is_on_route = |router| ask.history.hops().values().any(|hop| hop.address == router);
     let mut messages = ask.history.messages();
     let is_known = messages.any(|one| one.size == fails && is_on_route(one.router));

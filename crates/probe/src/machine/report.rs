@@ -23,7 +23,7 @@ pub struct PathReport {
     /// The direction to the far end.
     pub forward: DirectionResult,
     /// The direction of its answers.
-    pub backward: DirectionResult,
+    pub reverse: DirectionResult,
     /// The smallest round-trip time of small probes.
     #[serde(rename = "round_trip_s", with = "units::with_unit::seconds")]
     pub round_trip: Option<Span>,
@@ -62,7 +62,7 @@ impl PathReport {
             asked,
             verdict: Verdict::Unclear,
             forward: direction,
-            backward: direction,
+            reverse: direction,
             round_trip: None,
             hops: Vec::new(),
             protocols: Vec::new(),
@@ -129,7 +129,7 @@ pub enum Limit {
     Interface,
     /// A router says so.
     #[serde(rename = "packet_too_big")]
-    Refused,
+    Rejected,
     /// Larger packets are dropped silently.
     #[serde(rename = "dropped_silently")]
     Vanish,
@@ -165,7 +165,7 @@ pub struct ProtocolResult {
     /// The largest probe that the far end answered.
     #[serde(rename = "largest_bytes")]
     pub largest: Option<Bytes>,
-    /// The smallest probe that vanished or was refused.
+    /// The smallest probe that vanished or was rejected.
     #[serde(rename = "fails_from_bytes")]
     pub fails_from: Option<Bytes>,
     /// The MSS option of the far end's SYN/ACK.
@@ -198,8 +198,8 @@ pub enum NotSeen {
     TcpSizes,
     /// Fragments, which need raw sockets.
     Fragments,
-    /// The backward direction alone, which needs a reflector at the far end.
-    Backward,
+    /// The reverse direction alone, which needs a reflector at the far end.
+    Reverse,
     /// The MSS, which needs an open TCP port.
     Mss,
     /// The end of the investigation, because time or probes ran out.

@@ -111,7 +111,7 @@ impl Search {
         let fails = match limit {
             Limit::Asked => None,
             Limit::Vanish(size) => Some((size.get(), false)),
-            Limit::Refused(size) => Some((size.get(), true)),
+            Limit::Rejected(size) => Some((size.get(), true)),
         };
         Some(Found { mtu, fails })
     }

@@ -17,4 +17,4 @@ mod tests;
 pub use budget::PacketRate;
 pub use limits::Limits;
 pub use one_way_loss::{OneWayCounts, OneWayLoss};
-pub use reflector::{Arrival, Counts, Reflector, Refusal};
+pub use reflector::{Arrival, Counts, Reflector, Rejection};

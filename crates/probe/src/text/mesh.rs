@@ -19,7 +19,7 @@ const MARKS: [(Limit, &str, &str); 4] = [
         "larger packets are dropped silently (MTU black hole)",
     ),
     (
-        Limit::Refused,
+        Limit::Rejected,
         "!",
         "a router rejects larger packets with an ICMP error",
     ),

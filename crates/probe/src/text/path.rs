@@ -88,7 +88,7 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
             format!("The path to {far_end} delivers packets of {asked} in both directions.")
         }
         (Verdict::Unclear, _) if report.forward.limit == Limit::Asked => {
-            let largest = report.backward.mtu.map_or_else(String::new, |back| {
+            let largest = report.reverse.mtu.map_or_else(String::new, |back| {
                 format!(" (the largest answer: {})", bytes(back))
             });
             format!(
@@ -124,7 +124,7 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
 
 /// The verdict in one sentence, behind a word on what has changed since `before`.
 pub fn path_change_sentence(probed: &Probed<'_>, before: &PathReport) -> String {
-    let sizes = |report: &PathReport| [report.forward.mtu, report.backward.mtu];
+    let sizes = |report: &PathReport| [report.forward.mtu, report.reverse.mtu];
     let [old, new] = [before, probed.report].map(sizes);
     let place = old.iter().zip(&new).position(|(old, new)| old != new);
     let change = place.map_or_else(String::new, |place| {
@@ -177,7 +177,7 @@ fn evidence(probed: &Probed<'_>) -> Section {
     );
     let directions = [
         (Direction::Forward, report.forward),
-        (Direction::Backward, report.backward),
+        (Direction::Reverse, report.reverse),
     ];
     let has_losses = directions.iter().any(|(_, found)| found.loss.is_some());
     let columns = [
@@ -275,7 +275,7 @@ fn bytes(size: Bytes) -> String {
 const fn direction_name(direction: Direction) -> &'static str {
     match direction {
         Direction::Forward => "forward",
-        Direction::Backward => "reverse",
+        Direction::Reverse => "reverse",
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use link::Direction;
 use link::middlebox::{Middlebox, Outcome};
 use link::{BadSettings, Link};
-use meter::departures::{Law, Schedule};
+use meter::departures::{Distribution, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 use wire::icmp_error::Cause;
 use wire::ip_packet::{IpPacket, set_hop_limit};
@@ -56,7 +56,7 @@ impl Wire {
         let [there, back] = link.directions.clone();
         let cross = |number: usize| {
             let Cross { packet, gaps } = link.cross[number].clone()?;
-            let size = Law::Constant(packet.get() as f64);
+            let size = Distribution::Constant(packet.get() as f64);
             let seed = own.derive("cross").with(number as u64);
             Some(Schedule::new(Time::ZERO, gaps, size, seed).peekable())
         };
@@ -216,7 +216,7 @@ impl Network {
         let (link, direction) = if there > node {
             (node, Direction::Forward)
         } else {
-            (node - 1, Direction::Backward)
+            (node - 1, Direction::Reverse)
         };
         let mtu = self.links[link].mtu;
         let known = if own {
@@ -254,7 +254,7 @@ impl Network {
             return;
         }
         let way = &mut wire.directions[direction as usize];
-        let Some(OnLink::Ip(refused)) = way.receive(now, OnLink::Ip(bytes.into())) else {
+        let Some(OnLink::Ip(rejected)) = way.receive(now, OnLink::Ip(bytes.into())) else {
             return;
         };
         // A link has no address: its messages come from the packet's destination.
@@ -262,10 +262,10 @@ impl Network {
         let Some(mtu) = mtu.and_then(|mtu| u32::try_from(mtu.get()).ok()) else {
             return;
         };
-        let packet = IpPacket::parse_whole(&refused.bytes).ok();
+        let packet = IpPacket::parse_whole(&rejected.bytes).ok();
         let answer = packet.and_then(|packet| {
             let from = packet.addresses.ends()[1];
-            error(&refused.bytes, Cause::TooBig { mtu }, from)
+            error(&rejected.bytes, Cause::TooBig { mtu }, from)
         });
         if let Some(answer) = answer {
             // It reaches the node in front of the link.

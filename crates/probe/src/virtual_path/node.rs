@@ -26,7 +26,7 @@ const EVERY: Span = Span::from_secs(1);
 /// The hop limit of packets that a node sends [LinuxDoc ip-sysctl].
 const HOP_LIMIT: u8 = 64;
 
-/// Seconds of the clock of reflectors at the start: any instant will do.
+/// Seconds of the clock of reflectors at the start: any time will do.
 const CLOCK: u64 = 1_700_000_000_000_000_000;
 
 /// A host or a router.

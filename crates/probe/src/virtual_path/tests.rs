@@ -209,11 +209,11 @@ fn a_router_in_front_of_a_smaller_link_says_so_and_the_own_interface_too() {
             let script = run(&path(version, 1_500), sizes);
             let kinds = script.kinds();
             assert!(matches!(kinds[0], Some(AnswerKind::Reply { .. })));
-            let refused = AnswerKind::TooBig {
+            let rejected = AnswerKind::TooBig {
                 announced: Bytes::new(1_500),
                 quoted: Bytes::new(1_501),
             };
-            assert_eq!(kinds[1], Some(refused));
+            assert_eq!(kinds[1], Some(rejected));
             assert_eq!(script.answers[1].1.from, addresses(version, 4)[1][1]);
             let mtu = Bytes::new(9_000);
             assert_eq!(kinds[2], Some(AnswerKind::LocallyTooBig { mtu }));
@@ -290,7 +290,7 @@ fn rules_in_front_of_a_link_break_what_they_name() {
         let above = Action::DropAbove(Bytes::new(1_500));
         assert_eq!(with(9_000, Rule::always(above)), [None; 3]);
         let back = Rule {
-            direction: Some(Direction::Backward),
+            direction: Some(Direction::Reverse),
             ..Rule::always(above)
         };
         let kinds = with(9_000, back);
@@ -335,8 +335,8 @@ fn a_link_may_carry_less_than_its_interfaces_in_silence_or_not() {
             );
             let kinds = script.kinds();
             assert!(matches!(kinds[0], Some(AnswerKind::Reply { .. })));
-            let refused = matches!(kinds[1], Some(AnswerKind::TooBig { .. }));
-            assert_eq!(refused, told);
+            let rejected = matches!(kinds[1], Some(AnswerKind::TooBig { .. }));
+            assert_eq!(rejected, told);
         }
     }
 }
@@ -347,7 +347,7 @@ fn a_reflector_answers_small_if_asked_and_counts_what_arrived() {
         let mut path = path(version, 9_000);
         path.far_end.reflects = true;
         path.links[2].rules = vec![Rule {
-            direction: Some(Direction::Backward),
+            direction: Some(Direction::Reverse),
             ..Rule::always(Action::DropAbove(Bytes::new(1_500)))
         }];
         let large = probe(Protocol::Udp, 4_000);
@@ -407,7 +407,7 @@ fn cross_traffic_delays_and_drops_probes_of_any_size() {
     path.links[1].cross[0] = Some(Cross {
         packet: Bytes::new(1_500),
         // 9 Mbit/s and 1.1 times the rate.
-        gaps: Law::Exponential(1.1e9),
+        gaps: Distribution::Exponential(1.1e9),
     });
     let probes = vec![probe(Protocol::Icmp, 200); 100];
     let script = run(&path, probes);

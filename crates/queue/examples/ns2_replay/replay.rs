@@ -14,7 +14,7 @@ use units::{Bytes, Rate, Span, Time};
 const RATE: u64 = 1_500_000;
 /// The weight of one arrival in their averages.
 const WEIGHT: f64 = 0.0027;
-/// Instants are rounded to 1 us, so that two closer than this have no order.
+/// Times are rounded to 1 us, so that two closer than this have no order.
 const TIE: Span = Span::from_nanos(1_000);
 
 /// Who was dropped for want of room.
@@ -116,7 +116,7 @@ impl Serializer {
     /// with a departure.
     fn advance(&mut self, now: Time, fifo: &mut Fifo<Sized>, average: &mut Average) -> bool {
         let mut last = None;
-        // An instant that was rounded down may lie half a microsecond early.
+        // A time that was rounded down may lie half a microsecond early.
         while self.busy && self.free <= now + Span::from_nanos(500) {
             last = Some(self.free);
             match fifo.pop() {

@@ -8,7 +8,7 @@ use crate::tests::Numbered;
 /// The bytes of a packet on every Ethernet link, framing included.
 const ETHERNET: Bytes = Bytes::new(38);
 
-const IPV4: Carriage = Carriage {
+const IPV4: Encapsulation = Encapsulation {
     header: Bytes::new(26),
     entry: Bytes::new(4),
     framing: ETHERNET,

@@ -22,7 +22,7 @@ const MARGIN: f64 = 0.4;
 /// Adaptive RED's rule [Floyd2001 s4].
 #[derive(Clone, Debug, Default)]
 pub struct Adaptation {
-    /// The instant of the latest adaptation or check.
+    /// The time of the latest adaptation or check.
     last: Time,
 }
 
@@ -31,7 +31,7 @@ impl Adaptation {
     /// average queue `average`.
     ///
     /// The profile of ns-2 waits 0.5 s from the last change only, excludes that
-    /// instant, and may step a little over the bounds.
+    /// time, and may step a little over the bounds.
     pub fn adapt(&mut self, now: Time, average: f64, curve: &Curve, profile: Profile) -> f64 {
         let old = curve.max_probability;
         let next = self.last + INTERVAL;
@@ -82,7 +82,7 @@ mod tests {
         let mut adaptation = Adaptation::default();
         let mut curve = CURVE;
         for tenth in 1..=5 * moves {
-            // ns-2 looks after 0.5 s only, so its instants lie a little late.
+            // ns-2 looks after 0.5 s only, so its times lie a little late.
             let now = Time::ZERO + Span::from_millis(100) * tenth + Span::from_picos(tenth);
             curve.max_probability = adaptation.adapt(now, average, &curve, profile);
         }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use units::Bytes;
 
-use super::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
+use super::{Activation, Bounds, Interpretation, MredSettings, Over, Share, SizeOf};
 use crate::keys::{Field, Key, Keyed, Keys, Reaction, Word};
 use crate::law::{Pick, Profile};
 use crate::red::in_packets;
@@ -50,7 +50,7 @@ impl Word for Pick {
     ];
 }
 
-/// [`Reading`] without its bounds, which have a key of their own.
+/// [`Interpretation`] without its bounds, which have a key of their own.
 #[derive(Clone, Copy, PartialEq)]
 enum ReadAs {
     Inner,
@@ -101,9 +101,9 @@ impl Keyed for MredKeys {
         }
     }
 
-    /// The defaults depend on the reading of the paper, so it comes first.
+    /// The defaults depend on the interpretation of the paper, so it comes first.
     fn keys(&mut self, keys: &mut Keys<'_, '_>) {
-        self.reading(keys);
+        self.interpretation(keys);
         self.inner_drop(keys);
         self.notifying(keys);
         self.law(keys);
@@ -131,18 +131,18 @@ impl Keyed for MredKeys {
 }
 
 impl MredKeys {
-    fn reading(&mut self, keys: &mut Keys<'_, '_>) {
-        let mut reading = ReadAs::Inner;
+    fn interpretation(&mut self, keys: &mut Keys<'_, '_>) {
+        let mut interpretation = ReadAs::Inner;
         keys.key(
-            "reading",
+            "interpretation",
             "The interpretation of the paper.",
-            Field::Word(&mut reading),
+            Field::Word(&mut interpretation),
         );
         let Bounds { mut low, mut high } = Bounds::PRINTED;
         let has_bounds = keys.show(
             Key::new(
                 "bounds",
-                r#"Only with `reading = "letter"`: smallest and largest share of a frame's packets."#,
+                r#"Only with `interpretation = "letter"`: smallest and largest share of a frame's packets."#,
             ),
             Field::Shares(&mut low, &mut high),
         );
@@ -150,19 +150,19 @@ impl MredKeys {
         let has_share = keys.show(
             Key::new(
                 "share",
-                r#"Only with `reading = "letter"`: the share. `own`: from the lower bound at `min` to the upper at `max` for the frame with the largest content, and in proportion less for others; `same`: RED's probability within `bounds`; `weighted`: this times the frame's packets over those of an average frame."#,
+                r#"Only with `interpretation = "letter"`: the share. `own`: from the lower bound at `min` to the upper at `max` for the frame with the largest content, and in proportion less for others; `same`: RED's probability within `bounds`; `weighted`: this times the frame's packets over those of an average frame."#,
             )
             .or(r#"of `letter` `"own"`"#),
             Field::Word(&mut share),
         );
-        match reading {
+        match interpretation {
             ReadAs::Inner => {
                 self.idle.extend(has_bounds.then_some(BadSpec::IdleBounds));
                 self.idle.extend(has_share.then_some(BadSpec::IdleShare));
             }
             ReadAs::Letter => {
                 self.mred = MredSettings {
-                    reading: Reading::Letter(Bounds { low, high }),
+                    interpretation: Interpretation::Letter(Bounds { low, high }),
                     share,
                     ..MredSettings::letter(self.mred.limit, self.mred.mean_size)
                 };
@@ -176,7 +176,7 @@ impl MredKeys {
         let mred = &mut self.mred;
         keys.show(
             Key::new(
-                "when",
+                "trigger",
                 "Whether each arrival is decided on, or only one that finds no room.",
             )
             .or(r#"`"average"`; of `letter` `"no-room"`"#),
@@ -184,7 +184,7 @@ impl MredKeys {
         );
         keys.show(
             Key::new(
-                "over",
+                "candidates",
                 "Which frames lose packets: the arriving one, the oldest, or all in the queue.",
             )
             .or(r#"`"arriving"`; of `letter` `"queue"`"#),
@@ -192,25 +192,25 @@ impl MredKeys {
         );
         keys.show(
             Key::new(
-                "size",
+                "size_source",
                 "The number of packets of a frame: those left, or those in its header.",
             )
             .or(r#"`"live"`; of `letter` `"header"`"#),
             Field::Word(&mut mred.size),
         );
         keys.show(
-            Key::new("pick", "How many of N packets are picked at probability p: `each` one decision per packet, `round` pN rounded at random, `ceil` pN rounded up, `binomial` one draw per packet.")
+            Key::new("rounding", "How many of N packets are picked at probability p: `each` one decision per packet, `round` pN rounded at random, `ceil` pN rounded up, `binomial` one draw per packet.")
                 .or(r#"`"each"`; of `letter` `"round"`"#),
             Field::Word(&mut mred.pick),
         );
         keys.key(
-            "victims",
+            "selection",
             "The packets at the front of a frame, or one of each flow first.",
             Field::Word(&mut mred.victims),
         );
         let mut act = Act::Drop;
         keys.key(
-            "act",
+            "action",
             "Whether ECN-capable packets are marked up to `max` instead of dropped.",
             Field::Word(&mut act),
         );
@@ -240,7 +240,7 @@ impl MredKeys {
             Field::Switch(&mut self.notify),
         );
         let reacts = keys.show(
-            Key::new("react", "The source's reaction: retransmit at once and ignore duplicates; or also reduce the window, once per flight.")
+            Key::new("reaction", "The source's reaction: retransmit at once and ignore duplicates; or also reduce the window, once per flight.")
                 .or(r#"`"retransmit"`; of `letter` `"retransmit + reduce"`"#)
                 .for_sources(),
             Field::Word(&mut self.reaction),
@@ -269,7 +269,7 @@ impl MredKeys {
         keys.key("gentle", AS_OF_RED, Field::Switch(&mut curve.gentle));
         keys.key("weight", AS_OF_RED, Field::Weight(&mut mred.weight));
         keys.key("mean_size", AS_OF_RED, Field::Size(&mut mred.mean_size));
-        keys.key("spread", AS_OF_RED, Field::Word(&mut mred.spread));
+        keys.key("drop_spacing", AS_OF_RED, Field::Word(&mut mred.spread));
         keys.key("adaptive", AS_OF_RED, Field::Switch(&mut mred.adaptive));
         keys.key("profile", AS_OF_RED, Field::Word(&mut mred.profile));
     }

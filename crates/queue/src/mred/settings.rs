@@ -1,4 +1,4 @@
-//! The settings of MRED and the readings of its paper.
+//! The settings of MRED and the interpretations of its paper.
 
 use alloc::boxed::Box;
 
@@ -12,7 +12,7 @@ use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Unit, Victim, Victi
 /// How the paper's prose is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Reading {
+pub enum Interpretation {
     /// To the letter: a share of the packets of each waiting jumbo frame is
     /// dropped, within bounds, and one stays; a frame with one packet is no jumbo
     /// frame. A limit in frames is one in bytes, as many frames of the mean
@@ -43,7 +43,7 @@ impl Bounds {
     };
 }
 
-/// Which share of a frame is met, with [`Reading::Letter`]: it is to be
+/// Which share of a frame is met, with [`Interpretation::Letter`]: it is to be
 /// "different from jumbo frame to another", of the number of its packets, their
 /// average length and the average queue [Mulahuwaish s3], by no formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,7 @@ pub struct MredSettings {
     /// by packet.
     pub profile: Profile,
     /// How the paper is read.
-    pub reading: Reading,
+    pub interpretation: Interpretation,
     /// The share of a frame that is dropped, as the paper is read.
     pub share: Share,
     /// When the law decides.
@@ -158,7 +158,7 @@ impl MredSettings {
             spread: red.spread,
             adaptive: red.adaptive,
             profile: red.profile,
-            reading: Reading::Inner,
+            interpretation: Interpretation::Inner,
             share: Share::Same,
             when: Activation::Average,
             over: Over::Arriving,
@@ -177,7 +177,7 @@ impl MredSettings {
     pub const fn letter(limit: Limit, mean_size: Bytes) -> Self {
         Self {
             unit: Unit::Frames,
-            reading: Reading::Letter(Bounds::PRINTED),
+            interpretation: Interpretation::Letter(Bounds::PRINTED),
             share: Share::Own,
             when: Activation::NoRoom,
             over: Over::Queue,
@@ -195,8 +195,8 @@ impl MredSettings {
 
     /// How much may wait.
     pub(super) const fn capacity(&self) -> Limit {
-        match (self.reading, self.limit) {
-            (Reading::Letter(_), Limit::Packets(frames)) => {
+        match (self.interpretation, self.limit) {
+            (Interpretation::Letter(_), Limit::Packets(frames)) => {
                 let bytes = self.mean_size.get().saturating_mul(frames as u64);
                 Limit::Bytes(Bytes::new(bytes))
             }
@@ -230,7 +230,7 @@ impl MredSettings {
     /// Where a parameter is out of its range, or two do not go together.
     pub fn check(&self) -> Result<(), BadSpec> {
         self.red().check()?;
-        if let Reading::Letter(Bounds { low, high }) = self.reading {
+        if let Interpretation::Letter(Bounds { low, high }) = self.interpretation {
             BadSpec::check_probability("the lower bound", low)?;
             BadSpec::check_probability("the upper bound", high)?;
             if low > high {
@@ -242,7 +242,7 @@ impl MredSettings {
                 BadSpec::check_span(name, span)?;
             }
         }
-        let by_packet = self.pick == Pick::Each || self.reading != Reading::Inner;
+        let by_packet = self.pick == Pick::Each || self.interpretation != Interpretation::Inner;
         if self.profile == Profile::Ns2 && !by_packet {
             return Err(BadSpec::Pick);
         }

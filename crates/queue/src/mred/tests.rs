@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::law::{Curve, Spread};
-use crate::{Bundle, Carriage, Tick, Victims, View};
+use crate::{Bundle, Encapsulation, Tick, Victims, View};
 use units::Span;
 
 /// A packet of a sender.
@@ -50,7 +50,7 @@ const fn inner(number: u64) -> Inner {
     }
 }
 
-const CARRIAGE: Carriage = Carriage {
+const ENCAPSULATION: Encapsulation = Encapsulation {
     header: Bytes::new(26),
     entry: Bytes::new(4),
     framing: Bytes::ZERO,
@@ -59,7 +59,7 @@ const CARRIAGE: Carriage = Carriage {
 /// A bundle, or one packet bare.
 fn pack(packets: impl IntoIterator<Item = Inner>) -> Bundle<Inner> {
     let packets = packets.into_iter().map(|packet| (packet, Span::ZERO));
-    Bundle::pack(packets, CARRIAGE, Tick::Micro, None).unwrap()
+    Bundle::pack(packets, ENCAPSULATION, Tick::Micro, None).unwrap()
 }
 
 /// A bundle of `count` packets that are numbered from `first` on.

@@ -1,4 +1,4 @@
-//! RED's admission test: the fate of an arrival, independent of the store that
+//! RED's admission test: the outcome of an arrival, independent of the store that
 //! holds the waiting packets.
 
 use units::{Bytes, Rate, Seed, Time};

@@ -86,7 +86,7 @@ impl Keyed for RedKeys {
             Field::Size(&mut red.mean_size),
         );
         keys.key(
-            "spread",
+            "drop_spacing",
             "Distribution of the gaps between drops.",
             Field::Word(&mut red.spread),
         );
@@ -101,7 +101,7 @@ impl Keyed for RedKeys {
             Field::Switch(&mut red.ecn),
         );
         keys.key(
-            "victim",
+            "drop_position",
             "Which packet is dropped.",
             Field::Word(&mut red.victim),
         );
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn thresholds_are_written_in_bytes_only_where_the_unit_is_bytes() {
-        for (unit, bytes, refused) in [
+        for (unit, bytes, rejected) in [
             (Unit::Frames, false, None),
             (Unit::Frames, true, Some(BadSpec::Bytes)),
             (Unit::Inner, false, None),
@@ -187,7 +187,7 @@ mod tests {
             let mut keys = RedKeys::usual(Limit::Packets(10), Bytes::new(1_500));
             keys.red.unit = unit;
             keys.bytes = bytes;
-            assert_eq!(keys.settings().err(), refused, "{unit:?} {bytes}");
+            assert_eq!(keys.settings().err(), rejected, "{unit:?} {bytes}");
         }
     }
 }

@@ -5,11 +5,11 @@ use units::Bytes;
 
 use super::*;
 use crate::tests::Numbered;
-use crate::{Carriage, Gather, GatherSettings, InnerDrop, Tick, Trigger, Victims};
+use crate::{Aggregator, AggregatorSettings, Encapsulation, InnerDrop, Tick, Trigger, Victims};
 
 const WAY: Span = Span::from_millis(3);
 
-/// Gathers packets that come with `gaps` for a millisecond each, hands every
+/// Aggregates packets that come with `gaps` for a millisecond each, hands every
 /// bundle to `change`, and lets them out behind an idle direction of 3 ms: when each
 /// came, by number, and when it went on, out of which bundle.
 fn pass(
@@ -19,10 +19,10 @@ fn pass(
     shaping: bool,
     change: impl Fn(&mut Bundle<Numbered>),
 ) -> (Vec<Time>, Vec<(Time, u64, usize)>) {
-    let settings = GatherSettings {
+    let settings = AggregatorSettings {
         mtu: Bytes::new(9_000),
         trigger: Trigger::Timer(Span::from_millis(1)),
-        carriage: Carriage {
+        encapsulation: Encapsulation {
             header: Bytes::new(26),
             entry: Bytes::new(4),
             framing: Bytes::ZERO,
@@ -30,7 +30,7 @@ fn pass(
         tick,
         share: 1.0,
     };
-    let mut gather = Gather::new(settings).unwrap();
+    let mut aggregate = Aggregator::new(settings).unwrap();
     let mut release = Release::new(shaping);
     let (mut came, mut went) = (Vec::new(), Vec::new());
     let mut now = Time::ZERO;
@@ -43,14 +43,14 @@ fn pass(
     };
     for (number, gap) in (0..).zip(gaps) {
         now += unit * *gap;
-        while let Some(due) = gather.due().filter(|due| *due <= now) {
-            leave(gather.flush(due).unwrap(), due);
+        while let Some(due) = aggregate.due().filter(|due| *due <= now) {
+            leave(aggregate.flush(due).unwrap(), due);
         }
-        assert!(gather.push(now, Numbered(number, 40)).is_none());
+        assert!(aggregate.push(now, Numbered(number, 40)).is_none());
         came.push(now);
     }
-    let due = gather.due();
-    if let Some(bundle) = due.and_then(|due| gather.flush(due)) {
+    let due = aggregate.due();
+    if let Some(bundle) = due.and_then(|due| aggregate.flush(due)) {
         leave(bundle, due.unwrap_or_default());
     }
     (came, went)

@@ -198,7 +198,7 @@ fn specs() -> impl Strategy<Value = Spec> {
 #[derive(Default)]
 struct Contents {
     inside: BTreeMap<u64, Tiny>,
-    fates: Vec<(u64, bool, bool)>,
+    outcomes: Vec<(u64, bool, bool)>,
 }
 
 impl Contents {
@@ -207,11 +207,11 @@ impl Contents {
         let came = came.expect("a packet leaves once, and only if it came");
         assert_eq!((came.view, came.live), (packet.view, packet.live));
         assert!(came.capable || !packet.marked);
-        self.fates.push((packet.number, dropped, packet.marked));
+        self.outcomes.push((packet.number, dropped, packet.marked));
     }
 }
 
-/// Does all this to a queue; checks it at every instant; the fate of everyone.
+/// Does all this to a queue; checks it at every time; the outcome of everyone.
 fn run(spec: &Spec, seed: u64, acts: &[(u64, Act)]) -> Vec<(u64, bool, bool)> {
     let mut queue = spec.build(Some(rate(8_000_000)), Seed::new(seed)).unwrap();
     let (mut contents, mut drops) = (Contents::default(), Drops::new());
@@ -242,7 +242,7 @@ fn run(spec: &Spec, seed: u64, acts: &[(u64, Act)]) -> Vec<(u64, bool, bool)> {
         assert_eq!(queue.ready_at().is_some(), backlog.packets > 0);
     }
     assert!(contents.inside.is_empty(), "all that came went");
-    contents.fates
+    contents.outcomes
 }
 
 proptest! {
@@ -272,7 +272,7 @@ proptest! {
 }
 
 #[test]
-fn queues_that_there_cannot_be_are_refused_in_words() {
+fn queues_that_there_cannot_be_are_rejected_in_words() {
     let (limit, size) = (Limit::Packets(10), Bytes::new(1500));
     let red = RedSettings::new(limit, size);
     let curve = |curve| {

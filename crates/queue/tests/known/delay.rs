@@ -5,7 +5,7 @@ use jumbolab_queue::{CodelSettings, Drops, Limit, PieSettings, Reason, Spec};
 use proptest::prelude::*;
 use units::{Bytes, Span, Time};
 
-use crate::server::{Fate, Server, Tiny, rate};
+use crate::server::{PacketOutcome, Server, Tiny, rate};
 use crate::statistics::Chance;
 
 const TARGET: Span = Span::from_millis(5);
@@ -94,14 +94,14 @@ fn codel_leaves_bursts_alone_and_thins_a_standing_queue_in_order() {
         now += Span::from_micros(900);
     }
     let drops: Vec<Time> = standing
-        .fates
+        .outcomes
         .iter()
-        .filter_map(|fate| match fate {
-            Fate::Dropped(at, _, reason) => {
+        .filter_map(|outcome| match outcome {
+            PacketOutcome::Dropped(at, _, reason) => {
                 assert_eq!(*reason, Reason::Late);
                 Some(*at)
             }
-            Fate::Sent(..) => None,
+            PacketOutcome::Sent(..) => None,
         })
         .collect();
     assert!(drops.len() > 100 && standing.sent().is_sorted());
@@ -135,8 +135,8 @@ fn codel_marks_who_can_be_marked_and_drops_nobody_of_them() {
     }
     server.finish();
     assert!(server.dropped().is_empty() && server.sent().len() == 5_000);
-    let marked = |fate: &&Fate| matches!(fate, Fate::Sent(_, packet) if packet.marked);
-    assert!(server.fates.iter().filter(marked).count() > 20);
+    let marked = |outcome: &&PacketOutcome| matches!(outcome, PacketOutcome::Sent(_, packet) if packet.marked);
+    assert!(server.outcomes.iter().filter(marked).count() > 20);
 }
 
 const GAINS: PieGains = PieGains {
@@ -325,12 +325,12 @@ fn many_steps_at_once_come_to_the_same_as_each_of_them() {
 }
 
 #[test]
-fn pie_refuses_steps_that_would_take_for_ever() {
+fn pie_rejects_steps_that_would_take_for_ever() {
     let mut settings = PieSettings::new(Limit::Packets(10), Bytes::new(1500));
     settings.update = Span::from_nanos(1);
-    let refused = settings.check().unwrap_err();
-    assert_eq!(refused.key(), Some("update"));
-    assert!(refused.to_string().contains("at least 10us"), "{refused}");
+    let rejected = settings.check().unwrap_err();
+    assert_eq!(rejected.key(), Some("update"));
+    assert!(rejected.to_string().contains("at least 10us"), "{rejected}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use jumbolab_queue::{Discipline, Drops, FqCodelSettings, Limit, Reason, Spec};
 use units::{Bytes, Seed, Span, Time};
 
-use crate::server::{Fate, Server, Tiny, rate};
+use crate::server::{PacketOutcome, Server, Tiny, rate};
 
 fn fq(limit: Limit) -> Spec {
     Spec::FqCodel(FqCodelSettings::new(limit, Bytes::new(1500)))
@@ -108,8 +108,8 @@ fn the_longest_flow_pays_for_want_of_room() {
         now += Span::from_millis(1);
     }
     let lost = |flow: u64| {
-        let of = move |fate: &&Fate| matches!(fate, Fate::Dropped(_, packet, Reason::Full) if packet.view.flow == flow);
-        server.fates.iter().filter(of).count()
+        let of = move |outcome: &&PacketOutcome| matches!(outcome, PacketOutcome::Dropped(_, packet, Reason::Full) if packet.view.flow == flow);
+        server.outcomes.iter().filter(of).count()
     };
     assert!(lost(1) > 5_000, "{}", lost(1));
     assert_eq!(lost(2), 0);

@@ -4,7 +4,7 @@
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "instants, sizes and counts of tests are positive and small"
+    reason = "times, sizes and counts of tests are positive and small"
 )]
 
 mod conservation;

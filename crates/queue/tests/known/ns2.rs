@@ -7,7 +7,7 @@ use jumbolab_queue::law::Curve;
 use jumbolab_queue::{Discipline as _, Red, RedSettings};
 use units::{Bytes, Seed, Time};
 
-use crate::server::{Fate, Server, Tiny, rate};
+use crate::server::{PacketOutcome, Server, Tiny, rate};
 use crate::statistics::{Chance, moments};
 use replay::{Loser, replay};
 
@@ -63,7 +63,7 @@ fn poisson(settings: &RedSettings, size: u64, load: f64, seed: u64) -> Shown {
             arrivals += 1.0;
             found += f64::from(server.queue.backlog().packets);
         } else {
-            server.fates.clear();
+            server.outcomes.clear();
         }
         server.arrive(now, Tiny::new(number, size));
         if free >= 100.0 {
@@ -71,8 +71,8 @@ fn poisson(settings: &RedSettings, size: u64, load: f64, seed: u64) -> Shown {
         }
         number += 1;
     }
-    let dropped = |fate: &&Fate| matches!(fate, Fate::Dropped(..));
-    let dropped = server.fates.iter().filter(dropped).count() as f64;
+    let dropped = |outcome: &&PacketOutcome| matches!(outcome, PacketOutcome::Dropped(..));
+    let dropped = server.outcomes.iter().filter(dropped).count() as f64;
     [
         100.0 * dropped / arrivals,
         found / arrivals,

@@ -4,7 +4,7 @@
 use jumbolab_queue::{Limit, Spec};
 use units::Time;
 
-use crate::server::{Fate, Server, Tiny, rate};
+use crate::server::{PacketOutcome, Server, Tiny, rate};
 use crate::statistics::{Chance, covers};
 
 /// Bytes that take a millisecond on average.
@@ -40,7 +40,7 @@ fn simulate(load: f64, exponential: bool, room: u32, count: u64) -> Seen {
             now += chance.exponential(SERVICE / load);
             if number == begin {
                 server.advance(Time::from_picos(now as u64));
-                server.fates.clear();
+                server.outcomes.clear();
                 begun = now;
             }
             let size = if exponential {
@@ -54,20 +54,20 @@ fn simulate(load: f64, exponential: bool, room: u32, count: u64) -> Seen {
         }
         let (mut waits, mut sent) = (0.0, 0.0);
         let mut dropped = 0.0;
-        for fate in &server.fates {
-            match fate {
-                Fate::Sent(at, packet) => {
+        for outcome in &server.outcomes {
+            match outcome {
+                PacketOutcome::Sent(at, packet) => {
                     sent += 1.0;
                     waits += (at.as_picos() - arrivals[packet.number as usize]) as f64;
                 }
-                Fate::Dropped(..) => dropped += 1.0,
+                PacketOutcome::Dropped(..) => dropped += 1.0,
             }
         }
         seen.wait[run] = waits / sent / SERVICE;
         seen.loss[run] = dropped / count as f64;
         // The area under the number that waits, but for the edges, is the sum
         // of all waits; the integral is taken for itself below.
-        seen.waiting[run] = area(&server.fates, &arrivals, begin as usize) / (now - begun);
+        seen.waiting[run] = area(&server.outcomes, &arrivals, begin as usize) / (now - begun);
     }
     seen
 }
@@ -75,11 +75,11 @@ fn simulate(load: f64, exponential: bool, room: u32, count: u64) -> Seen {
 /// The number that waits, integrated over time from the arrival of `begin`
 /// on, event by event: up at an arrival that found room, down where service
 /// begins.
-fn area(fates: &[Fate], arrivals: &[u64], begin: usize) -> f64 {
+fn area(outcomes: &[PacketOutcome], arrivals: &[u64], begin: usize) -> f64 {
     let mut events = Vec::new();
     let last = arrivals[arrivals.len() - 1];
-    for fate in fates {
-        if let Fate::Sent(at, packet) = fate
+    for outcome in outcomes {
+        if let PacketOutcome::Sent(at, packet) = outcome
             && packet.number as usize >= begin
         {
             events.push((arrivals[packet.number as usize], 1.0));

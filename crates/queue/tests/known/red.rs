@@ -131,7 +131,7 @@ fn clean() -> Vec<RedSettings> {
 fn a_link_k_times_as_fast_drops_the_same_packets_of_what_comes_k_times_as_fast() {
     for (settings, seed) in clean().into_iter().zip(1..) {
         // Bytes take 4 us at 2 Mb/s, and whole picoseconds at the others.
-        let fates = [1, 5, 1_000].map(|faster| {
+        let outcomes = [1, 5, 1_000].map(|faster| {
             let spec = Spec::Red(settings.clone());
             let mut server = Server::new(&spec, rate(2_000_000 * faster), seed);
             for (at, packet) in bursts(seed, 4_000) {
@@ -141,9 +141,9 @@ fn a_link_k_times_as_fast_drops_the_same_packets_of_what_comes_k_times_as_fast()
             server.finish();
             (server.sent(), server.dropped())
         });
-        assert!(fates[0].1.len() > 50);
-        assert_eq!(fates[0], fates[1]);
-        assert_eq!(fates[0], fates[2]);
+        assert!(outcomes[0].1.len() > 50);
+        assert_eq!(outcomes[0], outcomes[1]);
+        assert_eq!(outcomes[0], outcomes[2]);
     }
 }
 
@@ -153,7 +153,7 @@ fn counting_packets_in_bundles_of_one_is_counting_frames() {
         if settings.unit != Unit::Frames {
             continue;
         }
-        let fates = [Unit::Frames, Unit::Inner].map(|unit| {
+        let outcomes = [Unit::Frames, Unit::Inner].map(|unit| {
             let spec = Spec::Red(RedSettings {
                 unit,
                 ..settings.clone()
@@ -162,9 +162,9 @@ fn counting_packets_in_bundles_of_one_is_counting_frames() {
             for (at, packet) in bursts(3, 4_000) {
                 server.arrive(at, packet);
             }
-            server.fates
+            server.outcomes
         });
-        assert_eq!(fates[0], fates[1]);
+        assert_eq!(outcomes[0], outcomes[1]);
     }
 }
 

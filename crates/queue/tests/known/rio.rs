@@ -5,7 +5,7 @@ use jumbolab_queue::{Discipline as _, Drops, Limit, Reason, Rio, RioSettings, Sp
 use units::{Bytes, Seed, Span, Time};
 
 use crate::red::{CURVE, WALL};
-use crate::server::{Fate, Server, Tiny, rate};
+use crate::server::{PacketOutcome, Server, Tiny, rate};
 use crate::statistics::Chance;
 
 #[test]
@@ -80,6 +80,7 @@ fn who_is_outside_of_its_profile_is_dropped_first() {
     let outside = dropped.iter().filter(|number| *number % 2 == 1).count();
     assert!(outside > 3_000, "{outside}");
     assert!(dropped.len() - outside < 20, "{}", dropped.len() - outside);
-    let early = |fate: &Fate| matches!(fate, Fate::Dropped(_, _, Reason::Early));
-    assert!(server.fates.iter().any(early));
+    let early =
+        |outcome: &PacketOutcome| matches!(outcome, PacketOutcome::Dropped(_, _, Reason::Early));
+    assert!(server.outcomes.iter().any(early));
 }

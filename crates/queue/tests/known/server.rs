@@ -49,9 +49,9 @@ impl Packet for Tiny {
     }
 }
 
-/// The fate of a packet, and its instant.
+/// The outcome of a packet, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum PacketOutcome {
     /// Its transmission began.
     Sent(Time, Tiny),
     /// It was dropped.
@@ -65,7 +65,7 @@ pub(crate) struct Server<Q: ?Sized = dyn Discipline<Tiny>> {
     free: Time,
     now: Time,
     drops: Drops<Tiny>,
-    pub(crate) fates: Vec<Fate>,
+    pub(crate) outcomes: Vec<PacketOutcome>,
 }
 
 impl Server {
@@ -82,7 +82,7 @@ impl<Q: Discipline<Tiny> + ?Sized> Server<Q> {
             free: Time::ZERO,
             now: Time::ZERO,
             drops: Drops::new(),
-            fates: Vec::new(),
+            outcomes: Vec::new(),
         }
     }
 
@@ -96,7 +96,7 @@ impl<Q: Discipline<Tiny> + ?Sized> Server<Q> {
             let packet = self.queue.dequeue(start, &mut self.drops);
             self.take_drops(start);
             if let Some(packet) = packet {
-                self.fates.push(Fate::Sent(start, packet));
+                self.outcomes.push(PacketOutcome::Sent(start, packet));
                 self.free = start + self.rate.serialise(packet.view.size);
             }
         }
@@ -121,25 +121,26 @@ impl<Q: Discipline<Tiny> + ?Sized> Server<Q> {
 
     /// The numbers of the packets that were dropped, in that order.
     pub(crate) fn dropped(&self) -> Vec<u64> {
-        let dropped = |fate: &Fate| match fate {
-            Fate::Dropped(_, packet, _) => Some(packet.number),
-            Fate::Sent(..) => None,
+        let dropped = |outcome: &PacketOutcome| match outcome {
+            PacketOutcome::Dropped(_, packet, _) => Some(packet.number),
+            PacketOutcome::Sent(..) => None,
         };
-        self.fates.iter().filter_map(dropped).collect()
+        self.outcomes.iter().filter_map(dropped).collect()
     }
 
     /// The numbers of the packets that were sent, in that order.
     pub(crate) fn sent(&self) -> Vec<u64> {
-        let sent = |fate: &Fate| match fate {
-            Fate::Sent(_, packet) => Some(packet.number),
-            Fate::Dropped(..) => None,
+        let sent = |outcome: &PacketOutcome| match outcome {
+            PacketOutcome::Sent(_, packet) => Some(packet.number),
+            PacketOutcome::Dropped(..) => None,
         };
-        self.fates.iter().filter_map(sent).collect()
+        self.outcomes.iter().filter_map(sent).collect()
     }
 
     fn take_drops(&mut self, now: Time) {
         for (packet, reason) in self.drops.drain() {
-            self.fates.push(Fate::Dropped(now, packet, reason));
+            self.outcomes
+                .push(PacketOutcome::Dropped(now, packet, reason));
         }
     }
 }

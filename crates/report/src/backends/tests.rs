@@ -3,7 +3,7 @@ use std::path::Path;
 use ::tcp::{Control, Recovery, Settings};
 use analysis::Findings;
 use analysis::across_backends::across_backends;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use plan::setting::{Flow, Flows, PathMtu, Sends, Traffic};
 use plan::synthetic::{facts, study};
 use plan::{Backend, Level, Plan, RunFacts, Trial};
@@ -133,8 +133,8 @@ fn other_tcp_in_the_simulator_than_in_the_kernel_is_told() {
                 watch: None,
             },
             None => Sends::Messages {
-                gaps: Law::Constant(0.0),
-                payloads: Law::Constant(1_000.0),
+                gaps: Distribution::Constant(0.0),
+                payloads: Distribution::Constant(1_000.0),
                 bursts: None,
                 packets: None,
                 bytes: None,
@@ -146,8 +146,8 @@ fn other_tcp_in_the_simulator_than_in_the_kernel_is_told() {
             flows: vec![Flow {
                 name: "f".to_owned(),
                 count: 1,
-                stagger: Span::ZERO,
-                start_within: Span::ZERO,
+                start_interval: Span::ZERO,
+                start_jitter: Span::ZERO,
                 from: "a".to_owned(),
                 to: "b".to_owned(),
                 start: Span::ZERO,

@@ -15,10 +15,10 @@ fn runs() -> Vec<(Plan, Vec<Trial>)> {
     let shipped = shipped().filter(|shipped| shipped.name != "replay");
     let load = |name: &str| {
         let mut experiment = Experiment::load(name).unwrap();
-        if name == "aqm-readings" {
+        if name == "aqm-interpretations" {
             // To plan its thousands of cells takes longer than all else.
             experiment.set("packets=3000B,2in1").unwrap();
-            experiment.set("law=text").unwrap();
+            experiment.set("curve=text").unwrap();
         }
         experiment
     };
@@ -142,7 +142,7 @@ fn the_rows_of_the_answer_come_first_and_others_are_counted() {
     let expected = "\
 synthetic: What a test needs
 On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6,
-  5.0], less than header arithmetic alone gives (framing +6.4 %).
+  5.0], less than header overhead alone gives (framing +6.4 %).
 On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in
   goodput found (one above 0.52 % would have shown).
 4 published changes: 1 reproduced, 1 direction only, 2 not reproduced.

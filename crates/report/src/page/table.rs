@@ -1,5 +1,6 @@
 //! Tables of a page.
 
+use super::axis;
 use document::{Cell, Column, Fit, Remark, Table, Tone};
 use maud::{Markup, html};
 
@@ -53,19 +54,27 @@ fn cell(cell: &Cell, column: &Column, names_row: bool) -> Markup {
                 }
             }
         },
+        Cell::Range(None) => html! { td {} },
+        Cell::Range(Some(range)) => html! { td class=(class(range.tone)) { (axis::range(range)) } },
+        Cell::Axis(ticks) => html! { td { (axis::ticks(ticks)) } },
         Cell::Change {
             percent,
             interval,
             words,
             tone,
         } => {
-            let class = match tone {
-                Tone::Good => "better",
-                Tone::Bad => "worse",
-                Tone::Neutral | Tone::Aside => "none",
-            };
+            let class = class(*tone);
             html! { td class=(class) { b { (percent) } " " span.interval { (interval) } " " span.word { (words) } } }
         }
+    }
+}
+
+/// The class of a change of this tone.
+const fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "better",
+        Tone::Bad => "worse",
+        Tone::Neutral | Tone::Aside => "none",
     }
 }
 

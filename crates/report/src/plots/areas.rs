@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{axis, layout, small_title, traces, with};
 use crate::series::labelled;
 
-/// The number of stages in one direction; those of the backward direction
+/// The number of stages in one direction; those of the reverse direction
 /// follow the echo.
 const OF_A_WAY: usize = 8;
 

@@ -1,7 +1,7 @@
 //! Plots of a recorded link and its replays.
 
 use document::{Drawing, Figure, Plot};
-use link::Fate;
+use link::PacketOutcome;
 use plan::replayed_link::{QueueOverTime, ReplayedLink, ReplayedQueue};
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ pub(crate) fn over_time(link: &ReplayedLink) -> Vec<Figure> {
         };
         (instants(own), counts.map(share).collect())
     };
-    let drops = |queue: &ReplayedQueue| queue.fates.of(Fate::Dropped) > 0;
+    let drops = |queue: &ReplayedQueue| queue.outcomes.of(PacketOutcome::Dropped) > 0;
     let figures = [
         figure(link, &queue, has_packets, packets),
         figure(link, &dropped, drops, share),

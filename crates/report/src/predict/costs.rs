@@ -18,7 +18,7 @@ pub struct CostPredictions<'a> {
     pub trials: u32,
     pub series: &'a [PredictedSeries],
     /// Series without a fit, a sentence each.
-    pub refused: &'a [String],
+    pub rejected: &'a [String],
 }
 
 /// One series.
@@ -118,7 +118,7 @@ pub fn of_costs(found: &CostPredictions<'_>) -> Prediction {
             }));
         }
     }
-    notes.extend(found.refused.iter().map(|why| format!("{why}.")));
+    notes.extend(found.rejected.iter().map(|why| format!("{why}.")));
     notes.push(format!(
         "Intervals hold {} with a probability of 95 % if the model holds there.",
         match found.trials {

@@ -92,7 +92,7 @@ fn a_transfer_has_its_frames_and_its_time() {
         name: "photo.png",
         size,
         rate: rate(1_000_000_000),
-        stages: 2,
+        hops: 2,
     };
     let found = of_transfer(&stack, &sent, &transfers);
     let text = text(&found.document, 120);

@@ -19,7 +19,7 @@ pub struct Sent<'a> {
     /// The rate of each link.
     pub rate: Rate,
     /// The links; all but the first wait for whole frames.
-    pub stages: u64,
+    pub hops: u64,
 }
 
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ struct Line<'a> {
 /// Frames and time of a transfer at each of these MTUs.
 pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer)]) -> Prediction {
     let name = stack.to_string();
-    let time = |transfer: &Transfer| transfer.time(sent.rate, sent.stages).as_secs_f64();
+    let time = |transfer: &Transfer| transfer.time(sent.rate, sent.hops).as_secs_f64();
     let first = transfers.first().map_or(1.0, |(_, first)| time(first));
     let lines = transfers.iter().map(|(mtu, transfer)| Line {
         kind: "transfer",
@@ -51,7 +51,7 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
         payload_per_frame_bytes: transfer.full.carried().get(),
         wire_bytes: transfer.wire().get(),
         rate_bps: sent.rate.bits_per_second(),
-        hops: sent.stages,
+        hops: sent.hops,
         time_s: time(transfer),
         time_percent: 100.0 * time(transfer) / first,
     });
@@ -75,7 +75,7 @@ pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer
         "time %",
     ];
     let table = table(1, &columns, rows.collect());
-    let links = match sent.stages {
+    let links = match sent.hops {
         1 => "over one link".to_owned(),
         links => format!("over {links} links in a row, between which each frame is stored"),
     };

@@ -73,12 +73,12 @@ pub fn of_waits(found: &Waits<'_>) -> Prediction {
             .collect()
     });
     let table = table(1, &columns, rows.collect());
-    let law = match found.mix {
+    let distribution = match found.mix {
         None => "All packets are full: M/D/1 [Kleinrock1975].".to_owned(),
         Some(mix) => format!("Messages of {mix} are cut into packets: M/G/1 [Kleinrock1975]."),
     };
     let note = format!(
-        "{law} Packets arrive at random instants (Poisson) and the queue has room for all; bursts wait longer."
+        "{distribution} Packets arrive at random times (Poisson) and the queue has room for all; bursts wait longer."
     );
     let curves = found.loads.iter().enumerate().map(|(place, load)| Curve {
         name: format!("load {} %", percent(*load)),
@@ -185,14 +185,19 @@ pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
             .map(four_digits)
             .to_vec()
         });
-        let columns = ["packets/s", "JFET us", "packets a bundle", "mean wait us"];
+        let columns = [
+            "packets/s",
+            "MAX_WAIT us",
+            "packets a bundle",
+            "mean wait us",
+        ];
         tables.push(table(1, &columns, rows.collect()));
     }
     let mut notes = vec![
         "Bytes added to the wire: header of IP + 6 + 4 N - 38 (N - 1) for N packets; below zero they are saved. The paper prints N - 4 for 4 N, which gives -14 where its text has -4 [Mulahuwaish eq 1].".to_owned(),
     ];
     if !timers.is_empty() {
-        notes.push("A bundle leaves JFET after its first packet; packets arrive at random instants (Poisson), and no bundle is full before [Mulahuwaish s2.A].".to_owned());
+        notes.push("A bundle leaves MAX_WAIT after its first packet; packets arrive at random times (Poisson), and no bundle is full before [Mulahuwaish s2.A].".to_owned());
     }
     let points = bundles
         .iter()

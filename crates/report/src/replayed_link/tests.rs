@@ -1,5 +1,5 @@
 use document::text;
-use plan::replayed_link::{Fates, QueueOverTime, Waits};
+use plan::replayed_link::{OutcomeCounts, QueueOverTime, Waits};
 use units::{Span, Time};
 
 use super::*;
@@ -8,14 +8,14 @@ use crate::page::plots_of;
 
 /// A queue with 90 packets forwarded and 10 dropped in two intervals of a second.
 fn queue(direction: usize, settings: Option<&str>, dropped: u64) -> ReplayedQueue {
-    let mut fates = Fates::default();
-    fates.of_fate[Fate::Delivered as usize] = 100 - dropped;
-    fates.of_fate[Fate::Dropped as usize] = dropped;
-    fates.dropped[0] = dropped;
+    let mut outcomes = OutcomeCounts::default();
+    outcomes.of_outcome[PacketOutcome::Delivered as usize] = 100 - dropped;
+    outcomes.of_outcome[PacketOutcome::Dropped as usize] = dropped;
+    outcomes.dropped[0] = dropped;
     ReplayedQueue {
         direction,
         settings: settings.map(str::to_owned),
-        fates,
+        outcomes,
         waits: Waits {
             mean: 0.001,
             quantiles: vec![0.0, 0.001, 0.002],
@@ -49,7 +49,7 @@ fn a_terminal_has_the_verdict_a_sentence_and_a_row_for_each_setting() {
         let text = text(&of_replay(&link()), width);
         assert!(text.starts_with("replay: Replay of <frames>.csv\n"));
         assert!(text.contains("reproduced: all 100 decisions"), "{text}");
-        for words in ["recorded", "queue=codel", "backward", "p99 ms"] {
+        for words in ["recorded", "queue=codel", "reverse", "p99 ms"] {
             assert!(text.contains(words), "{words}: {text}");
         }
         let longest = text.lines().map(|line| line.chars().count()).max();

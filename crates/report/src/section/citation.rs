@@ -72,7 +72,7 @@ fn place(found: &Findings<'_>) -> String {
 /// none.
 fn days(found: &Findings<'_>) -> Option<String> {
     let starts = found.trials.iter().filter_map(|trial| trial.start.as_ref());
-    // Instants of RFC 3339 in UTC are in order as text [RFC3339 s5.1].
+    // Times of RFC 3339 in UTC are in order as text [RFC3339 s5.1].
     let days = starts.filter_map(|start| start.get(..10));
     let (first, last) = (days.clone().min()?, days.max()?);
     Some(match first == last {

@@ -217,7 +217,7 @@ fn tolerance(judged: &Judged<'_>) -> String {
     };
     format!(
         "; without spread what is within {} {unit} is equal: {}",
-        tolerance.within, tolerance.because
+        tolerance.within, tolerance.reason
     )
 }
 

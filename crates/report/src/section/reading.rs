@@ -143,7 +143,7 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
 
 /// Whether super-packets reach the token bucket of the sender, and it segments them:
 /// offloads are off, and no other link limits the rate as much, as `backends::testbed` decides
-/// when it builds the test bed. Datagrams are passed down one by one.
+/// when it builds the test network. Datagrams are passed down one by one.
 fn segments_at_sender(setting: &Setting) -> bool {
     let network = &setting.network;
     let Some((first, others)) = network.links.split_first() else {

@@ -2,6 +2,7 @@
 //! from their findings alone.
 
 mod advice;
+mod axis;
 
 use analysis::Findings;
 use analysis::answer::{Absent, Finding, Row, called};
@@ -16,6 +17,7 @@ use crate::figure;
 use crate::section::auto_rate::auto_rate;
 use crate::section::summary;
 use advice::{advice, tone};
+use axis::Axis;
 
 /// Whether the experiment declares rows, so that these are its answer.
 pub(crate) fn are_declared(plan: &Plan) -> bool {
@@ -259,7 +261,9 @@ fn page_table(plan: &Plan, lines: &[Row<'_>]) -> Table {
     columns.push(Column::new(plan.label(&compare.factor, &compare.baseline)));
     let own = plan.backend.profile().words.figures.to_owned();
     columns.push(Column::new(level.clone().unwrap_or(own)));
+    columns.push(Column::default());
     columns.push(Column::new("Change in per cent, with its 95 % interval"));
+    let axis = Axis::of(lines);
     let rows = lines.iter().map(|line| {
         let mut cells = vec![Cell::Text(format!(
             "{}: {}",
@@ -270,6 +274,7 @@ fn page_table(plan: &Plan, lines: &[Row<'_>]) -> Table {
         cells.extend(level.is_none().then_some(Cell::Text(own)));
         cells.push(Cell::figure(short_mean(&line.baseline)));
         cells.push(Cell::figure(short_mean(&line.comparison)));
+        cells.push(axis.cell(line));
         let (percent, interval) = change(&line.comparison);
         cells.push(Cell::Change {
             percent,
@@ -279,8 +284,13 @@ fn page_table(plan: &Plan, lines: &[Row<'_>]) -> Table {
         });
         cells
     });
+    let mut rows: Vec<Vec<Cell>> = rows.collect();
+    let before = columns.len() - 2;
+    let mut last = vec![Cell::Text(String::new()); before];
+    last.extend([axis.ticks(), Cell::Text("%".to_owned())]);
+    rows.push(last);
     Table {
-        rows: rows.collect(),
+        rows,
         caption: Some(caption(plan, lines)),
         columns,
         fit: Fit::Glance,

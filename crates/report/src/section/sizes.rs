@@ -70,7 +70,7 @@ fn of_curve(plan: &Plan, curve: &Curve<'_>) -> Vec<String> {
     );
     let Some(shape) = &curve.shape else {
         return vec![format!(
-            "{sizes}; too far from each other to show frames, write a smaller traffic.step"
+            "{sizes}; too far from each other to show frames, write a smaller traffic.size_step"
         )];
     };
     let mut lines = vec![

@@ -250,13 +250,13 @@ pub(crate) fn composition(plan: &Plan, comparison: &Comparison) -> String {
     let may_be_all = |interval: Interval| (interval.low..=interval.high).contains(&framing);
     let headers = match decomposition.framing_share(percent) {
         Some(share) if (NEARLY_ALL..=1.0 / NEARLY_ALL).contains(&share) => {
-            "nearly all of it header arithmetic"
+            "nearly all of it header overhead"
         }
-        _ if change.ci95.is_some_and(may_be_all) => "which header arithmetic alone may explain",
-        Some(share) if share > 1.0 => "less than header arithmetic alone gives",
-        Some(share) if share >= MOST => "most of it header arithmetic",
-        Some(share) if share > 0.0 => "the smaller part of it header arithmetic",
-        _ => "against header arithmetic",
+        _ if change.ci95.is_some_and(may_be_all) => "which header overhead alone may explain",
+        Some(share) if share > 1.0 => "less than header overhead alone gives",
+        Some(share) if share >= MOST => "most of it header overhead",
+        Some(share) if share > 0.0 => "the smaller part of it header overhead",
+        _ => "against header overhead",
     };
     format!(", {headers} ({})", parts(comparison).join(", "))
 }
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(
             sentences_of(|_| ()),
             [
-                "On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
+                "On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than header overhead alone gives (framing +6.4 %).",
                 "On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above 0.52 % would have shown).",
                 "Of 4 comparisons with published changes: 1 reproduced, 1 direction only, 2 not reproduced.",
             ]

@@ -92,7 +92,7 @@ pub fn sensitivity_json(found: &Findings<'_>) -> Vec<String> {
         settings: found.space,
         sampled: found.sampled(),
         run: found.points.len(),
-        rejected: asked.refused,
+        rejected: asked.rejected,
         is_all: found.is_all,
         is_complete: asked.is_complete,
         deciding: deciding
@@ -130,7 +130,7 @@ pub fn sensitivity_json(found: &Findings<'_>) -> Vec<String> {
         json_line(&NearLine {
             kind: "nearest_setting",
             rank: at + 1,
-            interpretation: &near.reading.name,
+            interpretation: &near.interpretation.name,
             distance: near.distance,
             revalidated_distance: near.fresh,
             setting: factors(&found.points[near.place].point),

@@ -29,9 +29,9 @@ pub(super) fn answer(found: &Findings<'_>) -> Vec<String> {
         0 => String::new(),
         chosen => format!(", and {chosen} more chosen"),
     };
-    let refused = match asked.refused {
+    let rejected = match asked.rejected {
         0 => String::new(),
-        refused => format!("; {refused} cannot be run"),
+        rejected => format!("; {rejected} cannot be run"),
     };
     let left = if asked.is_complete {
         "nothing is left to run"
@@ -39,7 +39,7 @@ pub(super) fn answer(found: &Findings<'_>) -> Vec<String> {
         "--resume goes on"
     };
     let mut lines = vec![format!(
-        "{how}{chosen}{refused}: {} trials; {left}.",
+        "{how}{chosen}{rejected}: {} trials; {left}.",
         asked.runs
     )];
     let questions = found.judged.len();

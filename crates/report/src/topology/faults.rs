@@ -53,7 +53,7 @@ mod tests {
     fn a_rule_is_named_with_its_conditions() {
         let always = Rule::always(Action::ClampMss(1360));
         let some = Rule {
-            direction: Some(Direction::Backward),
+            direction: Some(Direction::Reverse),
             protocol: Some(Protocol::Udp),
             share: 0.5,
             from: Span::from_millis(60),
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(words(&[]), None);
         assert_eq!(
             words(&[always, some]).unwrap(),
-            "MSS at most 1360; packets above 1500 bytes vanish (backward, UDP, 50 % of flows, from 60 ms)"
+            "MSS at most 1360; packets above 1500 bytes vanish (reverse, UDP, 50 % of flows, from 60 ms)"
         );
     }
 }

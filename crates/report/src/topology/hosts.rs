@@ -47,15 +47,15 @@ pub(super) fn properties(backend: Backend, setting: &Setting) -> Vec<Property> {
 
 /// The handling of packets at an edge of `domain`.
 pub(super) fn edge(domain: &Domain) -> Vec<Property> {
-    let gather = domain.gather.as_ref();
-    let trigger = gather.map(|gather| match gather.trigger {
+    let aggregate = domain.aggregate.as_ref();
+    let trigger = aggregate.map(|aggregate| match aggregate.trigger {
         Trigger::Timer(span) => format!("after {}", spaced(&span.to_string())),
         Trigger::EgressBusy(_) => "while the link is busy".to_owned(),
         Trigger::Full => "when full".to_owned(),
     });
-    let frame = gather.map(|gather| format!("{} B", gather.mtu.get()));
+    let frame = aggregate.map(|aggregate| format!("{} B", aggregate.mtu.get()));
     vec![
-        Property::unless("gathers", "off", frame),
+        Property::unless("aggregates", "off", frame),
         Property::unless("sends", "at once", trigger),
     ]
 }

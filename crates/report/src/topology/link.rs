@@ -3,7 +3,7 @@
 use plan::Backend;
 use plan::setting::{Heading, Impairments, Link, LinkKind, Network, Queue};
 use queue::law::Curve;
-use queue::{Limit, Over, Reading, Spec, Unit, Victim};
+use queue::{Interpretation, Limit, Over, Spec, Unit, Victim};
 use units::{Framing, Rate, Span};
 
 use super::faults;
@@ -34,8 +34,8 @@ pub(super) fn properties(backend: Backend, network: &Network, link: &Link) -> Ve
     properties.extend(impaired(impairments));
     let cross = link.cross.map(|cross| {
         let heading = match cross.heading {
-            Heading::With => "forward",
-            Heading::Against => "backward",
+            Heading::Forward => "forward",
+            Heading::Reverse => "reverse",
             Heading::Both => "both ways",
         };
         format!("{} {heading}", rate(cross.rate))
@@ -80,31 +80,34 @@ fn discipline(spec: &Spec) -> String {
                 Victim::Front => " dropping the oldest",
                 Victim::Random => " dropping at random",
             };
-            format!("{}{victim}", law("RED", &red.curve, red.adaptive, red.unit))
+            format!(
+                "{}{victim}",
+                curve("RED", &red.curve, red.adaptive, red.unit)
+            )
         }
         Spec::AdaptiveRed(red) => format!("Adaptive RED {}", target(red.target)),
         Spec::Codel(codel) => format!("CoDel {}", target(codel.target)),
         Spec::Pie(pie) => format!("PIE {}", target(pie.target)),
         Spec::FqCodel(fair) => format!("FQ-CoDel {}", target(fair.codel.target)),
-        Spec::Rio(rio) => law("RIO", &rio.outside, false, Unit::Frames),
+        Spec::Rio(rio) => curve("RIO", &rio.outside, false, Unit::Frames),
         Spec::Mred(mred) => {
-            let reading = match (mred.reading, mred.over) {
-                (Reading::Letter(_), _) => " to the letter",
-                (Reading::Inner, Over::Arriving) => "",
-                (Reading::Inner, Over::Head) => " from the oldest frame",
-                (Reading::Inner, Over::Queue) => " from any frame",
+            let interpretation = match (mred.interpretation, mred.over) {
+                (Interpretation::Letter(_), _) => " to the letter",
+                (Interpretation::Inner, Over::Arriving) => "",
+                (Interpretation::Inner, Over::Head) => " from the oldest frame",
+                (Interpretation::Inner, Over::Queue) => " from any frame",
             };
             format!(
-                "{}{reading}",
-                law("MRED", &mred.curve, mred.adaptive, mred.unit)
+                "{}{interpretation}",
+                curve("MRED", &mred.curve, mred.adaptive, mred.unit)
             )
         }
     }
 }
 
-/// The name of a law with its thresholds, and how it differs from RED as it was
+/// The name of a curve with its thresholds, and how it differs from RED as it was
 /// first described.
-fn law(name: &str, curve: &Curve, is_adaptive: bool, unit: Unit) -> String {
+fn curve(name: &str, curve: &Curve, is_adaptive: bool, unit: Unit) -> String {
     let (min, max) = (rounded(curve.min), rounded(curve.max));
     let unit = match unit {
         Unit::Frames => "",
@@ -120,7 +123,7 @@ fn law(name: &str, curve: &Curve, is_adaptive: bool, unit: Unit) -> String {
 fn buffer(link: &Link) -> String {
     match (link.impairments.packets, &link.impairments.queue) {
         (Some(packets), _) => format!("{packets} packets"),
-        (None, Queue::Law(spec)) => match spec.limit() {
+        (None, Queue::Discipline(spec)) => match spec.limit() {
             Limit::Bytes(bytes) => spaced(&bytes.to_string()),
             Limit::Packets(packets) => format!("{packets} packets"),
         },

@@ -1,4 +1,4 @@
-//! The links of test beds in lines, for a terminal.
+//! The links of test networks in lines, for a terminal.
 
 use document::terminal::{cut, text};
 use document::{Block, Document, Item, List, ListKind};
@@ -6,13 +6,13 @@ use plan::Plan;
 
 use super::{Link, Topology, of};
 
-/// The test beds of `plan` in lines of at most `width` columns: links, hosts and flows. Empty
+/// The test networks of `plan` in lines of at most `width` columns: links, hosts and flows. Empty
 /// if there is nothing to show.
 pub fn topology_text(plan: &Plan, width: u16) -> String {
     let blocks = |bed: &Topology| {
         let heading = match bed.cells.as_str() {
-            "" => "Test bed".to_owned(),
-            cells => format!("Test bed for {cells}"),
+            "" => "Test network".to_owned(),
+            cells => format!("Test network for {cells}"),
         };
         let list = List {
             kind: ListKind::Facts,
@@ -32,7 +32,7 @@ pub fn topology_text(plan: &Plan, width: u16) -> String {
     text(&document, width).trim_start().to_owned()
 }
 
-/// The links of the first test bed of `plan`, one a line, cut after `width` columns.
+/// The links of the first test network of `plan`, one a line, cut after `width` columns.
 pub fn topology_lines(plan: &Plan, width: u16) -> Vec<String> {
     let beds = of(plan);
     let links = beds.first().into_iter().flat_map(links);

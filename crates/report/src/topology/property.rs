@@ -1,4 +1,4 @@
-//! Properties of a test bed, and their values in different cells.
+//! Properties of a test network, and their values in different cells.
 
 /// The mark of a property that differs between cells.
 pub(super) const MARK: &str = "*";

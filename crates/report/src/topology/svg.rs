@@ -40,7 +40,7 @@ fn alternative(topology: &Topology) -> String {
         )
     };
     let links: Vec<String> = topology.links.iter().map(link).collect();
-    format!("Test bed. Links: {}.", links.join("; "))
+    format!("Test network. Links: {}.", links.join("; "))
 }
 
 fn picture(topology: &Topology) -> Markup {

@@ -20,7 +20,7 @@ fn links_are_listed_and_a_value_that_differs_between_cells_is_marked() {
     assert_eq!(
         topology_text(&plan(&keys), 100),
         "\
-Test bed
+Test network
   sender-receiver: 1.5 Mbit/s; MTU 1500, 4000, 9000*; delay 20 ms; queue drop-tail; buffer 500 kB
   Hosts: IPv6; congestion control cubic
   sender → receiver: 5 MB over TCP
@@ -37,7 +37,7 @@ Test bed
 #[test]
 fn equal_routers_of_a_chain_are_one_node() {
     let keys = format!(
-        "[network]\nshape = \"chain\"\nstages = 12\nrate = \"1gbit\"\n{TRANSFER}[sweep]\n\"network.mtu\" = [9000]\n"
+        "[network]\nshape = \"chain\"\ndevices = 12\nrate = \"1gbit\"\n{TRANSFER}[sweep]\n\"network.mtu\" = [9000]\n"
     );
     let beds = of(&plan(&keys));
     let titles: Vec<String> = beds[0].nodes.iter().map(Node::title).collect();
@@ -95,15 +95,15 @@ fn nodes_beside_the_longest_path_stand_at_its_ends() {
 }
 
 #[test]
-fn the_edges_of_a_domain_say_what_they_gather() {
+fn the_edges_of_a_domain_say_what_they_aggregate() {
     let mut experiment = Experiment::load("jumbogen-scaling").unwrap();
-    for set in ["traffic=flood25k", "gather=off,t900us", "frame=9000"] {
+    for set in ["traffic=flood25k", "aggregation=off,t900us", "frame=9000"] {
         experiment.set(set).unwrap();
     }
     let plan = backends::backend::plan(experiment, "sim".parse().unwrap()).unwrap();
     let beds = of(&plan);
     assert_eq!(beds.len(), 1);
-    let notes = ["gathers off, 9000 B*", "sends at once, after 900 us*"];
+    let notes = ["aggregates off, 9000 B*", "sends at once, after 900 us*"];
     for node in &beds[0].nodes {
         let is_edge = ["in", "out"].contains(&node.name.as_str());
         assert_eq!(
@@ -116,10 +116,10 @@ fn the_edges_of_a_domain_say_what_they_gather() {
 #[test]
 fn cells_with_other_nodes_are_a_test_bed_of_their_own() {
     let keys = format!(
-        "[network]\nshape = \"chain\"\nrate = \"1gbit\"\nmtu = 1500\n{TRANSFER}[sweep]\n\"network.stages\" = [1, 2]\n"
+        "[network]\nshape = \"chain\"\nrate = \"1gbit\"\nmtu = 1500\n{TRANSFER}[sweep]\n\"network.devices\" = [1, 2]\n"
     );
     let cells: Vec<String> = of(&plan(&keys)).into_iter().map(|bed| bed.cells).collect();
-    assert_eq!(cells, ["network.stages=1", "network.stages=2"]);
+    assert_eq!(cells, ["network.devices=1", "network.devices=2"]);
 }
 
 #[test]
@@ -127,10 +127,10 @@ fn every_shipped_experiment_is_listed_within_the_columns_and_drawn() {
     for shipped in experiment::shipped() {
         let name = shipped.name;
         let mut experiment = Experiment::load(name).unwrap();
-        if name == "aqm-readings" {
+        if name == "aqm-interpretations" {
             // Its thousands of cells have one arrangement of nodes.
             experiment.set("packets=3000B").unwrap();
-            experiment.set("law=text").unwrap();
+            experiment.set("curve=text").unwrap();
         }
         let backend = experiment.backend().unwrap().unwrap_or_default();
         let Ok(plan) = backends::backend::plan(experiment, backend) else {
@@ -146,7 +146,7 @@ fn every_shipped_experiment_is_listed_within_the_columns_and_drawn() {
         }
         for bed in of(&plan) {
             let svg = figure(&bed);
-            assert!(svg.alternative.starts_with("Test bed. Links: "));
+            assert!(svg.alternative.starts_with("Test network. Links: "));
             let count = |element| svg.elements.matches(element).count();
             assert_eq!(count("<rect"), bed.nodes.len(), "{name}");
             assert_eq!(count("<polyline"), bed.links.len(), "{name}");

@@ -96,7 +96,7 @@ impl LogAggregator {
         Ok(())
     }
 
-    /// The earliest instant of a block's records.
+    /// The earliest time of a block's records.
     ///
     /// # Errors
     /// The log has too many flows.
@@ -384,7 +384,7 @@ impl FlowAggregator {
     }
 }
 
-/// The instant at which a record was made; `None` for a request without an answer.
+/// The time at which a record was made; `None` for a request without an answer.
 fn instant(role: Role, record: &Record) -> Option<u64> {
     match role {
         Role::Sender => Some(record.sent),

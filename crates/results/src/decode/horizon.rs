@@ -1,15 +1,15 @@
-//! The earliest instants of the remaining blocks of a log.
+//! The earliest times of the remaining blocks of a log.
 
 /// The largest number of entries: 512 KiB of memory.
 const MOST_ENTRIES: usize = 1 << 16;
 
-/// Lower bounds of the instants in a log's blocks of records. A long log has one entry
+/// Lower bounds of the times in a log's blocks of records. A long log has one entry
 /// for several successive blocks.
 #[derive(Debug)]
 pub(super) struct Horizon {
     blocks_per_entry: usize,
     blocks: usize,
-    /// The least instant of each entry's blocks; after [`Horizon::close`] that of all
+    /// The least time of each entry's blocks; after [`Horizon::close`] that of all
     /// blocks from there on.
     least: Vec<u64>,
 }
@@ -23,7 +23,7 @@ impl Horizon {
         }
     }
 
-    /// Adds the next block, whose instants are at or after `least`.
+    /// Adds the next block, whose times are at or after `least`.
     pub(super) fn push(&mut self, least: u64) {
         if self.blocks.is_multiple_of(self.blocks_per_entry) {
             if self.least.len() == MOST_ENTRIES {
@@ -51,7 +51,7 @@ impl Horizon {
         }
     }
 
-    /// A lower bound of the instants in all blocks behind the first `blocks`; `None` if
+    /// A lower bound of the times in all blocks behind the first `blocks`; `None` if
     /// there are no more.
     pub(super) fn after(&self, blocks: usize) -> Option<u64> {
         // An entry that is partly behind counts as a whole.

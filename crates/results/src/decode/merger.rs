@@ -2,7 +2,7 @@
 //!
 //! A writer appends the records of a flow in blocks, and the blocks of several flows in
 //! the order in which they were complete. Statistics over all flows need the records in
-//! the order of their instants. The records of one flow keep the order of the log within
+//! the order of their times. The records of one flow keep the order of the log within
 //! a block, because it is the order of arrival even where a timestamp is late.
 
 use std::cmp::Reverse;
@@ -11,18 +11,18 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use anyhow::{Result, bail};
 
 /// The most records that wait for others: 128 MiB. The blocks of a log are out of
-/// order by a second or two, for which its writer gathers records.
+/// order by a second or two, for which its writer aggregates records.
 pub(super) const MOST_WAITING: usize = 1 << 22;
 
-/// A record that waits for its turn; instants in nanoseconds.
+/// A record that waits for its turn; times in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
-    /// The instant at which it was made.
+    /// The time at which it was made.
     pub(super) at: u64,
     pub(super) sequence: u64,
     pub(super) sent: u64,
     pub(super) size: u32,
-    /// Whether `at` is an instant of arrival.
+    /// Whether `at` is a time of arrival.
     pub(super) arrived: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Waiting {
 #[derive(Default)]
 pub(super) struct Merger {
     flows: BTreeMap<u32, FlowQueue>,
-    /// The instant and the flow of each flow's next record.
+    /// The time and the flow of each flow's next record.
     next: BTreeSet<(u64, u32)>,
     waiting: usize,
 }
@@ -41,7 +41,7 @@ struct FlowQueue {
     pieces: BinaryHeap<Reverse<Piece>>,
     /// The rest of the piece that was begun.
     begun: std::vec::IntoIter<Waiting>,
-    /// The latest instant of the records so far.
+    /// The latest time of the records so far.
     latest: u64,
 }
 
@@ -105,7 +105,7 @@ impl Merger {
 }
 
 impl FlowQueue {
-    /// The instant of the next record, but not before those that precede it.
+    /// The time of the next record, but not before those that precede it.
     fn next(&self) -> Option<u64> {
         let begun = self.begun.as_slice().first();
         let next = begun.or_else(|| self.pieces.peek()?.0.0.first())?;
@@ -118,7 +118,7 @@ impl FlowQueue {
         {
             self.begun = piece.0.into_iter();
         }
-        self.begun.next().expect("the caller has seen its instant")
+        self.begun.next().expect("the caller has seen its time")
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_far_out_of_order_is_refused() {
+    fn a_log_that_is_far_out_of_order_is_rejected() {
         let mut merger = Merger::default();
         let most = vec![record(5, 0); MOST_WAITING];
         merger.push(1, most).unwrap();

@@ -288,7 +288,7 @@ fn a_senders_log_has_no_delays() {
 }
 
 #[test]
-fn a_log_torn_at_any_byte_is_decoded_up_to_there_or_refused() {
+fn a_log_torn_at_any_byte_is_decoded_up_to_there_or_rejected() {
     let (folder, path) = log(Role::Receiver, |writer, out| {
         writer.flow(&flow(0), out);
         for sequence in 0..40 {
@@ -329,21 +329,21 @@ fn a_log_torn_at_any_byte_is_decoded_up_to_there_or_refused() {
 }
 
 #[test]
-fn what_is_no_log_is_refused_in_one_line() {
+fn what_is_no_log_is_rejected_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
-    let refusal =
+    let rejection =
         |path: &Path| format!("{:#}", decode(path, &STANDARD, &mut |_, _| ()).unwrap_err());
-    assert!(refusal(&path).contains("cannot be read"));
-    assert!(refusal(folder.path()).contains("folder"));
+    assert!(rejection(&path).contains("cannot be read"));
+    assert!(rejection(folder.path()).contains("folder"));
     fs::write(&path, "JLOG\r\n\0\x02").unwrap();
-    assert!(refusal(&path).contains("another version"));
+    assert!(rejection(&path).contains("another version"));
     fs::write(&path, "GIF89a, surely").unwrap();
-    assert!(refusal(&path).contains("not a packet log"));
+    assert!(rejection(&path).contains("not a packet log"));
 }
 
 #[test]
-fn what_would_take_too_much_is_refused() {
+fn what_would_take_too_much_is_rejected() {
     let (_folder, path) = log(Role::Receiver, |writer, out| {
         for flow in 0..=u32::try_from(MOST_FLOWS).unwrap() {
             let mut one = record(flow, 0, 1);
@@ -387,9 +387,9 @@ fn rows_as_a_table_have_every_column_once() {
     let parquet = folder.path().join("rows.parquet");
     write(&parquet, &decoded.rows).unwrap();
     let device = Path::new("/dev/null");
-    let refused = write(device, &decoded.rows).unwrap_err().to_string();
+    let rejected = write(device, &decoded.rows).unwrap_err().to_string();
     assert_eq!(
-        refused,
+        rejected,
         "cannot write /dev/null: not a regular file; name another one"
     );
     assert!(fs::metadata(parquet).unwrap().len() > 1000);

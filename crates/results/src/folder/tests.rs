@@ -52,7 +52,7 @@ fn open(base: &Path, resume: bool) -> Result<Folder> {
     open_for(base, None, &four(), &facts(), resume, None)
 }
 
-fn refusal(opened: Result<Folder>) -> String {
+fn rejection(opened: Result<Folder>) -> String {
     let error = format!("{:#}", opened.unwrap_err());
     assert!(!error.contains('\n'), "{error}");
     error
@@ -99,7 +99,7 @@ fn a_complete_folder_is_never_written_to_again() {
         Resume::No,
         None,
     );
-    assert!(refusal(again).contains("is complete and is never overwritten"));
+    assert!(rejection(again).contains("is complete and is never overwritten"));
     let resumed = open(base.path(), true).unwrap();
     assert!(resumed.path().ends_with("synthetic-0123abcd-3"));
     assert_eq!(resumed.trials().len(), 4, "nothing is left to run");
@@ -108,21 +108,21 @@ fn a_complete_folder_is_never_written_to_again() {
 #[test]
 fn an_incomplete_folder_asks_for_resume_and_goes_on_with_it() {
     let base = tempfile::tempdir().unwrap();
-    let nothing = refusal(open(base.path(), true));
+    let nothing = rejection(open(base.path(), true));
     assert!(nothing.contains("nothing to resume"), "{nothing}");
     assert!(names(base.path()).is_empty());
 
     run(&mut open(base.path(), false).unwrap(), 3);
-    let refused = refusal(open(base.path(), false));
+    let rejected = rejection(open(base.path(), false));
     assert!(
-        refused.contains("holds 3 of 4 trials; add --resume to go on, or -o DIR to begin anew"),
-        "{refused}"
+        rejected.contains("holds 3 of 4 trials; add --resume to go on, or -o DIR to begin anew"),
+        "{rejected}"
     );
     // An incomplete line does not count; its trial runs again.
     let journal = base.path().join("synthetic-0123abcd/trials.jsonl");
     let text = fs::read(&journal).unwrap();
     fs::write(&journal, &text[..text.len() - 5]).unwrap();
-    assert!(refusal(open(base.path(), false)).contains("holds 2 of 4"));
+    assert!(rejection(open(base.path(), false)).contains("holds 2 of 4"));
     let folder = open(base.path(), true).unwrap();
     assert_eq!(folder.trials().len(), 2);
     assert!(!folder.holds(&factors(9000), 2));
@@ -147,13 +147,13 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
     other.host.as_mut().unwrap().kernel = "Linux 7.0.0".into();
     other.binary = "b2".into();
     let attempt = |resume| open_for(base.path(), None, &four(), &other, resume, None);
-    let refused = refusal(attempt(Resume::Same));
+    let rejected = rejection(attempt(Resume::Same));
     for part in [
         "kernel Linux 6.18.0, now Linux 7.0.0",
         "program b1, now b2",
         "--resume=force",
     ] {
-        assert!(refused.contains(part), "{refused}");
+        assert!(rejected.contains(part), "{rejected}");
     }
     let path = attempt(Resume::Force).unwrap().path().to_owned();
     let (text, mixed, trials) = Folder::read(&path).unwrap();
@@ -169,7 +169,7 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
 fn two_runs_never_share_a_folder() {
     let base = tempfile::tempdir().unwrap();
     let first = open(base.path(), false).unwrap();
-    assert!(refusal(open(base.path(), true)).contains("another run is writing"));
+    assert!(rejection(open(base.path(), true)).contains("another run is writing"));
     assert!(Folder::read(first.path()).is_ok(), "reading is allowed");
     drop(first);
     open(base.path(), true).unwrap();
@@ -187,13 +187,13 @@ fn folders_of_others_are_left_alone() {
     let full = base.path().join("letters");
     fs::create_dir(&full).unwrap();
     fs::write(full.join("to-mother.txt"), "Dear").unwrap();
-    assert!(refusal(explicit(&full, &four())).contains("holds to-mother.txt"));
+    assert!(rejection(explicit(&full, &four())).contains("holds to-mother.txt"));
     assert_eq!(names(&full), ["to-mother.txt"]);
     let other = Plan {
         hash: "ffffffff".into(),
         ..four()
     };
-    assert!(refusal(explicit(&foreign, &other)).contains("another experiment"));
+    assert!(rejection(explicit(&foreign, &other)).contains("another experiment"));
 }
 
 #[test]
@@ -201,10 +201,10 @@ fn a_place_that_cannot_be_written_is_one_line_with_a_remedy() {
     let base = tempfile::tempdir().unwrap();
     let file = base.path().join("results");
     fs::write(&file, "").unwrap();
-    let refused = refusal(open(&file, false));
+    let rejected = rejection(open(&file, false));
     assert!(
-        refused.contains("results/synthetic-0123abcd") && refused.contains("-o DIR"),
-        "{refused}"
+        rejected.contains("results/synthetic-0123abcd") && rejected.contains("-o DIR"),
+        "{rejected}"
     );
 }
 
@@ -220,7 +220,7 @@ fn a_folder_that_is_none_or_damaged_says_so() {
 }
 
 #[test]
-fn a_journal_that_is_a_link_is_refused_and_its_target_stays() {
+fn a_journal_that_is_a_link_is_rejected_and_its_target_stays() {
     let base = tempfile::tempdir().unwrap();
     let victim = base.path().join("victim");
     fs::write(&victim, "precious\n").unwrap();
@@ -228,29 +228,29 @@ fn a_journal_that_is_a_link_is_refused_and_its_target_stays() {
     let journal = path.join(JOURNAL);
     fs::remove_file(&journal).unwrap();
     symlink("../victim", &journal).unwrap();
-    for refused in [
-        refusal(open(base.path(), true)),
+    for rejected in [
+        rejection(open(base.path(), true)),
         format!("{:#}", Folder::read(&path).unwrap_err()),
     ] {
         assert!(
-            refused.contains("trials.jsonl is a symbolic link"),
-            "{refused}"
+            rejected.contains("trials.jsonl is a symbolic link"),
+            "{rejected}"
         );
     }
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious\n");
 }
 
 #[test]
-fn a_pipe_among_the_journals_is_refused_at_once() {
+fn a_pipe_among_the_journals_is_rejected_at_once() {
     let base = tempfile::tempdir().unwrap();
     let path = open(base.path(), false).unwrap().path().to_owned();
     let pipe = path.join("trials.1of2.jsonl");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
-    let refused = format!("{:#}", Folder::read(&path).unwrap_err());
+    let rejected = format!("{:#}", Folder::read(&path).unwrap_err());
     assert!(
-        refused.contains("trials.1of2.jsonl is not an ordinary file"),
-        "{refused}"
+        rejected.contains("trials.1of2.jsonl is not an ordinary file"),
+        "{rejected}"
     );
 }
 
@@ -417,9 +417,12 @@ fn a_value_of_another_type_in_the_plan_is_named_with_line_and_key() {
         };
         assert_ne!(changed, plan);
         fs::write(&path, changed).unwrap();
-        let refused = format!("{:#}", Folder::read(path.parent().unwrap()).unwrap_err());
-        assert!(refused.contains(&format!("{PLAN}{why}")), "{refused}");
-        assert!(!refused.contains('\n') && refused.len() < 400, "{refused}");
+        let rejected = format!("{:#}", Folder::read(path.parent().unwrap()).unwrap_err());
+        assert!(rejected.contains(&format!("{PLAN}{why}")), "{rejected}");
+        assert!(
+            !rejected.contains('\n') && rejected.len() < 400,
+            "{rejected}"
+        );
     }
     // Keys of later versions.
     fs::write(&path, format!("{plan}[run.later]\ncell = 1\n")).unwrap();

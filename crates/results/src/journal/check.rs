@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 /// The bound of the absolute value of any number of the evidence: integers of
-/// 64 bits, such as seeds and instants, are below.
+/// 64 bits, such as seeds and times, are below.
 const LARGEST_NUMBER: f64 = 1e20;
 
 /// The maximum number of factors: each is looked for in the list.
@@ -120,11 +120,11 @@ pub(super) fn finite_and_in_range(trial: &Trial) -> anyhow::Result<()> {
         );
     }
     if !(0.0..=LARGEST_FIGURE).contains(&trial.seconds) {
-        return refused("seconds", &format!("{:e}", trial.seconds));
+        return rejected("seconds", &format!("{:e}", trial.seconds));
     }
     for (name, value) in trial.metrics.iter() {
         if !is_possible(name, *value) {
-            return refused(name, &format!("{value:e}"));
+            return rejected(name, &format!("{value:e}"));
         }
     }
     for (name, value) in trial.evidence.iter() {
@@ -142,8 +142,8 @@ fn evidence(key: &str, value: &Value) -> anyhow::Result<()> {
     match value {
         Value::Number(number) => match number.as_f64() {
             Some(known) if known.abs() <= LARGEST_NUMBER => Ok(()),
-            Some(known) => refused(key, &format!("{known:e}")),
-            None => refused(key, &number.to_string()),
+            Some(known) => rejected(key, &format!("{known:e}")),
+            None => rejected(key, &number.to_string()),
         },
         Value::Array(values) => values.iter().try_for_each(|value| evidence(key, value)),
         Value::Object(values) => values
@@ -172,7 +172,7 @@ fn list(name: &str, value: &Value) -> anyhow::Result<()> {
             let key = format!("{name}.{own}");
             let count = value.as_str().map_or(QUANTILES, count);
             if count != QUANTILES {
-                return refused_lists(&key, &format!("{count} numbers, and not {QUANTILES}"));
+                return rejected_lists(&key, &format!("{count} numbers, and not {QUANTILES}"));
             }
             ascend(&key, Some(value), |one, next| one <= next)
         }),
@@ -195,7 +195,7 @@ fn alike(key: &str, lists: &Map<String, Value>) -> anyhow::Result<()> {
     };
     match lists.find(|(_, other)| *other != length) {
         None => Ok(()),
-        Some((name, other)) => refused_lists(
+        Some((name, other)) => rejected_lists(
             &format!("{key}.{name}"),
             &format!("{other} numbers, and {first} has {length}"),
         ),
@@ -213,7 +213,7 @@ fn ascend(
     for word in text.split_ascii_whitespace() {
         let next = word.parse().unwrap_or(f64::NAN);
         if !is_right(last, next) {
-            return refused_lists(key, &format!("{} after {last}", shown(word)));
+            return rejected_lists(key, &format!("{} after {last}", shown(word)));
         }
         last = next;
     }
@@ -253,11 +253,11 @@ fn listed(key: &str, word: &str) -> anyhow::Result<()> {
     };
     match is_in_range {
         true => Ok(()),
-        false => refused(key, word),
+        false => rejected(key, word),
     }
 }
 
-fn refused(key: &str, value: &str) -> anyhow::Result<()> {
+fn rejected(key: &str, value: &str) -> anyhow::Result<()> {
     bail!(
         "{} = {}: this is not a finite number in the range of a trial; restore the line or start anew with -o DIR",
         shown(key),
@@ -265,7 +265,7 @@ fn refused(key: &str, value: &str) -> anyhow::Result<()> {
     )
 }
 
-fn refused_lists(key: &str, value: &str) -> anyhow::Result<()> {
+fn rejected_lists(key: &str, value: &str) -> anyhow::Result<()> {
     bail!(
         "{} = {value}: these lists do not belong together; restore the line or start anew with -o DIR",
         shown(key)
@@ -282,7 +282,7 @@ mod tests {
     use plan::synthetic::{factors, set_evidence, trial};
     use serde_json::json;
 
-    fn refusal(trial: &Trial) -> Option<String> {
+    fn rejection(trial: &Trial) -> Option<String> {
         let error = finite_and_in_range(trial).err()?;
         Some(error.to_string())
     }
@@ -311,20 +311,23 @@ mod tests {
         ] {
             set_evidence(&mut good, key, value);
         }
-        assert_eq!(refusal(&good), None);
+        assert_eq!(rejection(&good), None);
         assert!(is_in_range(&good));
     }
 
     #[test]
-    fn numbers_that_no_trial_has_are_refused_by_key() {
+    fn numbers_that_no_trial_has_are_rejected_by_key() {
         let good = trial(factors(9000), 1, &[]);
         for value in [1e19, -1e100, f64::NAN, f64::INFINITY] {
             let mut bad = good.clone();
             bad.metrics.insert("rtt", value);
-            assert!(refusal(&bad).unwrap().starts_with("rtt = "), "{value}");
+            assert!(rejection(&bad).unwrap().starts_with("rtt = "), "{value}");
             let mut bad = good.clone();
             bad.seconds = value;
-            assert!(refusal(&bad).unwrap().starts_with("seconds = "), "{value}");
+            assert!(
+                rejection(&bad).unwrap().starts_with("seconds = "),
+                "{value}"
+            );
         }
         for (key, value, place) in [
             ("limit_mbit", json!(1e100), "limit_mbit = 1e100"),
@@ -419,17 +422,21 @@ mod tests {
             let mut bad = good.clone();
             set_evidence(&mut bad, key, value);
             assert!(!is_in_range(&bad), "{place} passes the quick check");
-            let error = refusal(&bad).unwrap_or_else(|| panic!("{place} passes"));
+            let error = rejection(&bad).unwrap_or_else(|| panic!("{place} passes"));
             assert!(error.starts_with(place), "{error}");
         }
         let mut wide = good.clone();
         let factor = |number| (format!("f{number}"), plan::Level::Integer(number));
         wide.factors = std::sync::Arc::new(plan::Factors((0..1_001).map(factor).collect()));
         assert!(!is_in_range(&wide));
-        assert!(refusal(&wide).unwrap().starts_with("factors: 1001 of them"));
+        assert!(
+            rejection(&wide)
+                .unwrap()
+                .starts_with("factors: 1001 of them")
+        );
         let mut long = good.clone();
         let text = "9".repeat(100_000);
         set_evidence(&mut long, "sizes", json!({ "size": text }));
-        assert!(refusal(&long).unwrap().len() < 200);
+        assert!(rejection(&long).unwrap().len() < 200);
     }
 }

@@ -227,7 +227,12 @@ fn parse(reader: &mut TrialReader, line: &[u8]) -> Result<Trial> {
     }
     // The slow way says what is wrong.
     let trial: Trial = serde_json::from_slice(line).map_err(|error| {
-        anyhow!("this line is not a trial ({error}); restore it or start anew with -o DIR")
+        // The only line that the error knows is this one.
+        let (column, why) = (error.column(), error.to_string());
+        let why = why.split(" at line ").next().unwrap_or_default();
+        anyhow!(
+            "this line is not a trial (column {column}: {why}); restore it or start anew with -o DIR"
+        )
     })?;
     check::finite_and_in_range(&trial)?;
     Ok(trial)
@@ -276,13 +281,13 @@ mod tests {
         let repeats = alone.iter().map(|(trial, _)| trial.repeat);
         assert!(repeats.eq(1..=100));
         text.extend(b"}\n");
-        let (_, refused) = read(&text, 0);
-        let refused = format!("{:#}", refused.err().unwrap());
-        assert!(refused.contains("trials.jsonl:101: "), "{refused}");
+        let (_, rejected) = read(&text, 0);
+        let rejected = format!("{:#}", rejected.err().unwrap());
+        assert!(rejected.contains("trials.jsonl:101: "), "{rejected}");
         for threads in [1, 2, 3, 7] {
             let (trials, failed) = read(&text, threads);
             assert_eq!(trials, alone, "{threads} threads");
-            assert_eq!(format!("{:#}", failed.err().unwrap()), refused);
+            assert_eq!(format!("{:#}", failed.err().unwrap()), rejected);
         }
     }
 }

@@ -11,17 +11,17 @@ use super::{Column, Values};
 /// Whether this program writes Parquet.
 pub(crate) const HAS_PARQUET: bool = false;
 
-/// Refuses.
+/// Rejects.
 pub fn write_table(_path: &Path, _columns: &[Column]) -> Result<()> {
     super::require_parquet()
 }
 
-/// Refuses.
+/// Rejects.
 pub fn write_table_in(_folder: &Folder, _name: &str, _columns: &[Column]) -> Result<()> {
     super::require_parquet()
 }
 
-/// Refuses.
+/// Rejects.
 pub(crate) fn write_parts(
     _folder: &Folder,
     _name: &str,

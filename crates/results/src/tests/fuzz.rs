@@ -1,4 +1,4 @@
-//! Properties of all readers of this crate: whatever stands in a file, it is read or refused.
+//! Properties of all readers of this crate: whatever stands in a file, it is read or rejected.
 
 use proptest::prelude::*;
 
@@ -177,7 +177,7 @@ mod journals {
 
     proptest! {
         #[test]
-        fn a_results_folder_is_read_or_refused_in_one_line(
+        fn a_results_folder_is_read_or_rejected_in_one_line(
             of_plan in changes(), of_journal in changes(), which in 0..3u8,
         ) {
             let folder = tempfile::tempdir().unwrap();
@@ -207,7 +207,7 @@ mod packet_logs {
     use super::*;
     use crate::decode::{Definitions, MOST_ROWS, Request, csv, decode, json, text};
 
-    /// Instants and numbers, small and at the limits.
+    /// Times and numbers, small and at the limits.
     fn number() -> impl Strategy<Value = u64> {
         prop_oneof![
             4 => 0..1_000_000u64,
@@ -300,7 +300,7 @@ mod packet_logs {
 
     proptest! {
         #[test]
-        fn a_packet_log_is_decoded_or_refused_in_one_line(
+        fn a_packet_log_is_decoded_or_rejected_in_one_line(
             log in log(), changes in changes(), is_whole in any::<bool>(),
             (ditg, by_flow) in any::<(bool, bool)>(), interval in prop::option::of(number()),
         ) {

@@ -2,7 +2,7 @@
 
 use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic};
 use link::Settings;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use queue::law::{Profile, Spread};
 use queue::{Limit, RedSettings, Spec};
 use tcp::Recovery;
@@ -25,7 +25,10 @@ pub(crate) fn line(queue: &Spec, routers: usize, flows: u32, packets: u64) -> Sc
     let flow = |number: u32| {
         let datagrams = Datagrams {
             limit: Some(packets / u64::from(flows)),
-            ..Datagrams::new(Law::Exponential(gap), Law::Constant(972.0))
+            ..Datagrams::new(
+                Distribution::Exponential(gap),
+                Distribution::Constant(972.0),
+            )
         };
         flow(
             number,

@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .ok_or_else(|| format!("{}: not four columns", file.display()))?;
         // The file lacks two facts, which are found by search. One is the phase of
         // ns-2's clock, which determines timeouts to within a tick. The other is the
-        // order of an arrival and a departure at the same instant, which depends on
+        // order of an arrival and a departure at the same time, which depends on
         // rounding in ns-2 and here on a picosecond of delay.
         let tries = (0..30).map(|number| {
             let (phase, nudge) = (Span::from_millis(number / 3), Span::from_picos(number % 3));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::row::Row;
-use crate::{laws, links, ns2, queueing};
+use crate::{disciplines, links, ns2, queueing};
 
 const HEAD: &str = "\
 # Known answers
@@ -27,7 +27,7 @@ const TAIL: &str = "
 | rates times k and delays over k give the same packets; bundles of one are frames | `crates/queue/tests/known/red.rs` |
 | PIE follows the recurrence of RFC 8033, also where it was not asked for long | `crates/queue/tests/known/delay.rs` |
 | Poisson traffic through RED is dropped as often, and waits as long, as in ns-2's runs | `crates/queue/tests/known/ns2.rs` |
-| the arrivals of a recorded link, replayed, meet the same fates at the same instants, for every discipline | `crates/backends/src/replay/tests.rs` |
+| the arrivals of a recorded link, replayed, meet the same outcomes at the same times, for every discipline | `crates/backends/src/replay/tests.rs` |
 | the same with arrivals that a kernel stamped | `crates/jumbolab/tests/emulate/main.rs` |
 | Reno, Newreno and Sack1 of the profile ns-2 send, lose and repeat what ns-2's agents do, packet by packet, within 2 us | `crates/sim/tests/tcp/ns2.rs` |
 | windows at periodic loss, of Reno within 5 % and of CUBIC within 10 %; with independent loss the rate within 15 % [Padhye1998] | `crates/sim/tests/tcp/known.rs` |
@@ -41,7 +41,7 @@ type Chapter = (&'static str, fn() -> Vec<Row>);
 
 const CHAPTERS: [Chapter; 4] = [
     ("Queueing theory", queueing::rows),
-    ("Laws of queue disciplines", laws::rows),
+    ("Queue disciplines", disciplines::rows),
     ("Links", links::rows),
     ("Runs of ns-2.35", ns2::rows),
 ];

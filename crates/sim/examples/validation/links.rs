@@ -1,6 +1,6 @@
 //! Known answers for links: serialisation, propagation, impairments.
 
-use link::{Fate, JitterLaw, Link, Settings};
+use link::{JitterDistribution, Link, PacketOutcome, Settings};
 use queue::{Limit, Spec};
 use units::{Bytes, Rate, Seed, Span, Time};
 
@@ -88,7 +88,7 @@ fn crooked() -> Row {
 /// The frequency of each impairment.
 fn impairments() -> Vec<Row> {
     const FRAMES: u64 = 100_000;
-    let hits = |settings: Settings, frame: u64, fate: Fate| {
+    let hits = |settings: Settings, frame: u64, outcome: PacketOutcome| {
         let mut link = Link::new(settings, Seed::new(3)).expect("a plain link");
         for number in 0..FRAMES {
             let now = Time::ZERO + Span::from_micros(100) * number;
@@ -96,7 +96,7 @@ fn impairments() -> Vec<Row> {
             while link.poll_transmit(now).is_some() {}
         }
         while link.poll_transmit(Time::from_picos(u64::MAX)).is_some() {}
-        link.counters().of(fate)
+        link.counters().of(outcome)
     };
     let mut rows = Vec::new();
     for loss in [0.001, 0.01, 0.1] {
@@ -108,7 +108,7 @@ fn impairments() -> Vec<Row> {
         rows.push(Row::frequency(
             what,
             loss,
-            hits(settings, 1518, Fate::Lost),
+            hits(settings, 1518, PacketOutcome::Lost),
             FRAMES,
         ));
     }
@@ -121,7 +121,7 @@ fn impairments() -> Vec<Row> {
         let bits = 8.0 * frame as f64;
         let expected = -(bits * (-bit_error_rate).ln_1p()).exp_m1();
         let what = format!("bit error rate {bit_error_rate:e}, {frame} bytes: share damaged");
-        let hits = hits(settings, frame, Fate::Damaged);
+        let hits = hits(settings, frame, PacketOutcome::Damaged);
         rows.push(Row::frequency(what, expected, hits, FRAMES));
     }
     let settings = Settings {
@@ -131,37 +131,37 @@ fn impairments() -> Vec<Row> {
     rows.push(Row::frequency(
         "duplicate = 0.05: share that arrives twice",
         0.05,
-        hits(settings, 1518, Fate::Duplicated),
+        hits(settings, 1518, PacketOutcome::Duplicated),
         FRAMES,
     ));
     rows
 }
 
-/// The mean extra delay of each law. Frames are far enough apart not to delay each
+/// The mean extra delay of each distribution. Frames are far enough apart not to delay each
 /// other.
 fn jitter() -> Vec<Row> {
-    let laws = [
-        (JitterLaw::Uniform, "uniform", 0.5),
+    let distributions = [
+        (JitterDistribution::Uniform, "uniform", 0.5),
         (
-            JitterLaw::Normal,
+            JitterDistribution::Normal,
             "normal",
             std::f64::consts::FRAC_2_PI.sqrt(),
         ),
-        (JitterLaw::Exponential, "exponential", 1.0),
+        (JitterDistribution::Exponential, "exponential", 1.0),
     ];
-    let row = |(law, name, expected): (JitterLaw, &str, f64)| {
-        let runs: [f64; 20] = std::array::from_fn(|run| mean_jitter(law, run as u64));
+    let row = |(distribution, name, expected): (JitterDistribution, &str, f64)| {
+        let runs: [f64; 20] = std::array::from_fn(|run| mean_jitter(distribution, run as u64));
         let what = format!("jitter = 1 ms, {name}: mean extra delay, ms");
         Row::covered(what, expected, &runs)
     };
-    laws.map(row).into()
+    distributions.map(row).into()
 }
 
-fn mean_jitter(law: JitterLaw, seed: u64) -> f64 {
+fn mean_jitter(distribution: JitterDistribution, seed: u64) -> f64 {
     const FRAMES: u32 = 1_000;
     let settings = Settings {
         jitter: Span::from_millis(1),
-        jitter_law: law,
+        jitter_distribution: distribution,
         rate: None,
         ..perfect(1)
     };

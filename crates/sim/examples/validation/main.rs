@@ -6,8 +6,8 @@
 extern crate queue as jumbolab_queue;
 
 mod chance;
+mod disciplines;
 mod document;
-mod laws;
 mod links;
 mod ns2;
 mod queueing;

@@ -1,6 +1,6 @@
 //! Known answers of queueing theory for one queue and one link [Kleinrock1975].
 
-use link::{Fate, Link, Settings};
+use link::{Link, PacketOutcome, Settings};
 use queue::{Limit, Packet, Spec, View};
 use units::{Bytes, Rate, Seed, Time};
 
@@ -158,7 +158,7 @@ fn one(load: Load, seed: u64) -> [f64; 3] {
         if event.arrival < begin {
             continue;
         }
-        if event.fate == Fate::Dropped {
+        if event.outcome == PacketOutcome::Dropped {
             lost += 1.0;
             continue;
         }
@@ -182,7 +182,7 @@ fn picos(at: Time) -> f64 {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "instants and sizes that are not negative"
+    reason = "times and sizes that are not negative"
 )]
 pub(crate) fn whole(value: f64) -> u64 {
     value as u64

@@ -35,7 +35,7 @@ const DATAGRAM: f64 = 64.0;
 const NODE: f64 = 1_000.0;
 const DIRECTION: f64 = 1_400.0;
 const CHANCE: f64 = 600.0;
-/// The longest run in days; instants reach 213 days.
+/// The longest run in days; times reach 213 days.
 const MOST_DAYS: f64 = 200.0;
 
 /// Checks that the routing table alone fits the budget.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use link::edge::Exit;
-use queue::BadGather;
+use queue::BadAggregator;
 
 use super::{Destination, Domain, exits};
 use crate::direction::mtu;
@@ -29,7 +29,7 @@ pub enum BadDomain {
     #[error("router `{0}` is listed twice as an edge of the domain; keep one of them")]
     Twice(String),
     /// An empty table.
-    #[error("a domain without prefixes gathers nothing; add a row to its table")]
+    #[error("a domain without prefixes aggregates nothing; add a row to its table")]
     NoPrefixes,
     /// An entry that is not a prefix.
     #[error("{network}/{length} is not a prefix; its bits behind the length must be 0")]
@@ -59,20 +59,20 @@ pub enum BadDomain {
         /// Name of the node.
         node: String,
     },
-    /// Settings with which packets cannot be gathered.
+    /// Settings with which packets cannot be aggregated.
     #[error("router `{node}`: {why}")]
-    Gather {
+    Aggregator {
         /// Name of the router.
         node: String,
         /// The fault in the settings.
-        why: BadGather,
+        why: BadAggregator,
     },
     /// A flow whose path does not pass its egress.
     #[error("flow `{flow}` does not pass `{egress}` behind `{ingress}`; correct the row of `{to}`")]
     Astray {
         /// Name of the flow.
         flow: String,
-        /// The edge that gathers it.
+        /// The edge that aggregates it.
         ingress: String,
         /// The edge that should unpack it.
         egress: String,
@@ -96,7 +96,7 @@ pub enum BadDomain {
         link: String,
         /// The largest packet that it carries, in bytes.
         largest: u32,
-        /// The edge that gathers the bundles.
+        /// The edge that aggregates the bundles.
         ingress: String,
         /// The largest bundle, in bytes.
         mtu: u64,
@@ -139,10 +139,10 @@ impl Domain {
             if node.role != Role::Router {
                 return Err(BadDomain::NoRouter(node.name.clone()));
             }
-            if let Some(ingress) = edge.gather {
+            if let Some(ingress) = edge.aggregate {
                 let node = || node.name.clone();
                 let check = ingress.settings().check();
-                check.map_err(|why| BadDomain::Gather { node: node(), why })?;
+                check.map_err(|why| BadDomain::Aggregator { node: node(), why })?;
             }
         }
         match self
@@ -180,7 +180,7 @@ impl Domain {
         Ok(())
     }
 
-    /// Checks the path of a flow: behind each edge that gathers it is its egress, and
+    /// Checks the path of a flow: behind each edge that aggregates it is its egress, and
     /// every link between them carries a full bundle.
     fn check_path(
         &self,
@@ -196,7 +196,7 @@ impl Domain {
         let leaves = path.iter().position(|(node, _)| *node == egress);
         for (place, (node, _)) in path.iter().enumerate() {
             let edge = self.edges.iter().find(|edge| edge.node == *node);
-            let Some(ingress) = edge.and_then(|edge| edge.gather) else {
+            let Some(ingress) = edge.and_then(|edge| edge.aggregate) else {
                 continue;
             };
             if *node == egress {

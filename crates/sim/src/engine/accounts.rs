@@ -20,7 +20,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         }
     }
 
-    /// Schedules the next instant of a direction, and reads what its link reports.
+    /// Schedules the next time of a direction, and reads what its link reports.
     #[inline]
     pub(super) fn settle(&mut self, direction: usize) {
         let next = self.directions[direction].next_timeout();

@@ -2,7 +2,7 @@
 //! as its future is known.
 //!
 //! A fast link answers at once when a packet will arrive. Where nothing else can come in
-//! between (`lookahead.rs`), the packet enters the next link then, for that instant. A
+//! between (`lookahead.rs`), the packet enters the next link then, for that time. A
 //! receiver makes it the acknowledgement, and a sender the next segment, which go on in the
 //! same way. Otherwise it waits in the rows (`arrivals.rs`) for the event at its arrival.
 
@@ -18,7 +18,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
     /// Puts a packet that is not a bundle on a direction at `at`. Returns whether it is too
     /// big for that link, as [`Engine::enter`] does. `senders_act`: an acknowledgement that
     /// reaches its sender ahead of time is delivered, too; not allowed while a sender
-    /// has more to send at this instant.
+    /// has more to send at this time.
     ///
     /// The fields of the header stay in registers from link to link: a processor waits
     /// where memory that was written in parts is soon read as a whole.
@@ -137,7 +137,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
     }
 
     /// Whether nothing happens to the sender of a connection before `at`. Arrivals come
-    /// before timers of the same instant.
+    /// before timers of the same time.
     #[inline]
     fn is_sender_free(&self, flow: u32, at: Time) -> bool {
         self.event_queue.due(self.elements.sources + flow as usize) >= at

@@ -1,4 +1,4 @@
-//! The driver of a domain's edges. [`link::edge`] decides which packets are gathered
+//! The driver of a domain's edges. [`link::edge`] decides which packets are aggregated
 //! and when they are sent; the engine knows links and routes.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(crate) struct DomainEdges {
     pub(crate) exits: Vec<Option<Exit>>,
     /// The labels by which bundles are forwarded; `None`: by address.
     pub(crate) labels: Option<Labels>,
-    /// The number of gatherings.
+    /// The number of aggregations.
     pub(crate) origins: usize,
 }
 
@@ -29,13 +29,13 @@ pub(crate) struct DomainEdges {
 pub(crate) struct DomainEdge {
     pub(crate) node: usize,
     pub(crate) machine: Edge<Packet>,
-    /// The links and origins of its gatherings, by exit.
-    gatherings: BTreeMap<Exit, Gathering>,
+    /// The links and origins of its aggregations, by exit.
+    aggregations: BTreeMap<Exit, Aggregation>,
 }
 
 #[derive(Clone, Copy)]
-struct Gathering {
-    /// Number among the gatherings of all edges.
+struct Aggregation {
+    /// Number among the aggregations of all edges.
     origin: usize,
     /// The next hop of its bundles.
     direction: usize,
@@ -47,7 +47,7 @@ impl DomainEdge {
         Self {
             node,
             machine,
-            gatherings: BTreeMap::new(),
+            aggregations: BTreeMap::new(),
         }
     }
 }
@@ -76,7 +76,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         if let Some(packet) = machine.receive(self.now, packet, exit) {
             self.route(node, packet);
         } else if let Some(exit) = exit {
-            self.know_gathering(number, exit, to);
+            self.know_aggregation(number, exit, to);
             self.serve_edge(number);
         }
     }
@@ -95,11 +95,11 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         edges.partition_point(|edge| edge.node < node)
     }
 
-    /// Assigns a number and a direction to a new gathering, whose first packet goes to
+    /// Assigns a number and a direction to a new aggregation, whose first packet goes to
     /// node `to`.
-    fn know_gathering(&mut self, number: usize, exit: Exit, to: usize) {
+    fn know_aggregation(&mut self, number: usize, exit: Exit, to: usize) {
         let edge = &mut self.edges.all[number];
-        if edge.gatherings.contains_key(&exit) {
+        if edge.aggregations.contains_key(&exit) {
             return;
         }
         let direction = match edge.machine.address(exit) {
@@ -111,12 +111,12 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             }
             None => None,
         };
-        let gathering = Gathering {
+        let aggregation = Aggregation {
             origin: self.edges.origins,
             direction: direction.expect("checked with the domain"),
         };
         self.edges.origins += 1;
-        edge.gatherings.insert(exit, gathering);
+        edge.aggregations.insert(exit, aggregation);
     }
 
     /// Sends all packets that an edge releases now.
@@ -125,9 +125,9 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         loop {
             let (now, directions, edge) =
                 (self.now, &mut self.directions, &mut self.edges.all[number]);
-            let gatherings = &edge.gatherings;
+            let aggregations = &edge.aggregations;
             // With other packets waiting, the wire is busy beyond the present.
-            let free_at = |exit| directions[gatherings[&exit].direction].free_at(now);
+            let free_at = |exit| directions[aggregations[&exit].direction].free_at(now);
             match edge.machine.poll_transmit(now, free_at) {
                 Some(Transmit::Bundle(outgoing)) => self.send_bundle(number, outgoing),
                 Some(Transmit::Bare(packet) | Transmit::Released(packet)) => {
@@ -140,10 +140,10 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         self.event_queue.set(self.elements.edges + number, next);
     }
 
-    /// The instant at which an edge acts next or checks whether it may.
+    /// The time at which an edge acts next or checks whether it may.
     fn next_of_edge(&mut self, number: usize) -> Option<Time> {
         let (now, directions, edge) = (self.now, &mut self.directions, &self.edges.all[number]);
-        let free_at = |exit| directions[edge.gatherings[&exit].direction].free_at(now);
+        let free_at = |exit| directions[edge.aggregations[&exit].direction].free_at(now);
         edge.machine.next_timeout(free_at)
     }
 
@@ -155,7 +155,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             number: sent,
         } = outgoing;
         let edge = &self.edges.all[number];
-        let (node, origin) = (edge.node, edge.gatherings[&exit].origin);
+        let (node, origin) = (edge.node, edge.aggregations[&exit].origin);
         let mut inside = bundle.entries().iter().filter_map(|entry| entry.packet());
         let Some(first) = inside.next().map(|packet| packet.header) else {
             return;

@@ -16,7 +16,7 @@ pub(crate) enum Endpoints {
 }
 
 impl Endpoints {
-    /// The instant of the sender's next action without an arrival.
+    /// The time of the sender's next action without an arrival.
     pub(super) fn next_timeout(&self) -> Option<Time> {
         match self {
             Self::Datagrams(endpoints) => endpoints.0.next_timeout(),
@@ -56,7 +56,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         }
     }
 
-    /// Sends what the sender of a connection has ready, and schedules its next instant.
+    /// Sends what the sender of a connection has ready, and schedules its next time.
     #[inline]
     fn send_segments(&mut self, number: usize) {
         let Flow {
@@ -136,7 +136,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         self.send_segments(number);
     }
 
-    /// Reports the sender's actions to the tracer, and schedules its next instant.
+    /// Reports the sender's actions to the tracer, and schedules its next time.
     fn settle_sender(&mut self, number: usize) {
         let flow = &self.flows[number];
         let next = flow.endpoints.next_timeout();

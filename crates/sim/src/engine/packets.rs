@@ -6,11 +6,11 @@
 //! 2. [`Engine::enter`] hands a packet to one direction of that link. Link and queue
 //!    ([`link`], [`queue`]) decide what becomes of it, and the event queue notes when
 //!    the direction acts next.
-//! 3. At that instant [`Engine::leave`] takes what has crossed the direction to the node
+//! 3. At that time [`Engine::leave`] takes what has crossed the direction to the node
 //!    at its far end, where it [arrives](Engine::arrive).
 //! 4. A router or a switch puts it on the next link: step 2. A router cuts a packet that
 //!    is too big for it, or notifies the source (`notices.rs`); the edge of a domain may
-//!    gather it into a bundle (`domain_edges.rs`).
+//!    aggregate it into a bundle (`domain_edges.rs`).
 //! 5. A host [receives](Engine::receive) it: it passes the receiving processor, if
 //!    receiving takes time, to the endpoint of its flow (`endpoints.rs`), whose response
 //!    begins at step 1.
@@ -33,8 +33,8 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         let mut packets = self.contents.take_outbox();
         if let Some(send) = &mut self.nodes[from].send {
             for header in packets.drain(..) {
-                let refused = send.push(self.now, Packet::bare(header));
-                debug_assert!(refused.is_none(), "without a limit there is room");
+                let rejected = send.push(self.now, Packet::bare(header));
+                debug_assert!(rejected.is_none(), "without a limit there is room");
             }
             self.finish_sending(from);
         } else {
@@ -100,7 +100,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         let link = &mut self.directions[direction];
         packet.header.frame = link.frame(packet.header.size);
         link.extra.0 += i64::from(packet.live()) - 1;
-        let refused = match &mut link.machine {
+        let rejected = match &mut link.machine {
             Machine::Full(link) => link.receive(self.now, packet),
             Machine::Fast(link) => match link.receive(self.now, &mut packet) {
                 Entry::Passes(arrives) => {
@@ -115,10 +115,10 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             },
         };
         self.settle(direction);
-        if let Some(packet) = &refused {
+        if let Some(packet) = &rejected {
             self.contents.discard(packet);
         }
-        refused.is_some()
+        rejected.is_some()
     }
 
     /// Passes on the packets that have reached the far end of a direction.
@@ -195,12 +195,12 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             self.deliver(node, packet);
             return;
         }
-        // Packets finished at this very instant make room first.
+        // Packets finished at this very time make room first.
         self.finish_receiving(node);
         let here = &mut self.nodes[node];
         let receive = here.receive.as_mut();
-        let refused = receive.and_then(|receive| receive.push(self.now, packet));
-        if let Some(packet) = refused {
+        let rejected = receive.and_then(|receive| receive.push(self.now, packet));
+        if let Some(packet) = rejected {
             here.counts.dropped += 1;
             let location = Location::Node(here.place);
             self.lose(location, &packet, Loss::Buffer);

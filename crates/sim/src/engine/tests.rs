@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use link::{Fate, QueueState, Settings};
-use meter::departures::Law;
+use link::{PacketOutcome, QueueState, Settings};
+use meter::departures::Distribution;
 use proptest::prelude::*;
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
@@ -45,7 +45,7 @@ impl std::ops::Add for Amount {
 struct Amounts {
     framings: BTreeMap<(usize, usize), Framing>,
     came: BTreeMap<(usize, usize), Amount>,
-    /// Packets refused or dropped in front of the wire.
+    /// Packets rejected or dropped in front of the wire.
     dropped: BTreeMap<(usize, usize), Amount>,
     sent: BTreeMap<(usize, usize), Amount>,
     /// Packets lost on the wire.
@@ -190,7 +190,10 @@ fn scenarios() -> impl Strategy<Value = Scenario> {
                 traffic: Traffic::Datagrams(Datagrams {
                     limit: Some(30),
                     dont_fragment: *whole,
-                    ..Datagrams::new(Law::Exponential(gap * 1e6), Law::Uniform(0.0, *size))
+                    ..Datagrams::new(
+                        Distribution::Exponential(gap * 1e6),
+                        Distribution::Uniform(0.0, *size),
+                    )
                 }),
             });
         Scenario {
@@ -234,9 +237,9 @@ proptest! {
                 let counters = link.counters();
                 prop_assert_eq!(of(&amounts.came, direction.place).0, counters.arrived);
                 let passed = of(&amounts.sent, direction.place) - of(&amounts.lost, direction.place);
-                let once = counters.of(Fate::Delivered) + counters.of(Fate::Duplicated);
+                let once = counters.of(PacketOutcome::Delivered) + counters.of(PacketOutcome::Duplicated);
                 prop_assert_eq!(passed.0, once);
-                delivered += once + counters.of(Fate::Duplicated);
+                delivered += once + counters.of(PacketOutcome::Duplicated);
                 if !more {
                     prop_assert_eq!(backlog, Amount::default());
                     prop_assert_eq!(link.next_timeout(), None);
@@ -266,7 +269,7 @@ proptest! {
             };
             let (source, sink) = &**endpoints;
             let sent = source.counts.sent;
-            prop_assert_eq!(sent + source.counts.refused, 30);
+            prop_assert_eq!(sent + source.counts.rejected, 30);
             prop_assert!(sink.received + sink.unassembled() <= sent);
         }
     }

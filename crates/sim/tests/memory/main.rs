@@ -8,7 +8,7 @@ use jumbolab_sim::{
 use link::Settings;
 use peak_alloc::PeakAlloc;
 
-use meter::departures::Law;
+use meter::departures::Distribution;
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
@@ -103,7 +103,7 @@ fn of_a_transfer_that_piles_up_no_more_than_half_is_expected_to_wait() {
 }
 
 #[test]
-fn neither_the_length_of_a_transfer_nor_the_number_of_connections_is_a_reason_to_refuse() {
+fn neither_the_length_of_a_transfer_nor_the_number_of_connections_is_a_reason_to_reject() {
     let _alone = ALONE.lock().unwrap();
     let long = transfer(5_000_000_000_000, Host::default(), 1_000_000_000);
     for scenario in [long, dumbbell(2_000)] {
@@ -113,7 +113,7 @@ fn neither_the_length_of_a_transfer_nor_the_number_of_connections_is_a_reason_to
 }
 
 #[test]
-fn a_transfer_that_piles_up_at_a_slow_host_is_refused_in_one_line() {
+fn a_transfer_that_piles_up_at_a_slow_host_is_rejected_in_one_line() {
     let _alone = ALONE.lock().unwrap();
     let huge = Scenario {
         budget: Scenario::BUDGET,
@@ -201,7 +201,10 @@ fn scenario(nodes: Vec<Node>, links: Vec<Link>, flows: Vec<Flow>, end: Span) -> 
 fn small(flows: u32) -> Scenario {
     let direction = settings(10_000_000, Span::from_millis(1), 100);
     let gap = 1e9 * f64::from(flows);
-    let mut datagrams = Datagrams::new(Law::Exponential(gap), Law::Constant(1_000.0));
+    let mut datagrams = Datagrams::new(
+        Distribution::Exponential(gap),
+        Distribution::Constant(1_000.0),
+    );
     datagrams.limit = Some(1_000);
     let flow = |number: u32| {
         let traffic = Traffic::Datagrams(datagrams.clone());
@@ -258,7 +261,7 @@ fn echo(host: Host, bytes: u64) -> Scenario {
     let mut echo = transfer(bytes, host, 100_000_000);
     let messages = |size, answers| Messages {
         size,
-        preroll: 0,
+        warmup: 0,
         answers,
     };
     if let Traffic::Tcp(tcp) = &mut echo.flows[0].traffic {

@@ -1,7 +1,7 @@
 //! Traffic of datagram flows.
 
 use jumbolab_sim::Datagrams;
-use meter::departures::{Bursts, Law, Schedule};
+use meter::departures::{Bursts, Distribution, Schedule};
 use units::{Bytes, Seed, Time};
 
 use crate::network::{SECOND, at, bare, pair, run};
@@ -9,22 +9,22 @@ use crate::network::{SECOND, at, bare, pair, run};
 #[test]
 fn a_flow_sends_what_its_schedule_says_and_no_more() {
     let bursts = Bursts {
-        on: Law::Exponential(0.01 * SECOND),
-        off: Law::Weibull(0.8, 0.02 * SECOND),
+        on: Distribution::Exponential(0.01 * SECOND),
+        off: Distribution::Weibull(0.8, 0.02 * SECOND),
     };
-    let laws = [
-        Law::Normal(1e9, 5e8),
-        Law::Poisson(2e9, 1e9),
-        Law::Pareto(0.9, 1e8),
-        Law::Cauchy(1e9, 1e8),
-        Law::Gamma(2.0, 5e8),
-        Law::Weibull(0.8, 1e9),
-        Law::Empirical(vec![1e8, 1e9, 1e9].into()),
+    let distributions = [
+        Distribution::Normal(1e9, 5e8),
+        Distribution::Poisson(2e9, 1e9),
+        Distribution::Pareto(0.9, 1e8),
+        Distribution::Cauchy(1e9, 1e8),
+        Distribution::Gamma(2.0, 5e8),
+        Distribution::Weibull(0.8, 1e9),
+        Distribution::Empirical(vec![1e8, 1e9, 1e9].into()),
     ];
-    for gaps in laws {
+    for gaps in distributions {
         for (bursts, bytes) in [(None, None), (Some(bursts.clone()), Some(100_000))] {
-            // Some exceed the largest datagram and are refused.
-            let payloads = Law::Pareto(1.1, 400.0);
+            // Some exceed the largest datagram and are rejected.
+            let payloads = Distribution::Pareto(1.1, 400.0);
             let mut scenario = pair(
                 &bare(1_000_000_000, 1_000_000),
                 Datagrams {
@@ -50,7 +50,7 @@ fn a_flow_sends_what_its_schedule_says_and_no_more() {
             let flow = &run(scenario).flows[0];
             assert!(flow.sent > 10, "{gaps:?}");
             assert_eq!(flow.sent, sizes.len() as u64, "{gaps:?}");
-            assert_eq!(flow.sent + flow.refused, drawn.len() as u64, "{gaps:?}");
+            assert_eq!(flow.sent + flow.rejected, drawn.len() as u64, "{gaps:?}");
             assert_eq!(flow.sent_bytes.get(), sizes.iter().sum::<u64>(), "{gaps:?}");
         }
     }

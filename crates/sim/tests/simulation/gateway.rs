@@ -4,7 +4,7 @@
 use std::net::Ipv4Addr;
 
 use gateway::machine::{
-    Alone, Carriage, Gateway, Gathering, Peer, Settings, Table, Transmit, Uplink,
+    Aggregation, Alone, Encapsulation, Gateway, Peer, Settings, Table, Transmit, Uplink,
 };
 use jumbolab_sim::{
     Datagrams, Destination, Domain, Edge, Ingress, Location, Loss, Opened, Prefix, Role, Seen,
@@ -12,7 +12,7 @@ use jumbolab_sim::{
 };
 use proptest::prelude::*;
 
-use meter::departures::Law;
+use meter::departures::Distribution;
 use queue::{Limit, MredSettings, Reason, RedSettings, Spec, Tick, Trigger, Victims};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 use wire::bundle::{self, Header, Piece, Unit};
@@ -53,7 +53,7 @@ fn bytes((flow, number, size): Name) -> Vec<u8> {
 struct Watch {
     /// Packets that came to the edge.
     came: Vec<(Time, Name)>,
-    /// Transmissions of the link, each with the instant of its last bit.
+    /// Transmissions of the link, each with the time of its last bit.
     sent: Vec<(Time, Vec<u8>)>,
     opened: Option<Vec<u8>>,
     inner_dropped: u64,
@@ -113,18 +113,18 @@ fn written(opened: &Opened) -> Vec<u8> {
         bytes,
         waited: *waited,
     });
-    let carriage = bundle::Carriage::Ip {
+    let encapsulation = bundle::Encapsulation::Ip {
         addresses: ENDS,
         service: 0,
     };
     let mut out = vec![0; 20 + 70_000];
     let length = 20 + bundle::emit_body(header, pieces, &mut out[20..]).unwrap();
     out.truncate(length);
-    carriage.enclose(&mut out).unwrap();
+    encapsulation.enclose(&mut out).unwrap();
     out
 }
 
-/// How packets are gathered and queued.
+/// How packets are aggregated and queued.
 #[derive(Clone, Debug)]
 struct Case {
     mtu: u64,
@@ -145,8 +145,8 @@ fn simulated(case: &Case) -> Watch {
         let datagrams = Datagrams {
             limit: Some(300),
             ..Datagrams::new(
-                Law::Exponential(gap * SECOND),
-                Law::Uniform(8.0, f64::from(*bytes)),
+                Distribution::Exponential(gap * SECOND),
+                Distribution::Uniform(8.0, f64::from(*bytes)),
             )
         };
         flow(&format!("f{number}"), 0, 1, datagrams)
@@ -177,11 +177,11 @@ fn simulated(case: &Case) -> Watch {
         edges: vec![
             Edge {
                 node: 2,
-                gather: Some(ingress),
+                aggregate: Some(ingress),
             },
             Edge {
                 node: 3,
-                gather: None,
+                aggregate: None,
             },
         ],
         addresses: vec![(1, [192, 0, 2, 1].into())],
@@ -207,13 +207,13 @@ fn prefix(egress: usize) -> Prefix {
 /// The output of a gateway when the same comes, and its counters of drops.
 fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) {
     let peer = Peer {
-        carriage: Carriage::Ip { addresses: ENDS },
+        encapsulation: Encapsulation::Ip { addresses: ENDS },
         mtu: IpMtu::new(case.mtu, IpVersion::V4).unwrap(),
         dscp: None,
         sealing: None,
     };
     let mut gateway = Gateway::new(Settings {
-        gather: Some(Gathering {
+        aggregate: Some(Aggregation {
             trigger: case.trigger,
             tick: Tick::Micro,
             share: case.share,

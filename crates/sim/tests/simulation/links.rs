@@ -1,8 +1,8 @@
 //! Behaviour of simulated links, and their equality with the emulator's.
 
 use jumbolab_sim::{Datagrams, Role, Seen, Tracer};
-use link::{Fate, Link as Machine, QueueState, Settings};
-use meter::departures::{Law, Schedule};
+use link::{Link as Machine, PacketOutcome, QueueState, Settings};
+use meter::departures::{Distribution, Schedule};
 use proptest::prelude::*;
 use queue::{Limit, Packet, RedSettings, RioSettings, Spec, View};
 use units::{Bytes, Framing, Rate, Seed, Span, Time};
@@ -58,7 +58,10 @@ fn hosts_work_on_packets_one_by_one_and_drop_what_their_buffer_cannot_hold() {
     let direction = bare(8_000_000_000, 100);
     let burst = Datagrams {
         limit: Some(10),
-        ..Datagrams::new(Law::Constant(1_000.0 * 1e3), Law::Constant(972.0))
+        ..Datagrams::new(
+            Distribution::Constant(1_000.0 * 1e3),
+            Distribution::Constant(972.0),
+        )
     };
     let mut scenario = pair(&direction, burst);
     let Role::Host(receiver) = &mut scenario.nodes[1].role else {
@@ -107,7 +110,10 @@ fn a_packets_class_and_precedence_reach_the_queue() {
         };
         let poisson = Datagrams {
             limit: Some(2_000),
-            ..Datagrams::new(Law::Exponential(1.25e9), Law::Constant(972.0))
+            ..Datagrams::new(
+                Distribution::Exponential(1.25e9),
+                Distribution::Constant(972.0),
+            )
         };
         let mut changed = poisson.clone();
         change(&mut changed);
@@ -217,7 +223,7 @@ fn a_tracer_sees_the_average_of_red() {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame(u64, u64);
 
-/// The instants at which messages were delivered.
+/// The times at which messages were delivered.
 #[derive(Default)]
 struct Deliveries(Vec<(Time, u64)>);
 
@@ -266,14 +272,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Compares with the link that the live emulator drives, given frames of these
-    /// sizes at these instants.
+    /// sizes at these times.
     #[test]
     fn a_network_of_one_link_is_the_emulators_link(
         settings in settings(), gap in 1.0..200.0f64, largest in 100.0..8_972.0f64, seed: u64,
     ) {
         const MESSAGES: u64 = 300;
-        let gaps = Law::Exponential(gap * 1e6);
-        let payloads = Law::Uniform(0.0, largest);
+        let gaps = Distribution::Exponential(gap * 1e6);
+        let payloads = Distribution::Uniform(0.0, largest);
         let datagrams = Datagrams {
             limit: Some(MESSAGES),
             ..Datagrams::new(gaps.clone(), payloads.clone())
@@ -302,8 +308,8 @@ proptest! {
         prop_assert_eq!(seen.0, arrivals);
         let counters = machine.counters();
         prop_assert_eq!(ran.links[0].directions[0].counters, counters);
-        let twice = counters.of(Fate::Duplicated);
-        prop_assert_eq!(ran.flows[0].received, counters.of(Fate::Delivered) + twice);
+        let twice = counters.of(PacketOutcome::Duplicated);
+        prop_assert_eq!(ran.flows[0].received, counters.of(PacketOutcome::Delivered) + twice);
         prop_assert_eq!(ran.flows[0].copies, twice);
         let summary = ran.flows[0].summary.as_ref().unwrap();
         prop_assert_eq!((summary.lost, summary.duplicates), (ran.flows[0].lost, twice));

@@ -2,7 +2,7 @@
 
 use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario, Traffic};
 use link::Settings;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use queue::{Limit, Spec};
 use units::{IpVersion, Rate, Seed, Span, Time};
 
@@ -61,7 +61,10 @@ pub(crate) fn flow(name: &str, from: usize, to: usize, datagrams: Datagrams) -> 
 pub(crate) fn constant(gap: f64, bytes: u32, count: u64) -> Datagrams {
     Datagrams {
         limit: Some(count),
-        ..Datagrams::new(Law::Constant(gap * SECOND), Law::Constant(f64::from(bytes)))
+        ..Datagrams::new(
+            Distribution::Constant(gap * SECOND),
+            Distribution::Constant(f64::from(bytes)),
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fragments and oversized packets.
 
 use jumbolab_sim::{Location, Loss, Role, Seen, Tracer};
-use link::{Fate, Settings};
+use link::{PacketOutcome, Settings};
 use proptest::prelude::*;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Time};
 
@@ -77,10 +77,15 @@ fn a_source_learns_the_path_mtu_from_packet_too_big() {
         let flow = &ran.flows[0];
         assert_eq!(flow.path_mtu, u32::try_from(narrow).ok());
         assert_eq!(ran.nodes[1].answered, 1);
-        assert_eq!(ran.links[1].directions[0].counters.of(Fate::TooBig), 1);
+        assert_eq!(
+            ran.links[1].directions[0]
+                .counters
+                .of(PacketOutcome::TooBig),
+            1
+        );
         // The first packet is lost; the others are fragmented, or not sent at all.
         let expected = if dont_fragment { (1, 9, 0) } else { (10, 0, 9) };
-        assert_eq!((flow.sent, flow.refused, flow.received), expected, "{ip}");
+        assert_eq!((flow.sent, flow.rejected, flow.received), expected, "{ip}");
         // The ICMP error quotes as much of the packet as allowed.
         let answer = if ip == IpVersion::V6 { 1_280 } else { 576 };
         let back = ran.links[0].directions[1].counters.bytes;
@@ -107,7 +112,7 @@ fn a_message_that_must_not_be_cut_is_not_sent() {
     let mut datagrams = constant(0.01, 1_473, 5);
     datagrams.dont_fragment = true;
     let ran = run(pair(&ethernet(1_500), datagrams));
-    assert_eq!((ran.flows[0].sent, ran.flows[0].refused), (0, 5));
+    assert_eq!((ran.flows[0].sent, ran.flows[0].rejected), (0, 5));
     assert_eq!(ran.links[0].directions[0].counters.arrived, 0);
 }
 
@@ -126,7 +131,10 @@ fn one_lost_fragment_loses_its_message() {
     );
     let counters = ran.links[0].directions[0].counters;
     assert_eq!(
-        (counters.of(Fate::Dropped), counters.of(Fate::Delivered)),
+        (
+            counters.of(PacketOutcome::Dropped),
+            counters.of(PacketOutcome::Delivered)
+        ),
         (25, 25)
     );
 }

@@ -7,7 +7,7 @@
 
 use jumbolab_sim::{Datagrams, Outcome};
 use link::Settings;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use units::{IpVersion, Seed};
 
 use crate::network::{SECOND, at, bare, pair, run};
@@ -24,8 +24,8 @@ fn run_seed(load: f64, packets: u64, seed: u64) -> Outcome {
     let datagrams = Datagrams {
         limit: Some(packets),
         ..Datagrams::new(
-            Law::Exponential(SERVICE / load * SECOND),
-            Law::Constant(952.0),
+            Distribution::Exponential(SERVICE / load * SECOND),
+            Distribution::Constant(952.0),
         )
     };
     let direction: Settings = bare(8_000_000, 1_000_000);
@@ -72,8 +72,8 @@ fn the_mean_queue_is_the_rate_of_arrivals_times_the_mean_wait() {
             Datagrams {
                 limit: Some(2_000),
                 ..Datagrams::new(
-                    Law::Exponential(SERVICE / 0.9 * SECOND),
-                    Law::Constant(972.0),
+                    Distribution::Exponential(SERVICE / 0.9 * SECOND),
+                    Distribution::Constant(972.0),
                 )
             },
         );

@@ -2,7 +2,7 @@
 
 use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Tracer, Work};
 use link::{QueueState, Settings};
-use meter::departures::Law;
+use meter::departures::Distribution;
 use units::{Rate, Seed, Span, Time};
 
 use crate::network::{bare, flow, host, link, node, run, scenario};
@@ -38,7 +38,10 @@ fn busy() -> Scenario {
     ];
     let poisson = |micros: f64| Datagrams {
         limit: Some(500),
-        ..Datagrams::new(Law::Exponential(micros * 1e6), Law::Uniform(100.0, 3_000.0))
+        ..Datagrams::new(
+            Distribution::Exponential(micros * 1e6),
+            Distribution::Uniform(100.0, 3_000.0),
+        )
     };
     let flows = vec![
         flow("x", 0, 4, poisson(4_000.0)),
@@ -51,7 +54,7 @@ fn busy() -> Scenario {
             4,
             Datagrams {
                 limit: Some(500),
-                ..Datagrams::new(Law::Constant(5e9), Law::Constant(500.0))
+                ..Datagrams::new(Distribution::Constant(5e9), Distribution::Constant(500.0))
             },
         ),
         flow(
@@ -60,7 +63,7 @@ fn busy() -> Scenario {
             4,
             Datagrams {
                 limit: Some(500),
-                ..Datagrams::new(Law::Constant(5e9), Law::Constant(900.0))
+                ..Datagrams::new(Distribution::Constant(5e9), Distribution::Constant(900.0))
             },
         ),
     ];
@@ -206,7 +209,10 @@ fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
         ];
         let constant = |picos: u64, bytes: f64| Datagrams {
             limit: Some(2_000),
-            ..Datagrams::new(Law::Constant((picos / k) as f64), Law::Constant(bytes))
+            ..Datagrams::new(
+                Distribution::Constant((picos / k) as f64),
+                Distribution::Constant(bytes),
+            )
         };
         let flows = vec![
             flow("one", 0, 3, constant(2_000_000_000, 972.0)),

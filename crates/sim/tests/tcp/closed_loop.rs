@@ -6,7 +6,7 @@
 //! clock within a tick at time zero, both in picoseconds; the phase is computed from
 //! ns-2's random number generator. The other lines are packets that the bottleneck
 //! dropped: microseconds, bytes, flow, number. Rates and delays are odd, so few
-//! instants coincide: ns-2 orders coinciding events by rounding.
+//! times coincide: ns-2 orders coinciding events by rounding.
 
 use jumbolab_sim::{Location, Loss, Seen, Tracer};
 use link::QueueState;
@@ -19,7 +19,7 @@ use crate::dumbbell::{BOTTLENECK, Dumbbell};
 /// Flows per recording.
 const FLOWS: usize = 23;
 
-/// The arrivals at the bottleneck, and its drops: instant in microseconds, bytes, flow
+/// The arrivals at the bottleneck, and its drops: time in microseconds, bytes, flow
 /// and number.
 #[derive(Default)]
 struct Bottleneck {

@@ -10,8 +10,8 @@ fn settings(recovery: Recovery) -> Settings {
     Settings {
         recovery,
         acknowledging: Acknowledging::Each,
-        initial_threshold: Some(10),
-        shortest_timeout: Span::from_millis(400),
+        initial_ssthresh: Some(10),
+        min_rto: Span::from_millis(400),
         ..Settings::new(1_000)
     }
 }
@@ -108,13 +108,13 @@ fn delayed_acknowledgements_halve_the_growth() {
 }
 
 #[test]
-fn cubic_outside_of_renos_region_follows_its_own_law() {
+fn cubic_outside_of_renos_region_follows_its_own_distribution() {
     let cubic = Settings {
         control: Control::Cubic,
         ..settings(Recovery::Sack)
     };
     // With tens of round trips between losses. With ten (1e-3 at 0.4 s), the round trip
-    // that repairs a loss, which the law omits, costs more than 10 %.
+    // that repairs a loss, which the distribution omits, costs more than 10 %.
     for (millis, gap) in [
         (100, 10_000),
         (100, 30_000),

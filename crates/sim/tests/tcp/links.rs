@@ -93,7 +93,7 @@ fn one_flow_uses_what_its_buffer_lets_it() {
     ] {
         let settings = tcp::Settings {
             acknowledging: Acknowledging::Each,
-            initial_threshold: Some(80),
+            initial_ssthresh: Some(80),
             ..tcp::Settings::new(1_448)
         };
         let scenario = line(
@@ -132,7 +132,7 @@ fn marks_take_the_place_of_drops() {
     };
     let settings = tcp::Settings {
         ecn: true,
-        initial_threshold: Some(10),
+        initial_ssthresh: Some(10),
         ..tcp::Settings::new(1_448)
     };
     let outcome = run(line(
@@ -263,8 +263,8 @@ fn a_sender_that_takes_time_limits_a_connection_over_links_without_a_rate() {
     for direction in &mut scenario.links[0].directions {
         direction.rate = None;
     }
-    let refused = scenario.clone().check().err().unwrap().to_string();
-    assert!(refused.contains("no link that has a rate"), "{refused}");
+    let rejected = scenario.clone().check().err().unwrap().to_string();
+    assert!(rejected.contains("no link that has a rate"), "{rejected}");
 
     let per_packet = Span::from_micros(100);
     let send = Work {

@@ -10,7 +10,7 @@ use tcp::Control;
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
 /// Bytes of frames before counting begins.
-const PREROLL: u64 = 1_000_000;
+const WARMUP: u64 = 1_000_000;
 
 /// Measurements of the kernel at 20 Mbit/s and 40 ms, MTU 1500, in transfers of 21 MB
 /// with writes of 64 kB: congestion control, size of the queue in frames, utilisation
@@ -82,7 +82,7 @@ impl Tracer for Bottleneck {
             return;
         }
         self.bytes += packet.size.get();
-        if self.bytes >= PREROLL && packet.size > Bytes::new(1_000) {
+        if self.bytes >= WARMUP && packet.size > Bytes::new(1_000) {
             let (first, _) = *self.counted.get_or_insert((from, to));
             self.counted = Some((first, to));
             self.busy += to.since(from).unwrap_or_default().as_secs_f64();
@@ -113,7 +113,7 @@ fn run(control: Control, frames: u32) -> Bottleneck {
     };
     let messages = Messages {
         size: 64_000,
-        preroll: 1_000_000,
+        warmup: 1_000_000,
         answers: None,
     };
     let scenario = Scenario {

@@ -19,7 +19,7 @@ pub(crate) struct Agreement {
     pub(crate) events: usize,
     /// The index of the first event with another kind or number.
     pub(crate) first_apart: Option<usize>,
-    /// The largest difference of instants before it, in microseconds.
+    /// The largest difference of times before it, in microseconds.
     pub(crate) worst: u64,
 }
 
@@ -126,7 +126,7 @@ fn scenario(recovery: Recovery, size: u32, limit: u32, phase: Span, nudge: Span)
     let settings = tcp::Settings {
         phase,
         // If a timer and an arrival coincide, ns-2 runs the timer first.
-        shortest_timeout: Span::from_millis(200) - Span::from_picos(1),
+        min_rto: Span::from_millis(200) - Span::from_picos(1),
         ..tcp::Settings::ns2(recovery, size - 40, 1_000)
     };
     Scenario {

@@ -10,7 +10,7 @@ const ALL: [Recovery; 4] = [
     Recovery::Sack,
 ];
 
-/// An agent with segments 7 to 14 in flight, and the current instant.
+/// An agent with segments 7 to 14 in flight, and the current time.
 fn in_flight(recovery: Recovery) -> (Agent, Time) {
     let mut agent = Agent::new(&Settings::ns2(recovery, 1_000, 20), 1_000);
     let mut now = Time::ZERO;

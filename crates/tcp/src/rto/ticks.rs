@@ -30,11 +30,11 @@ impl Ticks {
         Self {
             tick: settings.tick,
             phase: settings.phase,
-            shortest: settings.shortest_timeout,
-            longest: settings.longest_timeout,
+            shortest: settings.min_rto,
+            longest: settings.max_rto,
             trip: 0,
             deviation: signed(ticks) << DEVIATION_BITS,
-            timeout: settings.first_timeout,
+            timeout: settings.initial_rto,
             backoff: 1,
         }
     }

@@ -44,7 +44,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Epochs of a trial that begins now: one instant, on the asking and on the answering
+    /// Epochs of a trial that begins now: one time, on the asking and on the answering
     /// end's clock.
     pub fn epochs(&self) -> [Epoch; 2] {
         let there = self.estimate.offset.to_other(self.now);
@@ -71,7 +71,7 @@ impl ClockAnswerer {
     /// Opens a port on `address` only, for the asking end with `token`.
     ///
     /// # Errors
-    /// If the kernel refuses the address.
+    /// If the kernel rejects the address.
     pub fn open(address: IpAddr, token: Token) -> Result<Self> {
         let data_port = DataPort::open(Transport::Udp, address, stamped(), token, 1)?;
         Ok(Self {

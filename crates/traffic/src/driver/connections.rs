@@ -1,9 +1,9 @@
 //! Connections and flows of datagrams among the hosts of a network, which carry bytes that
-//! mean nothing from an instant on until another one.
+//! mean nothing from a time on until another one.
 //!
 //! Each host runs the ends of all its connections in one loop, which sleeps until a socket
-//! is ready or an instant comes; [`datagrams`] have threads of their own. Hosts share a clock and
-//! need no messages to agree on instants. Ports of namespaces are reached by nobody else.
+//! is ready or a time comes; [`datagrams`] have threads of their own. Hosts share a clock and
+//! need no messages to agree on times. Ports of namespaces are reached by nobody else.
 
 pub mod datagrams;
 mod receiving;
@@ -143,7 +143,7 @@ impl Host {
     /// Opens the ports of `task` in the namespace of the calling process.
     ///
     /// # Errors
-    /// If the kernel refuses an option or a port.
+    /// If the kernel rejects an option or a port.
     pub fn open(task: Task) -> Result<Self> {
         let before = Process::sample()?;
         let receiving = task.incoming.into_iter().map(Receiving::open);
@@ -249,7 +249,7 @@ impl Ends {
         (sent.collect(), received.collect())
     }
 
-    /// Sleeps until a socket is ready, or an instant comes.
+    /// Sleeps until a socket is ready, or a time comes.
     fn wait(&self) -> Result<()> {
         let now = clock::monotonic();
         let starts = self.sending.iter().filter_map(Sending::next_instant);

@@ -111,9 +111,9 @@ pub struct Answered {
     pub messages: u64,
     /// Packets dropped because its socket's buffer was full.
     pub dropped: u64,
-    /// Refused connections of unauthenticated peers; over UDP, their datagrams before the asking
+    /// Rejected connections of unauthenticated peers; over UDP, their datagrams before the asking
     /// end's.
-    pub refused_peers: u64,
+    pub rejected_peers: u64,
     /// Connections that ended within a message.
     pub broken: Vec<Broken>,
 }

@@ -1,9 +1,9 @@
-//! Generated traffic between two hosts: flows that follow laws, a receiver for any
+//! Generated traffic between two hosts: flows that follow distributions, a receiver for any
 //! number of senders, and the results of both ends.
 //!
 //! A session begins with a control connection ([`crate::machine::control`]), over which flows
 //! are requested. Each flow has a socket and a thread at either end; each message has
-//! the header of [`wire::message`]. All instants, including the kernel's receive
+//! the header of [`wire::message`]. All times, including the kernel's receive
 //! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
 
 mod admission;

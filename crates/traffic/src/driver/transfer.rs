@@ -45,10 +45,10 @@ pub struct Transfer {
     /// The receiver's address.
     pub address: IpAddr,
     /// Bytes of the pre-roll, sent before counting begins.
-    pub preroll: Bytes,
+    pub warmup: Bytes,
     /// Bytes per message of the pre-roll. Long messages outrun a link that short ones
     /// may not, and only then is its token bucket drained.
-    pub preroll_message: Bytes,
+    pub warmup_message: Bytes,
     /// Bytes that count.
     pub size: Bytes,
     /// Bytes per message, i.e. per write.
@@ -56,7 +56,7 @@ pub struct Transfer {
     /// The largest goodput of the path, if it has a rate: determines where counting may
     /// begin ([`meter::GoodputWindow`]).
     pub pace: Option<Rate>,
-    /// Whether messages leave at `pace`, each at its instant of a grid: for datagrams
+    /// Whether messages leave at `pace`, each at its time of a grid: for datagrams
     /// into a link without back-pressure.
     pub paced: bool,
     /// Whether the receiver records the delay of every message, which costs some
@@ -78,7 +78,7 @@ pub struct Transfer {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is active.
     pub nagle: bool,
-    /// The zero of both ends' instants, each on its own clock.
+    /// The zero of both ends' times, each on its own clock.
     pub epoch: Epoch,
     /// The longest time without progress of either end.
     pub timeout: Span,
@@ -93,7 +93,7 @@ impl Transfer {
     }
 
     fn message_plan(&self) -> MessagePlan {
-        MessagePlan::new(self.preroll, self.preroll_message, self.size, self.message)
+        MessagePlan::new(self.warmup, self.warmup_message, self.size, self.message)
     }
 
     /// A port on the transfer's address only, for the sender with `token`.
@@ -135,9 +135,9 @@ impl Transfer {
 pub struct Sent {
     /// Messages handed to the kernel.
     pub messages: u64,
-    /// The instant just before the first counted byte was written.
+    /// The time just before the first counted byte was written.
     pub first_write: Time,
-    /// The instant at which the kernel received the acknowledgement of the last byte
+    /// The time at which the kernel received the acknowledgement of the last byte
     /// (TCP).
     pub last_acknowledged: Option<Time>,
     /// Times from write to echo of the counted messages, if echoes were requested.
@@ -175,8 +175,8 @@ pub struct Received {
     pub arrivals: TimeSeries,
     /// SO_RCVBUF at the end, in bytes of kernel memory.
     pub receive_buffer: u64,
-    /// Refused connections of unauthenticated peers; over UDP, their datagrams before the sender's.
-    pub refused_peers: u64,
+    /// Rejected connections of unauthenticated peers; over UDP, their datagrams before the sender's.
+    pub rejected_peers: u64,
     /// Processor time of this process.
     pub process: Process,
 }

@@ -57,7 +57,7 @@ pub(crate) struct DataPort {
     way: Way,
     token: Token,
     /// Datagrams of unauthenticated peers before the sender's.
-    refused_peers: u64,
+    rejected_peers: u64,
     /// Those since.
     others: Option<Others>,
 }
@@ -72,7 +72,7 @@ impl DataPort {
     /// Opens a port on `address` only, for at most `most` connections with `token`.
     ///
     /// # Errors
-    /// If the kernel refuses the address or an option.
+    /// If the kernel rejects the address or an option.
     pub(crate) fn open(
         transport: Transport,
         address: IpAddr,
@@ -102,7 +102,7 @@ impl DataPort {
             port,
             way,
             token,
-            refused_peers: 0,
+            rejected_peers: 0,
             others: None,
         })
     }
@@ -118,7 +118,7 @@ impl DataPort {
             Way::Datagrams(socket) => {
                 let socket = socket.take().ok_or_else(late)?;
                 let met = datagrams::meet(&socket, &self.token, timeout)?;
-                self.refused_peers = met.refused_peers;
+                self.rejected_peers = met.rejected_peers;
                 self.others = met.others;
                 match self.others {
                     Some(_) => Ok(socket),
@@ -128,13 +128,13 @@ impl DataPort {
         }
     }
 
-    /// Closes the port. Returns the unauthenticated peers: refused connections, those that
+    /// Closes the port. Returns the unauthenticated peers: rejected connections, those that
     /// wait at this moment included, or datagrams.
     pub(crate) fn close(self) -> u64 {
         match self.way {
             Way::Stream(acceptor) => acceptor.end(),
             Way::Datagrams(_) => {
-                self.refused_peers + self.others.map_or(0, |others| others.count())
+                self.rejected_peers + self.others.map_or(0, |others| others.count())
             }
         }
     }
@@ -143,7 +143,7 @@ impl DataPort {
 /// A socket connected to the receiver at `to`, which has not shown the token.
 ///
 /// # Errors
-/// If the kernel refuses an option, or the receiver does not answer within `timeout`.
+/// If the kernel rejects an option, or the receiver does not answer within `timeout`.
 pub(crate) fn connect(
     transport: Transport,
     to: SocketAddr,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use keyfile::{Origin, Section, Table, fault, refusal};
+use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
 pub const KEYS: [&str; 25] = [
@@ -59,7 +59,7 @@ pub fn read(text: &str, file: &str, typed: &Section) -> Result<Vec<(String, Sect
     let tree = keyfile::parse(text, file)?;
     if let Some((key, node)) = tree.iter().find(|(key, _)| *key != "flows") {
         let why = "unknown key; write only tables [flows.NAME]";
-        return Err(refusal(&node.origin, key, &node.value, why));
+        return Err(rejection(&node.origin, key, &node.value, why));
     }
     let flows: Vec<_> = tree
         .table("flows")
@@ -81,7 +81,7 @@ pub fn read(text: &str, file: &str, typed: &Section) -> Result<Vec<(String, Sect
             match (own.has(one), own.has(other)) {
                 (true, true) => {
                     let why = format!("there is {one}, too; write one of the two");
-                    return Err(own.refuse(other, why));
+                    return Err(own.reject(other, why));
                 }
                 (true, false) => typed.remove(other),
                 (false, true) => typed.remove(one),

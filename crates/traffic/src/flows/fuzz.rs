@@ -1,4 +1,4 @@
-//! Flow files of any content are read or refused, and what is read has a schedule.
+//! Flow files of any content are read or rejected, and what is read has a schedule.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -101,7 +101,7 @@ fn file() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a_flow_file_is_read_or_refused_and_its_schedule_runs(text in file(), ip in any::<bool>()) {
+    fn a_flow_file_is_read_or_rejected_and_its_schedule_runs(text in file(), ip in any::<bool>()) {
         let to = match ip {
             true => IpAddr::V4(Ipv4Addr::LOCALHOST),
             false => IpAddr::V6(Ipv6Addr::LOCALHOST),

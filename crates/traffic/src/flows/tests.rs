@@ -44,7 +44,7 @@ fn a_rate_is_that_of_payloads() {
 }
 
 #[test]
-fn sizes_beyond_a_protocol_are_refused_and_none_is_clamped() {
+fn sizes_beyond_a_protocol_are_rejected_and_none_is_clamped() {
     let four = IpAddr::V4(Ipv4Addr::LOCALHOST);
     for (to, protocol, fits, beyond) in [
         (HERE, "udp", "65527", "65528"),
@@ -66,7 +66,7 @@ fn sizes_beyond_a_protocol_are_refused_and_none_is_clamped() {
 }
 
 #[test]
-fn every_law_is_read_for_sizes_and_for_gaps() {
+fn every_distribution_is_read_for_sizes_and_for_gaps() {
     for (message, gap) in [
         ("constant:100", "constant:1ms"),
         ("uniform:100,200", "uniform:1ms,2ms"),
@@ -90,7 +90,7 @@ fn every_law_is_read_for_sizes_and_for_gaps() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_what_would_be_right() {
+fn what_cannot_be_is_rejected_with_what_would_be_right() {
     for (pairs, words) in [
         (
             &[("protocol", "sctp")][..],
@@ -134,7 +134,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (
             &[("message", "walrus:1")],
-            "--message walrus:1: there is no such law",
+            "--message walrus:1: there is no such distribution",
         ),
         (&[("bytes", "0")], "--bytes 0: must be above 0"),
     ] {
@@ -193,7 +193,7 @@ fn an_end_of_its_own_counts_instead_of_the_length_of_all() {
 }
 
 #[test]
-fn a_bad_file_is_refused_by_line() {
+fn a_bad_file_is_rejected_by_line() {
     for (text, words) in [
         ("", "my.toml:1: no flows"),
         ("[flows]\n", "no flows; write"),
@@ -228,7 +228,7 @@ fn a_bad_file_is_refused_by_line() {
 }
 
 #[test]
-fn a_flow_that_cannot_be_asked_for_is_refused_by_its_key() {
+fn a_flow_that_cannot_be_asked_for_is_rejected_by_its_key() {
     let reverse = |pairs: &[(&str, &str)]| reversed("one", &keys(pairs), HERE, Seed::new(1));
     let flow = reverse(&[("protocol", "tcp"), ("packets", "3"), ("message", "1MiB")]).unwrap();
     assert_eq!(flow.reverse.unwrap().packets, Some(3));

@@ -22,7 +22,7 @@
 //! [RFC2104], so a recording of another session is useless. Afterwards each frame
 //! carries a hash over itself and its sequence number.
 //!
-//! A driver hands in received bytes with the instant of their arrival, acts on the
+//! A driver hands in received bytes with the time of their arrival, acts on the
 //! returned messages, and after every call sends the content of [`Server::output`] or
 //! [`Client::output`].
 
@@ -90,12 +90,12 @@ pub enum Fault {
         "the receiver has version {0} of the control protocol; use the same jumbolab at both ends"
     )]
     Version(u16),
-    /// The other end refused, with a reason.
-    #[error("the receiver refuses: {}", why(*.0))]
-    Refused(Reason),
+    /// The other end rejected, with a reason.
+    #[error("the receiver rejects: {}", why(*.0))]
+    Rejected(Reason),
 }
 
-/// The text for a refusal, with a remedy.
+/// The text for a rejection, with a remedy.
 fn why(reason: Reason) -> &'static str {
     match reason {
         Reason::Version => {

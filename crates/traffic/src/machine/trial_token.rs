@@ -2,7 +2,7 @@
 //!
 //! Both ends of a trial know its token. The sender shows it first on every connection,
 //! and in a datagram of its own before the messages. Other peers are unauthenticated: they are
-//! refused and counted.
+//! rejected and counted.
 //!
 //! A driver reports each connection to an [`Admission`] and hands in what it reads, at
 //! most as many bytes as [`Admission::missing`] says, so that the messages behind the
@@ -63,7 +63,7 @@ pub enum Decision {
     /// It showed the token.
     Admit,
     /// It is an unauthenticated peer: close it.
-    Refuse,
+    Reject,
 }
 
 /// The connections to one port that have not shown the token.
@@ -74,7 +74,7 @@ pub struct Admission {
     vacancies: usize,
     /// In the order of arrival.
     waiting: Vec<Waiting>,
-    refused_peers: u64,
+    rejected_peers: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -93,16 +93,16 @@ impl Admission {
             token,
             vacancies: most,
             waiting: Vec::new(),
-            refused_peers: 0,
+            rejected_peers: 0,
         }
     }
 
-    /// Notes a connection that arrived at `now`. Returns the one to refuse for it: itself
+    /// Notes a connection that arrived at `now`. Returns the one to reject for it: itself
     /// if all who may enter are in, or the oldest of the address with the most
     /// connections if too many wait.
     pub fn arrive(&mut self, number: Number, from: IpAddr, now: Time) -> Option<Number> {
         if self.is_complete() {
-            self.refused_peers += 1;
+            self.rejected_peers += 1;
             return Some(number);
         }
         self.waiting.push(Waiting {
@@ -120,7 +120,7 @@ impl Admission {
         let busiest = self.waiting.iter().rev().max_by_key(|one| of(one.from))?;
         let from = busiest.from;
         let oldest = self.waiting.iter().find(|one| one.from == from)?.number;
-        self.refuse(oldest);
+        self.reject(oldest);
         Some(oldest)
     }
 
@@ -131,15 +131,15 @@ impl Admission {
     }
 
     /// Takes bytes that a connection showed. Nothing is decided before all of them are
-    /// there: an early refusal would tell how many were right.
+    /// there: an early rejection would tell how many were right.
     pub fn show(&mut self, number: Number, bytes: &[u8]) -> Decision {
         let Some(at) = self.waiting.iter().position(|one| one.number == number) else {
-            return Decision::Refuse;
+            return Decision::Reject;
         };
         let one = &mut self.waiting[at];
         let Some(room) = one.shown.get_mut(one.count..one.count + bytes.len()) else {
-            self.refuse(number);
-            return Decision::Refuse;
+            self.reject(number);
+            return Decision::Reject;
         };
         room.copy_from_slice(bytes);
         one.count += bytes.len();
@@ -147,8 +147,8 @@ impl Admission {
             return Decision::Wait;
         }
         if !self.token.is(&one.shown) || self.vacancies == 0 {
-            self.refuse(number);
-            return Decision::Refuse;
+            self.reject(number);
+            return Decision::Reject;
         }
         self.waiting.remove(at);
         self.vacancies -= 1;
@@ -156,24 +156,24 @@ impl Admission {
     }
 
     /// Counts a connection as an unauthenticated peer: it ended without the token.
-    pub fn refuse(&mut self, number: Number) {
+    pub fn reject(&mut self, number: Number) {
         if let Some(at) = self.waiting.iter().position(|one| one.number == number) {
             self.waiting.remove(at);
-            self.refused_peers += 1;
+            self.rejected_peers += 1;
         }
     }
 
-    /// The connections to refuse at `now`: those that waited too long, or all if nobody
+    /// The connections to reject at `now`: those that waited too long, or all if nobody
     /// else may enter.
     pub fn expire(&mut self, now: Time) -> Vec<Number> {
         let late = |one: &&Waiting| one.until <= now || self.vacancies == 0;
         let late = self.waiting.iter().filter(late).map(|one| one.number);
         let late: Vec<Number> = late.collect();
-        late.iter().for_each(|number| self.refuse(*number));
+        late.iter().for_each(|number| self.reject(*number));
         late
     }
 
-    /// The next instant at which [`Admission::expire`] has something to do.
+    /// The next time at which [`Admission::expire`] has something to do.
     pub fn next_expiry(&self) -> Option<Time> {
         self.waiting.iter().map(|one| one.until).min()
     }
@@ -184,8 +184,8 @@ impl Admission {
     }
 
     /// The unauthenticated peers so far.
-    pub const fn refused_peers(&self) -> u64 {
-        self.refused_peers
+    pub const fn rejected_peers(&self) -> u64 {
+        self.rejected_peers
     }
 }
 

@@ -3,7 +3,7 @@
 use jumbolab_traffic::machine::control::{
     Client, Limits, ReceiverMessage, Request, Server, Settings,
 };
-use meter::departures::Law;
+use meter::departures::Distribution;
 use secret::Secret;
 use units::Transport;
 use units::{Span, Time};
@@ -20,9 +20,9 @@ const LIMITS: Limits = Limits {
     idle: Span::from_secs(3),
 };
 
-/// Bytes of a challenge and of a refusal, the most that an unauthenticated peer gets.
+/// Bytes of a challenge and of a rejection, the most that an unauthenticated peer gets.
 const CHALLENGE: usize = 2 + 32;
-const REFUSAL: usize = 4;
+const REJECTION: usize = 4;
 
 /// Bytes of the longest answer to one message: an authenticated report.
 const ANSWER: usize = 2 + LONGEST;
@@ -55,7 +55,7 @@ fn any_structure() {
             a_true_session_is_served(&mut chance);
         }
         let accepted = session.step(&mut chance);
-        // Some sessions last until they are refused, others break off.
+        // Some sessions last until they are rejected, others break off.
         if !accepted || chance.below(40) == 0 {
             session = Session::begin(&mut chance);
         }
@@ -102,7 +102,7 @@ impl Session {
         assert!(said.len() <= ANSWER, "{} bytes at once", said.len());
         if !self.admitted {
             self.said += said.len();
-            let (proven, least) = (self.server.is_open(), CHALLENGE + REFUSAL);
+            let (proven, least) = (self.server.is_open(), CHALLENGE + REJECTION);
             assert!(!proven && self.said <= least, "{} bytes", self.said);
         }
         // The client's result does not matter here.
@@ -179,9 +179,9 @@ impl Session {
                 assert!(self.admitted && !self.begun);
                 self.flows += 1;
                 assert!(self.flows <= usize::from(LIMITS.flows));
-                let laws = [reverse.traffic.gaps, reverse.traffic.sizes];
-                for law in laws.iter().filter_map(Law::of_wire) {
-                    assert!(law.check().is_ok());
+                let distributions = [reverse.traffic.gaps, reverse.traffic.sizes];
+                for distribution in distributions.iter().filter_map(Distribution::of_wire) {
+                    assert!(distribution.check().is_ok());
                 }
                 self.server.ready(reverse.flow.flow, 4_000, 0);
             }
@@ -274,8 +274,8 @@ fn message(chance: &mut Chance) -> Control {
 }
 
 fn traffic(chance: &mut Chance) -> Traffic {
-    let law = |chance: &mut Chance| control::Law {
-        family: chance.byte() % control::Law::FAMILIES,
+    let distribution = |chance: &mut Chance| control::Distribution {
+        family: chance.byte() % control::Distribution::FAMILIES,
         parameters: [chance.extreme(), chance.extreme()],
     };
     Traffic {
@@ -284,8 +284,8 @@ fn traffic(chance: &mut Chance) -> Traffic {
         length: chance.extreme(),
         packets: chance.extreme(),
         bytes: chance.extreme(),
-        gaps: law(chance),
-        sizes: law(chance),
+        gaps: distribution(chance),
+        sizes: distribution(chance),
         paced: chance.below(2) == 0,
         nagle: chance.below(2) == 0,
         ttl: chance.byte(),

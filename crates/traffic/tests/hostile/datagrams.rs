@@ -132,7 +132,7 @@ fn message(chance: &mut Chance) -> Vec<u8> {
     let mut bytes = vec![0; length];
     let message = Message {
         echo: [Echo::Unwanted, Echo::Wanted, Echo::Reply][chance.below(3)],
-        preroll: chance.below(2) == 0,
+        warmup: chance.below(2) == 0,
         tag: 0,
         length: u32::try_from(length).unwrap(),
         sequence: chance.extreme(),

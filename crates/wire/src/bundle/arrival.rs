@@ -1,7 +1,7 @@
-//! Bundles at the gateway that unpacks them: the carriage is taken off first, so that a
+//! Bundles at the gateway that unpacks them: the encapsulation is taken off first, so that a
 //! sealed bundle can be opened, and the bundle is read from what it carried.
 
-use super::carriage::{Carriage, PORT, PROTOCOL};
+use super::encapsulation::{Encapsulation, PORT, PROTOCOL};
 use super::offsets::Offsets;
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
 use crate::protocol::checksum::Sum;
@@ -9,17 +9,17 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{ip, ipv4, ipv6, udp};
 use crate::{Error, Field};
 
-/// The content of a carriage.
+/// The content of an encapsulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival<'a> {
-    /// The carriage, with addresses from sender to receiver.
-    pub carriage: Carriage,
+    /// The encapsulation, with addresses from sender to receiver.
+    pub encapsulation: Encapsulation,
     /// The bytes behind it: a bundle, or a sealed one.
     pub payload: &'a [u8],
 }
 
 impl<'a> Arrival<'a> {
-    /// Takes the carriage off the IP packet at the start of `bytes`.
+    /// Takes the encapsulation off the IP packet at the start of `bytes`.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the packet is not whole; [`Error::Malformed`] if it is a
@@ -40,7 +40,7 @@ impl<'a> Arrival<'a> {
             }
         }
         Ok(Self {
-            carriage: offsets.carriage(bytes)?,
+            encapsulation: offsets.encapsulation(bytes)?,
             payload,
         })
     }
@@ -52,7 +52,7 @@ impl<'a> Arrival<'a> {
     pub fn parse_labelled(bytes: &'a [u8]) -> Result<Self, Error> {
         let offsets = Offsets::of_labels(bytes, 0)?;
         Ok(Self {
-            carriage: offsets.carriage(bytes)?,
+            encapsulation: offsets.encapsulation(bytes)?,
             payload: bytes.get(offsets.bundle..).unwrap_or_default(),
         })
     }
@@ -87,7 +87,7 @@ pub fn addressed(packet: &[u8]) -> Option<Addresses> {
     carries.then_some(addresses)
 }
 
-/// A bundle without a carriage.
+/// A bundle without an encapsulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a> {
     header: Header,

@@ -4,7 +4,7 @@ mod drop_inner;
 
 use units::Span;
 
-use super::carriage::Carriage;
+use super::encapsulation::Encapsulation;
 use super::gaps::Gaps;
 use super::offsets::{Offsets, Outer};
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
@@ -134,12 +134,12 @@ impl<T: AsRef<[u8]>> Carried<T> {
         self.header
     }
 
-    /// The carriage of the bundle.
+    /// The encapsulation of the bundle.
     ///
     /// # Errors
     /// None, unless the bytes changed since they were parsed.
-    pub fn carriage(&self) -> Result<Carriage, Error> {
-        self.offsets.carriage(self.bytes.as_ref())
+    pub fn encapsulation(&self) -> Result<Encapsulation, Error> {
+        self.offsets.encapsulation(self.bytes.as_ref())
     }
 
     /// The number of remaining packets.

@@ -3,7 +3,7 @@
 use std::vec;
 use std::vec::Vec;
 
-use super::tests::{CARRIAGES, Packets, pack, parse};
+use super::tests::{ENCAPSULATIONS, Packets, pack, parse};
 use super::*;
 use crate::fuzz::{cases, chance};
 
@@ -44,9 +44,9 @@ fn damage(bytes: &mut Vec<u8>, headers: usize, Damage { how, at, value }: Damage
 
 /// Reads a damaged bundle, and applies the operations of a router to it. Returns
 /// whether it was accepted as a bundle.
-fn attempt(carriage: Carriage, bytes: Vec<u8>, orders: [u8; 4]) -> bool {
+fn attempt(encapsulation: Encapsulation, bytes: Vec<u8>, orders: [u8; 4]) -> bool {
     let length = bytes.len();
-    let Ok(mut carried) = parse(carriage, bytes) else {
+    let Ok(mut carried) = parse(encapsulation, bytes) else {
         return false;
     };
     let holds = carried.checksum_holds();
@@ -85,7 +85,7 @@ fn attempt(carriage: Carriage, bytes: Vec<u8>, orders: [u8; 4]) -> bool {
     // before.
     let sent: Vec<u8> = carried.parts().collect::<Vec<_>>().concat();
     assert!(sent.len() == carried.sent_len() && sent.len() <= length);
-    let next = parse(carriage, &sent[..]).expect("what is left is a bundle");
+    let next = parse(encapsulation, &sent[..]).expect("what is left is a bundle");
     assert_eq!((next.header(), usize::from(next.live())), (header, live));
     assert!(next.packets().eq(carried.packets()));
     assert_eq!(next.checksum_holds(), holds);
@@ -117,7 +117,7 @@ fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
             })
             .collect();
         let packing = Packing {
-            carriage: CARRIAGES[usize::from(kind) % CARRIAGES.len()],
+            encapsulation: ENCAPSULATIONS[usize::from(kind) % ENCAPSULATIONS.len()],
             unit: Unit::Microsecond,
             sequence: u16::from(service),
         };
@@ -130,7 +130,7 @@ fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
                 damage(&mut bytes, headers, Damage { how, at, value });
             }
         }
-        accepted += u64::from(attempt(packing.carriage, bytes, chance()));
+        accepted += u64::from(attempt(packing.encapsulation, bytes, chance()));
     }
     assert!(accepted * 10 >= cases * 3, "{accepted} of {cases}");
 }

@@ -2,7 +2,7 @@
 
 use units::IpVersion;
 
-use super::carriage::{Carriage, PORT, PROTOCOL};
+use super::encapsulation::{Encapsulation, PORT, PROTOCOL};
 use crate::bytes::demand;
 use crate::protocol::checksum::Sum;
 use crate::protocol::ip::{Addresses, number};
@@ -18,7 +18,7 @@ pub(super) struct Offsets {
     pub(super) udp: Option<usize>,
     /// The bundle.
     pub(super) bundle: usize,
-    /// The end of the bundle, if the carriage states it. Behind a label it is unknown,
+    /// The end of the bundle, if the encapsulation states it. Behind a label it is unknown,
     /// and padding may follow.
     pub(super) end: usize,
     pub(super) outer: Outer,
@@ -109,13 +109,13 @@ impl Offsets {
         })
     }
 
-    /// Reads the carriage from the bytes in front of the bundle.
-    pub(super) fn carriage(&self, bytes: &[u8]) -> Result<Carriage, Error> {
+    /// Reads the encapsulation from the bytes in front of the bundle.
+    pub(super) fn encapsulation(&self, bytes: &[u8]) -> Result<Encapsulation, Error> {
         let packet = bytes.get(self.start..).unwrap_or_default();
         let (addresses, service) = match self.outer {
             Outer::Label => {
                 let entry = mpls::Entry::parse(bytes, self.bundle - mpls::ENTRY_LEN)?;
-                return Ok(Carriage::Label {
+                return Ok(Encapsulation::Label {
                     label: entry.label,
                     class: entry.class,
                 });
@@ -130,8 +130,8 @@ impl Offsets {
             }
         };
         Ok(match self.udp {
-            None => Carriage::Ip { addresses, service },
-            Some(udp) => Carriage::Udp {
+            None => Encapsulation::Ip { addresses, service },
+            Some(udp) => Encapsulation::Udp {
                 addresses,
                 service,
                 port: udp::Header::of(&bytes[udp..]).source_port()?,

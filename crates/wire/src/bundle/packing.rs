@@ -1,6 +1,6 @@
 //! Packing: building a bundle from packets.
 
-use super::carriage::Carriage;
+use super::encapsulation::Encapsulation;
 use super::{ENTRY_LEN, Entry, HEADER_LEN, Header, Unit};
 use crate::bytes::demand_mut;
 use crate::{Error, Field};
@@ -18,7 +18,7 @@ pub struct Piece<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packing {
     /// The header in front of the bundle.
-    pub carriage: Carriage,
+    pub encapsulation: Encapsulation,
     /// Unit of the waiting times.
     pub unit: Unit,
     /// Sequence number of the bundle among those to its egress, modulo
@@ -28,9 +28,9 @@ pub struct Packing {
 
 impl Packing {
     /// Bytes of a bundle of `count` packets with `bytes` bytes in total, its
-    /// carriage included. Without packets, this is the overhead of a bundle.
+    /// encapsulation included. Without packets, this is the overhead of a bundle.
     pub const fn packet_len(&self, count: usize, bytes: usize) -> usize {
-        self.carriage.header_len() + HEADER_LEN + ENTRY_LEN * count + bytes
+        self.encapsulation.header_len() + HEADER_LEN + ENTRY_LEN * count + bytes
     }
 
     /// Writes the bundle of `packets` to the start of `bytes`. Returns its length,
@@ -53,7 +53,7 @@ impl Packing {
             unit: self.unit,
             sequence: self.sequence,
         };
-        let offsets = self.carriage.emit(bytes)?;
+        let offsets = self.encapsulation.emit(bytes)?;
         emit_body(
             header,
             packets.iter().copied(),
@@ -64,7 +64,7 @@ impl Packing {
     }
 }
 
-/// Writes a bundle without its carriage to the start of `bytes`, and returns its
+/// Writes a bundle without its encapsulation to the start of `bytes`, and returns its
 /// length. A piece without bytes is a packet that a queue dropped out of the bundle.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! Messages by which gateways find the largest packet that passes between them. They
-//! stand where a bundle stands: behind a carriage, or encrypted in place of a bundle.
+//! stand where a bundle stands: behind an encapsulation, or encrypted in place of a bundle.
 //! Two bytes of zero tell them from bundles. All numbers are big-endian:
 //!
 //! | offset | bytes | field | meaning                                                     |
@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..40), like in 0u8..4) {
+        fn any_bytes_are_read_or_rejected(mut bytes in prop::collection::vec(any::<u8>(), 0..40), like in 0u8..4) {
             if let Some(start) = bytes.first_chunk_mut::<4>() && like > 0 {
                 *start = [0, 0, 17 + like, 0];
             }

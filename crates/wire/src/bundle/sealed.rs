@@ -1,5 +1,5 @@
 //! Sealed bundles, and the messages by which gateways agree on keys. Both stand behind
-//! the same carriages as bundles. A bundle never has zero packets, so two bytes of zero
+//! the same encapsulations as bundles. A bundle never has zero packets, so two bytes of zero
 //! tell them apart. All numbers are big-endian:
 //!
 //! | offset | bytes | field   | sealed bundle                                        |
@@ -47,7 +47,7 @@ mod field {
 const BUNDLE: u8 = 0x10;
 const GREETING: u8 = 0x11;
 
-/// The payload of a carriage between gateways that share a secret.
+/// The payload of an encapsulation between gateways that share a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sealed<'a> {
     /// A sealed bundle.
@@ -89,7 +89,7 @@ pub fn is_sealed(payload: &[u8]) -> bool {
 }
 
 impl<'a> Sealed<'a> {
-    /// Reads the payload of a carriage.
+    /// Reads the payload of an encapsulation.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is cut short, [`Error::Malformed`] for a plain bundle,
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..80), like in 0u8..3) {
+        fn any_bytes_are_read_or_rejected(mut bytes in prop::collection::vec(any::<u8>(), 0..80), like in 0u8..3) {
             if let Some(start) = bytes.first_chunk_mut::<4>() && like > 0 {
                 *start = [0, 0, 15 + like, 0];
             }

@@ -19,33 +19,33 @@ pub(super) const V6: Addresses = Addresses::V6([
     Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
 ]);
 
-/// Every kind of carriage.
-pub(super) const CARRIAGES: [Carriage; 5] = [
-    Carriage::Ip {
+/// Every kind of encapsulation.
+pub(super) const ENCAPSULATIONS: [Encapsulation; 5] = [
+    Encapsulation::Ip {
         addresses: V4,
         service: 0xb8,
     },
-    Carriage::Ip {
+    Encapsulation::Ip {
         addresses: V6,
         service: 0x2e,
     },
-    Carriage::Udp {
+    Encapsulation::Udp {
         addresses: V4,
         service: 0,
         port: 49_152,
     },
-    Carriage::Udp {
+    Encapsulation::Udp {
         addresses: V6,
         service: 2,
         port: 65_535,
     },
-    Carriage::Label {
+    Encapsulation::Label {
         label: 0xf_abcd,
         class: 5,
     },
 ];
 
-/// A bundle with the start of a parse that fits its carriage.
+/// A bundle with the start of a parse that fits its encapsulation.
 pub(super) fn pack(packing: Packing, packets: &[(Vec<u8>, u16)]) -> Result<Vec<u8>, Error> {
     let pieces: Vec<Piece<'_>> = packets
         .iter()
@@ -61,19 +61,24 @@ pub(super) fn pack(packing: Packing, packets: &[(Vec<u8>, u16)]) -> Result<Vec<u
     Ok(bytes)
 }
 
-pub(super) fn parse<T: AsRef<[u8]>>(carriage: Carriage, bytes: T) -> Result<Carried<T>, Error> {
-    match carriage {
-        Carriage::Label { .. } => Carried::parse_labelled(bytes),
-        Carriage::Ip { .. } | Carriage::Udp { .. } => Carried::parse(bytes),
+pub(super) fn parse<T: AsRef<[u8]>>(
+    encapsulation: Encapsulation,
+    bytes: T,
+) -> Result<Carried<T>, Error> {
+    match encapsulation {
+        Encapsulation::Label { .. } => Carried::parse_labelled(bytes),
+        Encapsulation::Ip { .. } | Encapsulation::Udp { .. } => Carried::parse(bytes),
     }
 }
 
 fn packing() -> impl Strategy<Value = Packing> {
     let unit = prop_oneof![Just(Unit::Microsecond), Just(Unit::TenMicroseconds)];
-    (0..CARRIAGES.len(), unit, 0..SEQUENCES).prop_map(|(carriage, unit, sequence)| Packing {
-        carriage: CARRIAGES[carriage],
-        unit,
-        sequence,
+    (0..ENCAPSULATIONS.len(), unit, 0..SEQUENCES).prop_map(|(encapsulation, unit, sequence)| {
+        Packing {
+            encapsulation: ENCAPSULATIONS[encapsulation],
+            unit,
+            sequence,
+        }
     })
 }
 
@@ -116,7 +121,7 @@ fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
         .collect();
     let total: usize = survivors.iter().map(|(bytes, _)| bytes.len()).sum();
     let mut bytes = vec![0; packing.packet_len(packets.len(), total)];
-    let place = packing.carriage.emit(&mut bytes).unwrap();
+    let place = packing.encapsulation.emit(&mut bytes).unwrap();
     let before = pack(packing, packets).unwrap();
     bytes[place.bundle..place.bundle + HEADER_LEN]
         .copy_from_slice(&before[place.bundle..place.bundle + HEADER_LEN]);
@@ -137,7 +142,7 @@ fn packed_anew(packing: Packing, packets: &Packets, dead: &[bool]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(
+    fn any_bytes_are_read_or_rejected(
         start in 0usize..5, rest in prop::collection::vec(any::<u8>(), 0..120),
     ) {
         let starts: [&[u8]; 5] = [&[], &[0x45], &[0x60], &[0; 12], &[0, 0, 1, 64, 0, 2]];
@@ -160,8 +165,8 @@ proptest! {
     #[test]
     fn any_packets_come_out_as_they_went_in(packing in packing(), packets in packets()) {
         let bytes = pack(packing, &packets).unwrap();
-        let carried = parse(packing.carriage, bytes.clone()).unwrap();
-        prop_assert_eq!(carried.carriage().unwrap(), packing.carriage);
+        let carried = parse(packing.encapsulation, bytes.clone()).unwrap();
+        prop_assert_eq!(carried.encapsulation().unwrap(), packing.encapsulation);
         prop_assert!(carried.checksum_holds());
         let header = carried.header();
         prop_assert_eq!((header.unit, header.sequence), (packing.unit, packing.sequence));
@@ -186,7 +191,7 @@ proptest! {
         let fits = (0..=packets.len()).take_while(|count| length(*count) <= mtu).count() - 1;
         let bytes = pack(packing, &packets[..fits]).unwrap();
         prop_assert!(bytes.len() <= mtu && bytes.len() == length(fits));
-        let carried = parse(packing.carriage, bytes).unwrap();
+        let carried = parse(packing.encapsulation, bytes).unwrap();
         prop_assert!(carried.sent_len() <= mtu && usize::from(carried.live()) == fits);
     }
 
@@ -195,7 +200,7 @@ proptest! {
         packing in packing(), packets in packets(),
         victims in prop::collection::vec((any::<bool>(), 0u16..45), 1..12), between in any::<bool>(),
     ) {
-        let mut carried = parse(packing.carriage, pack(packing, &packets).unwrap()).unwrap();
+        let mut carried = parse(packing.encapsulation, pack(packing, &packets).unwrap()).unwrap();
         let original = left(&carried);
         let mut dead = vec![false; packets.len()];
         for (front, number) in victims {
@@ -224,7 +229,7 @@ proptest! {
             prop_assert_eq!(left(&carried), survivors.clone());
             prop_assert!(carried.checksum_holds());
             // The next hop reads the same.
-            let next = parse(packing.carriage, anew).unwrap();
+            let next = parse(packing.encapsulation, anew).unwrap();
             prop_assert_eq!(left(&next), survivors);
             prop_assert_eq!(next.header(), carried.header());
         }
@@ -244,12 +249,12 @@ proptest! {
             bytes[23] = *flow;
             (bytes, 0)
         }).collect();
-        let mut carried = parse(packing.carriage, pack(packing, &packets).unwrap()).unwrap();
+        let mut carried = parse(packing.encapsulation, pack(packing, &packets).unwrap()).unwrap();
         let flow_of: Vec<u64> = carried.packets().map(|inner| inner.flow()).collect();
         let mut dropped = vec![];
         for (hop, (front, number)) in orders.into_iter().enumerate() {
             if hop == first {
-                carried = parse(packing.carriage, sent(&carried)).unwrap();
+                carried = parse(packing.encapsulation, sent(&carried)).unwrap();
             }
             let before: Vec<u16> = carried.packets().map(|inner| inner.index).collect();
             if front {
@@ -260,7 +265,7 @@ proptest! {
             let after: Vec<u16> = carried.packets().map(|inner| inner.index).collect();
             dropped.extend(before.iter().filter(|index| !after.contains(index)));
         }
-        let arrived = parse(packing.carriage, sent(&carried)).unwrap();
+        let arrived = parse(packing.encapsulation, sent(&carried)).unwrap();
         for flow in &flow_of {
             let of = |index: u16| flow_of[usize::from(index)] == *flow;
             let sent: Vec<&[u8]> = packets.iter().zip(&flow_of)

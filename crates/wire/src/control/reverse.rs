@@ -31,9 +31,9 @@ pub struct Traffic {
     /// The most bytes of them; 0: any number.
     pub bytes: u64,
     /// Gaps between messages, in picoseconds.
-    pub gaps: Law,
+    pub gaps: Distribution,
     /// Sizes of messages, in bytes.
-    pub sizes: Law,
+    pub sizes: Distribution,
     /// Whether gaps are kept; otherwise messages leave as fast as possible.
     pub paced: bool,
     /// Whether Nagle's algorithm is active (TCP).
@@ -54,9 +54,9 @@ pub struct Traffic {
 
 /// A distribution with two parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Law {
+pub struct Distribution {
     /// Number of the family.
-    #[serde(deserialize_with = "below::<{ Law::FAMILIES }, _>")]
+    #[serde(deserialize_with = "below::<{ Distribution::FAMILIES }, _>")]
     pub family: u8,
     /// The bits of both parameters, each an IEEE 754 double.
     pub parameters: [u64; 2],
@@ -74,7 +74,7 @@ pub struct SentReport {
     /// Bytes of those messages.
     pub bytes: u64,
     /// Messages of a size that the protocol cannot carry.
-    pub refused: u64,
+    pub rejected: u64,
     /// Messages that the kernel did not accept.
     pub unsent: u64,
     /// Those of them that were too large for the path.
@@ -113,7 +113,7 @@ pub struct SentReport {
     pub congestion: [u8; LONGEST_CONGESTION],
 }
 
-impl Law {
+impl Distribution {
     /// The number of families.
     pub const FAMILIES: u8 = 9;
 }

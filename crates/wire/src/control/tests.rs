@@ -103,7 +103,7 @@ fn number(message: &Control) -> u8 {
         Control::Challenge { .. } => 2,
         Control::Proof(_) => 3,
         Control::Welcome { .. } => 4,
-        Control::Refused(_) => 5,
+        Control::Rejected(_) => 5,
         Control::Ask { .. } => 6,
         Control::Tell { .. } => 7,
         Control::Clocks { .. } => 8,
@@ -147,7 +147,7 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             flows,
             longest
         }),
-        (0_u8..12).prop_map(|reason| Control::Refused(of(reason))),
+        (0_u8..12).prop_map(|reason| Control::Rejected(of(reason))),
         any::<u64>().prop_map(|sent| Control::Ask { sent }),
         any::<[u64; 3]>().prop_map(|[asked, received, answered]| Control::Tell {
             asked,
@@ -195,11 +195,11 @@ fn congestion() -> impl Strategy<Value = [u8; LONGEST_CONGESTION]> {
 }
 
 fn traffic() -> impl Strategy<Value = Traffic> {
-    let law = (0..Law::FAMILIES, any::<[u64; 2]>())
-        .prop_map(|(family, parameters)| Law { family, parameters });
+    let distribution = (0..Distribution::FAMILIES, any::<[u64; 2]>())
+        .prop_map(|(family, parameters)| Distribution { family, parameters });
     (
         any::<[u64; 5]>(),
-        [law.clone(), law],
+        [distribution.clone(), distribution],
         any::<(bool, bool, u8, u16, u32)>(),
         0..Traffic::PATH_MTU_MODES,
         congestion(),

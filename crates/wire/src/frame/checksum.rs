@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_behind_the_end_is_refused_and_nothing_changes() {
+    fn a_place_behind_the_end_is_rejected_and_nothing_changes() {
         for (start, offset) in [(0, 3), (4, 0), (usize::MAX, 2), (1, usize::MAX)] {
             let mut frame = [1, 2, 3, 4];
             assert!(complete_checksum(&mut frame, start, offset).is_err());

@@ -3,7 +3,7 @@
 use super::{at, place};
 use crate::protocol::ipv6::option::{self, Unknown, unknown};
 
-/// Reasons for which a node refuses a packet [RFC2675 s3] [RFC2675 s4].
+/// Reasons for which a node rejects a packet [RFC2675 s3] [RFC2675 s4].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The headers exceed the packet.
@@ -104,7 +104,7 @@ pub enum Fault {
     },
 }
 
-/// The response of a node to a refused packet.
+/// The response of a node to a rejected packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answer {
     /// Drop the packet and count it.

@@ -221,7 +221,7 @@ proptest! {
         let udp = head.udp(&bytes).unwrap();
         prop_assert_eq!(udp.packet, packet);
         prop_assert_eq!(udp.payload as usize, packet.head_len());
-        // With one byte less on the link the packet is refused.
+        // With one byte less on the link the packet is rejected.
         prop_assert!(Head::parse(&bytes, packet.packet_len() - 1).is_err());
     }
 }

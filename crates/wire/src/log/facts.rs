@@ -24,14 +24,14 @@ pub struct Facts {
     /// The wall clock at the start of the log, in nanoseconds since 1970 UTC; 0:
     /// unknown.
     pub wall: u64,
-    /// The writer's clock at that instant, in nanoseconds.
+    /// The writer's clock at that time, in nanoseconds.
     pub start: u64,
 }
 
 /// Writers of logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// A sender: records have no instant of arrival.
+    /// A sender: records have no time of arrival.
     Sender,
     /// A receiver: records are in order of arrival.
     Receiver,
@@ -43,7 +43,7 @@ pub enum Role {
 /// Clocks that time packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// None: the log has no such instants.
+    /// None: the log has no such times.
     None,
     /// The program's clock, read next to the system call.
     Program,

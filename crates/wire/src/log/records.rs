@@ -2,19 +2,19 @@
 //!
 //! The content begins with the number of records and the number of flows among them
 //! (two bytes each). For each flow, in the order of first occurrence, follow its
-//! number (4 bytes), and the sequence number and the instant of sending of its first
+//! number (4 bytes), and the sequence number and the time of sending of its first
 //! record (8 each). Then come seven columns:
 //!
 //! 1. the flow, as its index in that list;
 //! 2. the sequence number minus the flow's previous one, minus one;
-//! 3. the instant of sending minus the flow's previous one;
-//! 4. the instant of arrival minus that of sending;
-//! 5. the instant of the echo's arrival minus that of sending;
+//! 3. the time of sending minus the flow's previous one;
+//! 4. the time of arrival minus that of sending;
+//! 5. the time of the echo's arrival minus that of sending;
 //! 6. the size;
-//! 7. the marks: bits 0 and 1 state that the instants of columns 4 and 5 are present,
+//! 7. the marks: bits 0 and 1 state that the times of columns 4 and 5 are present,
 //!    bit 2 is `late_stamp` and bit 3 `congested`.
 //!
-//! The column of an absent instant holds an arbitrary value; the writer repeats the
+//! The column of an absent time holds an arbitrary value; the writer repeats the
 //! previous one. Differences wrap at 2^64.
 
 use alloc::vec::Vec;
@@ -134,7 +134,7 @@ impl Batch {
     }
 
     /// Fills the columns. Afterwards columns 1 to 3 hold flow numbers, sequence numbers
-    /// and instants instead of indices and differences.
+    /// and times instead of indices and differences.
     fn fill(&mut self, records: &Records<'_>) -> Result<(), Error> {
         let mut content = records.content;
         self.flows.clear();

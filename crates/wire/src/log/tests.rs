@@ -209,7 +209,7 @@ fn the_checksum_is_the_one_of_iscsi() {
 }
 
 #[test]
-fn another_version_and_another_file_are_refused() {
+fn another_version_and_another_file_are_rejected() {
     let mut bytes = written(&[]);
     bytes[7] = 2;
     assert_eq!(

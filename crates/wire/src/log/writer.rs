@@ -9,11 +9,11 @@ use super::{BLOCK, MAGIC, Record, records};
 /// Encodes a log. The bytes are appended to a vector, which the caller may write to a
 /// file at any time.
 ///
-/// Records are gathered until there are [`BLOCK`] of them; records not yet flushed by
+/// Records are aggregated until there are [`BLOCK`] of them; records not yet flushed by
 /// [`Writer::flush`] are lost if the program dies.
 #[derive(Clone, Debug)]
 pub struct Writer {
-    gathered: Vec<Record>,
+    aggregated: Vec<Record>,
     columns: records::Scratch,
 }
 
@@ -23,7 +23,7 @@ impl Writer {
         out.extend_from_slice(&MAGIC);
         seal(out, kind::FACTS, |content| facts.emit(content));
         Self {
-            gathered: Vec::with_capacity(BLOCK),
+            aggregated: Vec::with_capacity(BLOCK),
             columns: records::Scratch::default(),
         }
     }
@@ -47,24 +47,27 @@ impl Writer {
     /// Records a packet. A receiver records packets in the order of arrival, duplicates
     /// included.
     pub fn record(&mut self, record: Record, out: &mut Vec<u8>) {
-        self.gathered.push(record);
-        if self.gathered.len() == BLOCK {
+        self.aggregated.push(record);
+        if self.aggregated.len() == BLOCK {
             self.flush(out);
         }
     }
 
-    /// Appends the gathered records.
+    /// Appends the aggregated records.
     pub fn flush(&mut self, out: &mut Vec<u8>) {
-        if !self.gathered.is_empty() {
-            let Self { gathered, columns } = self;
+        if !self.aggregated.is_empty() {
+            let Self {
+                aggregated,
+                columns,
+            } = self;
             seal(out, kind::RECORDS, |content| {
-                records::emit(gathered, columns, content);
+                records::emit(aggregated, columns, content);
             });
-            self.gathered.clear();
+            self.aggregated.clear();
         }
     }
 
-    /// Appends the gathered records and the end of the log.
+    /// Appends the aggregated records and the end of the log.
     pub fn finish(mut self, out: &mut Vec<u8>) {
         self.flush(out);
         seal(out, kind::END, |_| ());

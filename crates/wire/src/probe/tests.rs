@@ -132,7 +132,7 @@ fn a_probe_reads_back_as_it_was_written() {
 }
 
 #[test]
-fn sizes_without_room_for_headers_and_above_what_ip_can_state_are_refused() {
+fn sizes_without_room_for_headers_and_above_what_ip_can_state_are_rejected() {
     for probe in probes(0) {
         let least = probe.headers() + probe.data.len();
         let largest = match probe.addresses {
@@ -232,7 +232,7 @@ fn extensions_behind_a_quote_are_not_read_as_part_of_it() {
 }
 
 #[test]
-fn a_packet_that_is_damaged_or_cut_short_is_refused() {
+fn a_packet_that_is_damaged_or_cut_short_is_rejected() {
     for probe in probes(40) {
         let bytes = emitted(&probe);
         for at in 0..bytes.len() {
@@ -331,7 +331,7 @@ fn a_router_divides_a_fragment_of_ipv4_again() {
 }
 
 #[test]
-fn what_must_not_or_cannot_be_divided_is_refused() {
+fn what_must_not_or_cannot_be_divided_is_rejected() {
     let four = emitted(&probes(3_000)[0]);
     let flags = Fragments::of(&four, 1_500, 0).unwrap_err();
     assert_eq!(flags, Error::Malformed(Field::Flags));

@@ -1,5 +1,5 @@
 //! ICMP for IPv6 [RFC4443], and the part of Neighbour Discovery that is used
-//! [RFC4861]: router advertisements of a test bed.
+//! [RFC4861]: router advertisements of a test network.
 
 mod router_advertisement;
 

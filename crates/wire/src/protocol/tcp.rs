@@ -31,7 +31,7 @@ pub mod flag {
     pub const FIN: u8 = 0x01;
     /// SYN: opens the connection.
     pub const SYN: u8 = 0x02;
-    /// RST: ends or refuses the connection.
+    /// RST: ends or rejects the connection.
     pub const RST: u8 = 0x04;
     /// PSH: the receiver should deliver what it has.
     pub const PSH: u8 = 0x08;

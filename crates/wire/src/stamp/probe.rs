@@ -110,8 +110,8 @@ fn length(bytes: usize) -> Result<u16, Error> {
 pub enum LengthControl {
     /// The reflector fulfilled it.
     Fulfilled,
-    /// The reflector knows such requests, and refused this one.
-    Refused,
+    /// The reflector knows such requests, and rejected this one.
+    Rejected,
     /// The reflector does not know such requests: the reply is as long as the probe.
     Unknown,
 }
@@ -157,11 +157,11 @@ impl Reflected {
                 self.stateful = known && !tlv.flags.contains(Flags::MALFORMED);
             }
             kind::REFLECTED_CONTROL if self.length_control.is_none() => {
-                let refused = tlv.flags.contains(Flags::NOT_CONFORMANT)
+                let rejected = tlv.flags.contains(Flags::NOT_CONFORMANT)
                     || tlv.flags.contains(Flags::MALFORMED);
-                self.length_control = Some(match (known, refused) {
+                self.length_control = Some(match (known, rejected) {
                     (true, false) => LengthControl::Fulfilled,
-                    (true, true) => LengthControl::Refused,
+                    (true, true) => LengthControl::Rejected,
                     (false, _) => LengthControl::Unknown,
                 });
             }

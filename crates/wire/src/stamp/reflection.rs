@@ -74,7 +74,7 @@ enum Length {
     /// Without the request's Extra Padding, but at least this.
     Shorter(usize),
     /// That of the request, although another one was asked for.
-    Refused,
+    Rejected,
     /// That of the request, because the wish is not understood.
     Unknown,
 }
@@ -100,8 +100,8 @@ impl Length {
         let whole = BASE_LEN + behind.len();
         let kept = BASE_LEN + kept + at_end.rest().len();
         Some(match asked {
-            Self::Shorter(_) if is_cut(at_end.rest()) => Self::Refused,
-            Self::Shorter(wanted) if wanted.max(kept) > whole => Self::Refused,
+            Self::Shorter(_) if is_cut(at_end.rest()) => Self::Rejected,
+            Self::Shorter(wanted) if wanted.max(kept) > whole => Self::Rejected,
             asked => asked,
         })
     }
@@ -119,7 +119,7 @@ impl Length {
                 let wanted = usize::from(field(control::LENGTH));
                 Some(Self::Shorter(wanted.next_multiple_of(4)))
             }
-            _ => Some(Self::Refused),
+            _ => Some(Self::Rejected),
         }
     }
 
@@ -127,7 +127,7 @@ impl Length {
     const fn flags(self) -> Flags {
         match self {
             Self::Same | Self::Shorter(_) => Flags(0),
-            Self::Refused => Flags::NOT_CONFORMANT,
+            Self::Rejected => Flags::NOT_CONFORMANT,
             Self::Unknown => Flags::UNRECOGNISED,
         }
     }

@@ -176,16 +176,16 @@ fn no_reply_amplifies() {
         Some((reply.len(), control.unwrap()))
     };
     let fulfilled = |length| Some((length, LengthControl::Fulfilled));
-    let refused = Some((200, LengthControl::Refused));
+    let rejected = Some((200, LengthControl::Rejected));
     assert_eq!(answer(&with_control(100, 1, 0)), fulfilled(100));
     // Aligned to four bytes; at least a header of padding.
     assert_eq!(answer(&with_control(97, 1, 0)), fulfilled(100));
     assert_eq!(answer(&with_control(73, 1, 0)), fulfilled(76));
     assert_eq!(answer(&with_control(200, 1, 0)), fulfilled(200));
-    assert_eq!(answer(&with_control(201, 1, 0)), refused);
-    assert_eq!(answer(&with_control(u16::MAX, 1, 0)), refused);
-    assert_eq!(answer(&with_control(100, 2, 0)), refused);
-    assert_eq!(answer(&with_control(100, u16::MAX, 0)), refused);
+    assert_eq!(answer(&with_control(201, 1, 0)), rejected);
+    assert_eq!(answer(&with_control(u16::MAX, 1, 0)), rejected);
+    assert_eq!(answer(&with_control(100, 2, 0)), rejected);
+    assert_eq!(answer(&with_control(100, u16::MAX, 0)), rejected);
     assert_eq!(answer(&with_control(100, 0, 0)), None);
     let unknown = Some((200, LengthControl::Unknown));
     assert_eq!(answer(&with_control(100, 1, 10)), unknown);

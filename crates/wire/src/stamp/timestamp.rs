@@ -24,7 +24,7 @@ pub enum Format {
 }
 
 impl Timestamp {
-    /// The timestamp, in the format of NTP, of an instant in nanoseconds since 1970 UTC.
+    /// The timestamp, in the format of NTP, of a time in nanoseconds since 1970 UTC.
     pub const fn ntp(unix_nanos: u64) -> Self {
         // The number of seconds is that of its era: it wraps in 2036 [RFC5905 s6].
         let seconds = (unix_nanos / NANOS).wrapping_add(UNIX_IN_NTP);
@@ -32,7 +32,7 @@ impl Timestamp {
         Self(seconds << 32 | fraction)
     }
 
-    /// The instant in nanoseconds since 1970, rounded to the next: between 1970 and 2106.
+    /// The time in nanoseconds since 1970, rounded to the next: between 1970 and 2106.
     pub const fn unix_nanos(self, format: Format) -> u64 {
         let (seconds, fraction) = (self.0 >> 32, self.0 & 0xffff_ffff);
         match format {

@@ -177,7 +177,7 @@ fn super_packets_larger_than_their_length_field_counts_are_cut() {
 }
 
 #[test]
-fn super_packets_in_tunnels_are_refused() {
+fn super_packets_in_tunnels_are_rejected() {
     // The header of TCP that a kernel names is that of the packet inside.
     let (inner, start) = tcp_packet(false, flag::ACK);
     let outer = Datagram {
@@ -201,7 +201,7 @@ fn super_packets_in_tunnels_are_refused() {
 }
 
 #[test]
-fn what_no_interface_could_cut_is_refused() {
+fn what_no_interface_could_cut_is_rejected() {
     let (bytes, start) = tcp_packet(false, flag::ACK);
     let parse = |start, size| SuperPacket::parse(&bytes, Transport::Tcp, start, size);
     assert!(parse(start, 0).is_err());
@@ -220,7 +220,7 @@ mod fuzz {
 
     proptest! {
         #[test]
-        fn an_altered_super_packet_is_refused_or_cut_into_pieces_that_fit(
+        fn an_altered_super_packet_is_rejected_or_cut_into_pieces_that_fit(
             six: bool,
             length in 0_usize..600,
             changes in prop::collection::vec((0_usize..120, any::<u8>()), 0..4),

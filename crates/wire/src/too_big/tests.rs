@@ -126,7 +126,7 @@ fn a_tag_is_kept_and_padding_is_not_quoted() {
 }
 
 #[test]
-fn an_answer_without_room_is_refused() {
+fn an_answer_without_room_is_rejected() {
     let offending = frame(IpVersion::V6, 1500, |_| ());
     let answer = TooBig::to(&offending, 1280).unwrap();
     let mut short = vec![0; answer.buffer_len() - 1];
@@ -229,7 +229,7 @@ proptest! {
         kind in prop::sample::select(vec![0x0800u16, 0x86dd, 0x8100, 0x88a8, 0x0806]),
         first in any::<u8>(),
     ) {
-        // A valid type, because most random frames would be refused there.
+        // A valid type, because most random frames would be rejected there.
         if bytes.len() > 20 {
             bytes[12..14].copy_from_slice(&kind.to_be_bytes());
             bytes[14] = first;

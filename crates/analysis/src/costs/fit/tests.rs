@@ -133,7 +133,7 @@ fn a_cost_of_transfers_is_told_from_sizes() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_is_refused() {
+fn what_cannot_be_told_apart_is_rejected() {
     let one = |segment, size| Observation {
         several: false,
         segment,

@@ -113,7 +113,7 @@ fn offloads_and_quantities_that_cannot_be_fitted_are_warnings() {
 }
 
 #[test]
-fn without_a_link_one_segment_size_is_refused() {
+fn without_a_link_one_segment_size_is_rejected() {
     let own = series(&[(1500, 750.94)]);
     let asked = Asked {
         waits_for: None,

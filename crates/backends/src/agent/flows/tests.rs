@@ -5,7 +5,7 @@ fn departed() -> Departed {
         offered: 100,
         messages: 90,
         bytes: 90_000,
-        refused: 4,
+        rejected: 4,
         unsent: 6,
         lasted: 1_000_000_000,
         first: None,
@@ -31,7 +31,7 @@ fn arrivals(messages: u64, bytes: u64) -> Arrivals {
     };
     Arrivals {
         flows: vec![Arrived::of(&report)],
-        refused_peers: 0,
+        rejected_peers: 0,
     }
 }
 
@@ -40,7 +40,7 @@ fn an_agent_that_reports_what_cannot_be_ends_the_trial() {
     let second = Span::from_secs(1);
     assert_eq!(check(&[departed()], &arrivals(90, 90_000), second), Ok(()));
     let wrapping = Departed {
-        refused: u64::MAX,
+        rejected: u64::MAX,
         ..departed()
     };
     let echoed = Departed {

@@ -1,21 +1,21 @@
 //! Settings whose packets only the segments of TCP limit to the MTU, or that have packets
 //! of several segments.
 
-use experiment::Refusal;
-use meter::departures::Law;
+use experiment::Rejection;
+use meter::departures::Distribution;
 use plan::Setting;
-use plan::setting::{LinkKind, MtuBy, Sends, Traffic};
+use plan::setting::{LinkKind, MtuMethod, Sends, Traffic};
 use units::{Bytes, Transport};
 
-/// Refuses traffic between kernels that segments of TCP do not limit, and packets of
+/// Rejects traffic between kernels that segments of TCP do not limit, and packets of
 /// several segments on links that would cut or pace them.
-pub(super) fn check(setting: &Setting) -> Result<(), Refusal> {
+pub(super) fn check(setting: &Setting) -> Result<(), Rejection> {
     packets_of_segments(setting)?;
     limited_packets(setting)
 }
 
 /// A token bucket and an emulator count and carry packets of the MTU.
-fn packets_of_segments(setting: &Setting) -> Result<(), Refusal> {
+fn packets_of_segments(setting: &Setting) -> Result<(), Rejection> {
     let Some(segments) = setting.host.segments_per_packet else {
         return Ok(());
     };
@@ -30,23 +30,23 @@ fn packets_of_segments(setting: &Setting) -> Result<(), Refusal> {
         return Ok(());
     };
     let key = "segments_per_packet";
-    Err(Refusal {
+    Err(Rejection {
         places: vec![("host", Some(key.to_owned())), ("host", None)],
         why: format!("host.{key} = {segments}: {why}"),
     })
 }
 
-fn limited_packets(setting: &Setting) -> Result<(), Refusal> {
-    let refuse = |why: String| {
+fn limited_packets(setting: &Setting) -> Result<(), Rejection> {
+    let reject = |why: String| {
         let table = "network";
-        Err(Refusal {
-            places: vec![(table, Some("mtu_by".to_owned())), (table, None)],
+        Err(Rejection {
+            places: vec![(table, Some("mtu_method".to_owned())), (table, None)],
             why,
         })
     };
-    match setting.network.mtu_by {
-        MtuBy::Interface => return Ok(()),
-        MtuBy::Segment => {}
+    match setting.network.mtu_method {
+        MtuMethod::Interface => return Ok(()),
+        MtuMethod::Segment => {}
     }
     let other = match setting.traffic {
         Traffic::Command(_) => Some("sockets of your programs"),
@@ -57,8 +57,8 @@ fn limited_packets(setting: &Setting) -> Result<(), Refusal> {
         | Traffic::Probe(_) => None,
     };
     if let Some(other) = other {
-        return refuse(format!(
-            "network.mtu_by = \"mss\": it reaches no {other}; write \"interface\""
+        return reject(format!(
+            "network.mtu_method = \"mss\": it reaches no {other}; write \"interface\""
         ));
     }
     let (network, largest) = (&setting.network, largest_datagram(&setting.traffic));
@@ -67,8 +67,8 @@ fn limited_packets(setting: &Setting) -> Result<(), Refusal> {
         Some((mtu, payload?))
     });
     match room {
-        Some((mtu, room)) if largest.is_some_and(|bytes| bytes > room) => refuse(format!(
-            "network.mtu_by = \"mss\": nothing cuts datagrams of {} bytes to packets of {}; write shorter messages, for instance \"mtu-72\"",
+        Some((mtu, room)) if largest.is_some_and(|bytes| bytes > room) => reject(format!(
+            "network.mtu_method = \"mss\": nothing cuts datagrams of {} bytes to packets of {}; write shorter messages, for instance \"mtu-72\"",
             largest.unwrap_or_default().get(),
             mtu.get()
         )),
@@ -76,15 +76,17 @@ fn limited_packets(setting: &Setting) -> Result<(), Refusal> {
     }
 }
 
-/// The largest value of a law, of those without a limit the largest datagram.
-fn largest(payloads: &Law) -> Bytes {
+/// The largest value of a distribution, of those without a limit the largest datagram.
+fn largest(payloads: &Distribution) -> Bytes {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "payloads are at most those of the largest datagram"
     )]
     match payloads {
-        Law::Constant(bytes) | Law::Uniform(_, bytes) => Bytes::new(bytes.ceil() as u64),
+        Distribution::Constant(bytes) | Distribution::Uniform(_, bytes) => {
+            Bytes::new(bytes.ceil() as u64)
+        }
         _ => Bytes::new(65_507),
     }
 }

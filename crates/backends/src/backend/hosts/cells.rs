@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use os::interfaces::Interface;
-use plan::setting::MtuBy;
+use plan::setting::MtuMethod;
 use plan::{Plan, Setting};
 use units::{Bytes, IpVersion};
 
@@ -72,15 +72,15 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
     let (mtu, has) = (bytes(setting), Bytes::new(interface.mtu.into()));
     let (host, name) = (end.agent.host(), &interface.name);
     let remedy = "add become=sudo to --host";
-    match setting.network.mtu_by {
-        MtuBy::Interface if mtu == has => {}
-        MtuBy::Interface if !end.can_change() => {
+    match setting.network.mtu_method {
+        MtuMethod::Interface if mtu == has => {}
+        MtuMethod::Interface if !end.can_change() => {
             return Some(format!(
-                "{name} of {host} has MTU {}; {remedy}, or --set network.mtu_by=mss",
+                "{name} of {host} has MTU {}; {remedy}, or --set network.mtu_method=mss",
                 has.get()
             ));
         }
-        MtuBy::Interface => {
+        MtuMethod::Interface => {
             let most = interface
                 .largest_mtu
                 .filter(|most| mtu.get() > u64::from(*most));
@@ -88,10 +88,10 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
                 return Some(format!("{name} of {host} takes at most MTU {most}"));
             }
         }
-        MtuBy::Segment if mtu > has => {
+        MtuMethod::Segment if mtu > has => {
             return Some(format!("{name} of {host} has MTU {}", has.get()));
         }
-        MtuBy::Segment => {}
+        MtuMethod::Segment => {}
     }
     match (setting.host.offloads, interface.offloads.is_empty()) {
         (true, true) => Some(format!("{name} of {host} has its offloads off")),
@@ -122,9 +122,9 @@ fn asks_nic(setting: &Setting) -> bool {
 
 /// The MTU that a setting gives the interfaces, if it does.
 pub(super) fn interface_mtu(setting: &Setting) -> Option<u32> {
-    match setting.network.mtu_by {
-        MtuBy::Interface => setting.network.path_mtu().map(units::IpMtu::get),
-        MtuBy::Segment => None,
+    match setting.network.mtu_method {
+        MtuMethod::Interface => setting.network.path_mtu().map(units::IpMtu::get),
+        MtuMethod::Segment => None,
     }
 }
 

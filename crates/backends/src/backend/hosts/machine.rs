@@ -154,7 +154,7 @@ impl Machine {
     /// Gives the interface an MTU, and makes it as `host` asks.
     ///
     /// # Errors
-    /// The machine refuses, or is lost.
+    /// The machine rejects, or is lost.
     pub(super) fn change(&self, mtu: Option<u32>, host: &Host, allow: bool) -> Result<()> {
         let Some(before) = self.nic_before().filter(|_| self.is_locked) else {
             return Ok(());

@@ -65,7 +65,7 @@ fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
         Reason::Interface => {
             format!("the interface of {from} sends at most {bytes} bytes to {to}")
         }
-        Reason::Refused => match refusing(report) {
+        Reason::Rejected => match rejecting(report) {
             Some(router) => {
                 format!("{router} between {from} and {to} forwards at most {bytes} bytes")
             }
@@ -79,13 +79,13 @@ fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
     Ok(Some(Limit { passes, why }))
 }
 
-/// The router that refuses packets.
-fn refusing(report: &PathReport) -> Option<std::net::IpAddr> {
+/// The router that rejects packets.
+fn rejecting(report: &PathReport) -> Option<std::net::IpAddr> {
     report
         .findings
         .iter()
         .find_map(|finding| match &finding.kind {
-            FindingKind::Refused { router, .. } => Some(*router),
+            FindingKind::Rejected { router, .. } => Some(*router),
             _ => None,
         })
 }

@@ -1,4 +1,4 @@
-//! Which experiments are measured between machines, and why others are refused.
+//! Which experiments are measured between machines, and why others are rejected.
 
 use experiment::Experiment;
 use plan::Backend;
@@ -10,7 +10,7 @@ fn planned(experiment: Experiment) -> Result<plan::Plan, String> {
 }
 
 #[test]
-fn every_shipped_experiment_is_measured_or_refused_by_a_key_with_its_place() {
+fn every_shipped_experiment_is_measured_or_rejected_by_a_key_with_its_place() {
     let mut measured = Vec::new();
     for shipped in experiment::shipped() {
         let name = shipped.name;
@@ -41,10 +41,10 @@ fn every_shipped_experiment_is_measured_or_refused_by_a_key_with_its_place() {
 }
 
 #[test]
-fn what_segments_cannot_limit_is_refused_with_what_to_write() {
+fn what_segments_cannot_limit_is_rejected_with_what_to_write() {
     let planned = |keys: &str| {
         let text = format!(
-            "format = 1\nname = \"x\"\n[network]\nmtu_by = \"mss\"\n{keys}\n[sweep]\n\"network.mtu\" = [1500]\n"
+            "format = 1\nname = \"x\"\n[network]\nmtu_method = \"mss\"\n{keys}\n[sweep]\n\"network.mtu\" = [1500]\n"
         );
         planned(Experiment::parse(&text, "x.toml").unwrap())
     };

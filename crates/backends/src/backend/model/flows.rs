@@ -1,6 +1,6 @@
 //! Scheduled datagrams.
 
-use meter::departures::{Bursts, Law};
+use meter::departures::{Bursts, Distribution};
 use plan::metric::{self, Metric, of_flow};
 use plan::setting::{Flow, Flows, Gaps, Link, Sends};
 use units::{Bytes, Span};
@@ -11,7 +11,7 @@ use super::prediction::Prediction;
 /// The share of a link that flows may take if their waits for each other are left out.
 const LIGHT: f64 = 0.01;
 
-/// Metrics of delays, which follow only where nothing waits, or waits by a law.
+/// Metrics of delays, which follow only where nothing waits, or waits by a distribution.
 const OF_DELAYS: [&Metric; 4] = [
     &metric::DELAY,
     &metric::DELAY_P99,
@@ -29,7 +29,7 @@ struct Stream<'a> {
     gap: f64,
     /// The share of time in which it sends.
     active: f64,
-    gaps: &'a Law,
+    gaps: &'a Distribution,
     packets: Vec<Bytes>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Stream<'a> {
                 "how connections share a path with each other has no closed form".to_owned(),
             );
         };
-        let Law::Constant(payload) = *payloads else {
+        let Distribution::Constant(payload) = *payloads else {
             return Err("datagrams of random sizes are not covered by closed forms".to_owned());
         };
         let way = match (flow.from.as_str(), flow.to.as_str()) {
@@ -222,12 +222,12 @@ fn delay(path: &Path<'_>, stream: &Stream<'_>, all: &[Stream<'_>]) -> Result<f64
     };
     let alone =
         stream.flow.count == 1 && all.iter().filter(|other| other.way == stream.way).count() == 1;
-    let is_even = matches!(stream.gaps, Law::Constant(_));
+    let is_even = matches!(stream.gaps, Distribution::Constant(_));
     match beside.as_slice() {
         // A datagram is gone from every station before the next one comes.
         [] if alone && is_even => Ok(crossing),
         [] if most(all) <= LIGHT => Ok(crossing),
-        [] if alone && matches!(stream.gaps, Law::Exponential(_)) => {
+        [] if alone && matches!(stream.gaps, Distribution::Exponential(_)) => {
             let busy: Vec<f64> = places
                 .iter()
                 .map(|place| busy(path, *place, stream).as_secs_f64())
@@ -247,7 +247,7 @@ fn delay(path: &Path<'_>, stream: &Stream<'_>, all: &[Stream<'_>]) -> Result<f64
     }
 }
 
-/// The mean wait in seconds of a datagram that comes at a random instant. Behind even
+/// The mean wait in seconds of a datagram that comes at a random time. Behind even
 /// gaps nothing but the packet in service is waited for: the remaining half of it, for
 /// the share of time in which there is one.
 fn wait_beside(others: Others) -> Result<f64, &'static str> {

@@ -29,7 +29,7 @@ pub(super) fn predict(path: &Path<'_>, traffic: &RequestResponse) -> Result<Pred
         sizes.map(|size| of_size(path, traffic, size)).collect();
     let mut found = Prediction::default();
     found.measurements.take_sizes(traffic, &sizes?);
-    // As fine as a simulation: instants have picoseconds.
+    // As fine as a simulation: times have picoseconds.
     for metric in [&metric::MESSAGE_TIME, &metric::MEGABYTE_TIME] {
         let fact = evidence::resolution(metric);
         found.measurements.note(fact, 1e-6);

@@ -27,7 +27,7 @@ format = 1
 name = \"known\"
 [network]
 shape = \"chain\"
-stages = 2
+devices = 2
 rate = \"1gbit\"
 [links.router1-router2]
 rate = \"100mbit\"
@@ -35,10 +35,10 @@ rate = \"100mbit\"
 kind = \"request-response\"
 protocol = \"udp\"
 size = \"100kB\"
-from = 1000
-to = 60000
-step = 5900
-at = 11000
+min_size = 1000
+max_size = 60000
+size_step = 5900
+reference_size = 11000
 [sweep]
 \"network.mtu\" = [1500, 9000]
 ";
@@ -54,7 +54,7 @@ duration = \"2s\"
 [flows.f]
 message = 5000
 gap = \"2ms\"
-gap_law = \"constant\"
+gap_distribution = \"constant\"
 [sweep]
 \"network.mtu\" = [1500, 9000]
 ";
@@ -204,7 +204,7 @@ fn flows_have_the_rate_and_the_delay_of_a_simulation() {
     }
     // Poisson arrivals wait for each other, and behind other traffic.
     let poisson = [
-        "flows.f.gap_law=exponential",
+        "flows.f.gap_distribution=exponential",
         "flows.f.gap=1ms",
         "traffic.duration=200s",
     ];
@@ -212,14 +212,14 @@ fn flows_have_the_rate_and_the_delay_of_a_simulation() {
     let small = [
         "flows.f.message=100",
         "flows.f.gap=20ms",
-        "flows.f.gap_law=exponential",
+        "flows.f.gap_distribution=exponential",
     ];
     for load in ["network.load=30%", "network.load=80%"] {
         let beside = [&small[..], &[load, "traffic.duration=500s"]].concat();
         agree(FLOWS, &beside, "delay", 0.06);
         agree(
             FLOWS,
-            &[&beside[..], &["network.cross.gaps=constant"]].concat(),
+            &[&beside[..], &["network.cross.interarrival=constant"]].concat(),
             "delay",
             0.02,
         );
@@ -255,47 +255,50 @@ fn what_has_no_closed_form_is_left_out_with_its_reason() {
     assert!(!stream.metrics.contains_key("delay"));
     let why = &stream.evidence["not_predicted"];
     assert_eq!(why["delay"], transfer::WHY_QUEUES);
-    let late = absent(FLOWS, &["network.load=30%", "network.cross.gaps=uniform"]);
+    let late = absent(
+        FLOWS,
+        &["network.load=30%", "network.cross.interarrival=uniform"],
+    );
     assert!(!late.metrics.contains_key("delay"));
     assert_eq!(
         late.evidence["not_predicted"]["delay"],
         "waits of flows for each other, or at several links, have no closed form"
     );
 
-    let refused = |text: &str, sets: &[&str], why: &str| {
+    let rejected = |text: &str, sets: &[&str], why: &str| {
         let error = planned(text, sets, Backend::Model).unwrap_err();
         let error = format!("{error:#}");
         assert!(error.contains(why), "{error}");
     };
-    refused(
+    rejected(
         TRANSFER,
         &["network.queue=codel"],
         "what this queue drops has no closed form",
     );
-    refused(
+    rejected(
         TRANSFER,
         &["network.load=30%"],
         "share a link has no closed form",
     );
-    refused(
+    rejected(
         TRANSFER,
         &["network.rate=none"],
         "neither a rate nor costs of hosts",
     );
-    refused(TRANSFER, &["network.jitter=1ms"], "no closed form of TCP");
-    refused(FLOWS, &["flows.f.gap=100us"], "offered more than its rate");
+    rejected(TRANSFER, &["network.jitter=1ms"], "no closed form of TCP");
+    rejected(FLOWS, &["flows.f.gap=100us"], "offered more than its rate");
     let far = [
         "traffic.protocol=tcp",
         "network.delay=5ms",
         "network.mtu=1500",
     ];
-    refused(REQUESTS, &far, "do not fit the first window");
+    rejected(REQUESTS, &far, "do not fit the first window");
 }
 
 /// The outcomes of shipped experiments: the number of cells that are predicted, or a part of
-/// the line that refuses it. Any other one is predicted, or refused in one line.
+/// the line that rejects it. Any other one is predicted, or rejected in one line.
 const SHIPPED: [(&str, Result<usize, &str>); 32] = [
-    ("host-costs", Err("network.mtu_by")),
+    ("host-costs", Err("network.mtu_method")),
     ("replay", Ok(1)),
     ("os-comparison", Ok(3)),
     ("jumbo-at-distance", Ok(16)),
@@ -309,14 +312,14 @@ const SHIPPED: [(&str, Result<usize, &str>); 32] = [
     ("egress-shaping", Err("host.receive_buffer")),
     ("aqm-congestion", Err("closed forms are of a path")),
     ("jumbogen-scaling", Err("closed forms are of a path")),
-    ("aqm-readings", Err("closed forms are of a path")),
+    ("aqm-interpretations", Err("closed forms are of a path")),
     ("aqm-ablations", Err("closed forms are of a path")),
     ("buffer-sizing", Err("closed forms are of a path")),
     ("mtu-and-loss", Ok(54)),
     ("fragmentation", Ok(22)),
     ("hops-and-load", Ok(6)),
     ("jumbo-frames", Ok(6)),
-    ("jumbogram-ditg", Err("traffic.instrument")),
+    ("jumbogram-ditg", Err("traffic.generator")),
     ("jumbogram-files", Ok(30)),
     ("jumbogram-simulated", Ok(63)),
     ("jumbogram-throughput", Err("flows.messages.message")),
@@ -336,12 +339,12 @@ const SHIPPED: [(&str, Result<usize, &str>); 32] = [
 ];
 
 #[test]
-fn every_shipped_experiment_is_predicted_or_refused_by_name() {
+fn every_shipped_experiment_is_predicted_or_rejected_by_name() {
     let names: Vec<&str> = experiment::shipped().map(|one| one.name).collect();
     for name in names {
-        let fate = SHIPPED.iter().find(|(other, _)| *other == name);
+        let outcome = SHIPPED.iter().find(|(other, _)| *other == name);
         let planned = plan(shrunk(name), Backend::Model);
-        match (planned, fate.map(|(_, fate)| fate)) {
+        match (planned, outcome.map(|(_, outcome)| outcome)) {
             (Ok(plan), Some(Ok(cells))) => {
                 let predicted = plan.cells.iter().filter(|cell| cell.setting.is_ok());
                 assert_eq!(predicted.count(), *cells, "{name}");
@@ -355,7 +358,10 @@ fn every_shipped_experiment_is_predicted_or_refused_by_name() {
             }
             (Ok(_), None) => {}
             (Err(error), None) => assert!(!format!("{error:#}").contains('\n'), "{name}: {error}"),
-            (planned, fate) => panic!("{name}: {fate:?}, but {:?}", planned.map(|plan| plan.hash)),
+            (planned, outcome) => panic!(
+                "{name}: {outcome:?}, but {:?}",
+                planned.map(|plan| plan.hash)
+            ),
         }
     }
 }

@@ -118,14 +118,14 @@ fn stream(path: &Path<'_>, transfer: &Transfer, tcp: &tcp::Settings) -> Result<P
     let mut found = Prediction::default();
     let rate = if path.loses() {
         let Some(megabits) = predicted::goodput(path.setting) else {
-            return Err("no law of TCP under loss covers this path".to_owned());
+            return Err("no formula of TCP under loss covers this path".to_owned());
         };
-        let law = megabits * 1e6;
+        let bound = megabits * 1e6;
         match window.unwrap_or(at_most) {
-            most if most < law => most,
+            most if most < bound => most,
             most => {
-                found.bound_by(if law < most { "losses" } else { "links" });
-                law
+                found.bound_by(if bound < most { "losses" } else { "links" });
+                bound
             }
         }
     } else if let Some(rate) = window {
@@ -149,7 +149,7 @@ fn over_its_length(
     segment: &Segment,
     (each, trip): (Span, Span),
 ) -> Result<f64, String> {
-    let threshold = tcp.initial_threshold.map(u64::from);
+    let threshold = tcp.initial_ssthresh.map(u64::from);
     if threshold.is_some_and(|segments| each * segments < trip) {
         return Err("slow start that ends before the path is full has no closed form".to_owned());
     }
@@ -164,8 +164,8 @@ fn over_its_length(
         segments => slow_start(segments, first, trip, each),
     };
     let steady = segment.payload.bits() as f64 / each.as_secs_f64();
-    let took = until(transfer.preroll + transfer.size) - until(transfer.preroll);
-    let whole = segments(transfer.preroll + transfer.size) - segments(transfer.preroll);
+    let took = until(transfer.warmup + transfer.size) - until(transfer.warmup);
+    let whole = segments(transfer.warmup + transfer.size) - segments(transfer.warmup);
     // The bytes of whole segments, so that the last one's size is not in the rate.
     let bytes = segment.payload.bits() as f64 * whole as f64;
     Ok(match took > 0.0 {

@@ -2,7 +2,7 @@
 
 use crate::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Tcp, Vertex};
 use emulator::Cross;
-use meter::departures::{Law, mean_gap};
+use meter::departures::{Distribution, mean_gap};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};
 use units::{Framing, IpMtu, Span};
@@ -23,7 +23,7 @@ impl Paced {
         }
     }
 
-    /// The kind of links of each test bed that a trial of `setting` uses, bulk
+    /// The kind of links of each test network that a trial of `setting` uses, bulk
     /// first.
     pub(super) fn of_trial(setting: &Setting) -> Vec<Self> {
         let kind = setting.network.link;
@@ -40,14 +40,14 @@ impl Paced {
         }
     }
 
-    /// The kind of links of each test bed that a setting needs, bulk first.
+    /// The kind of links of each test network that a setting needs, bulk first.
     pub(super) fn beds(kind: LinkKind) -> impl Iterator<Item = Self> {
         let [bulk, single] = Self::of(kind);
         std::iter::once(bulk).chain((single != bulk).then_some(single))
     }
 }
 
-/// The test bed of a setting.
+/// The test network of a setting.
 pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
     let network = &setting.network;
     Path {
@@ -99,7 +99,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
 const fn tcp_of(tcp: &spec::KernelTcp) -> Tcp {
     let &spec::KernelTcp {
         initial_window,
-        shortest_timeout,
+        min_rto,
         acknowledges_each,
         sack,
         rack,
@@ -107,7 +107,7 @@ const fn tcp_of(tcp: &spec::KernelTcp) -> Tcp {
     } = tcp;
     Tcp {
         initial_window,
-        shortest_timeout,
+        min_rto,
         acknowledges_each,
         sack,
         rack,
@@ -145,9 +145,9 @@ fn graph_of(network: &spec::Network, graph: &spec::Graph) -> Graph {
 /// packets are larger [IEEE802.3].
 fn interface_mtu(network: &spec::Network, link: &spec::Link) -> IpMtu {
     let ethernet = IpMtu::new(ETHERNET, network.ip).unwrap_or(link.mtu);
-    match network.mtu_by {
-        spec::MtuBy::Interface => link.mtu,
-        spec::MtuBy::Segment => link.mtu.max(ethernet),
+    match network.mtu_method {
+        spec::MtuMethod::Interface => link.mtu,
+        spec::MtuMethod::Segment => link.mtu.max(ethernet),
     }
 }
 
@@ -167,12 +167,12 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
         .flat_map(|(number, cross)| {
             let mean = mean_gap(Framing::Ethernet.wire_size(cross.packet), cross.rate);
             let gaps = match cross.gaps {
-                spec::Gaps::Exponential => Law::Exponential(mean),
-                spec::Gaps::Constant => Law::Constant(mean),
-                spec::Gaps::Uniform => Law::Uniform(0.0, 2.0 * mean),
+                spec::Gaps::Exponential => Distribution::Exponential(mean),
+                spec::Gaps::Constant => Distribution::Constant(mean),
+                spec::Gaps::Uniform => Distribution::Uniform(0.0, 2.0 * mean),
             };
             let frame = Framing::Ethernet.frame_size(cross.packet);
-            let sizes = Law::Constant(frame.get() as f64);
+            let sizes = Distribution::Constant(frame.get() as f64);
             cross
                 .heading
                 .directions()

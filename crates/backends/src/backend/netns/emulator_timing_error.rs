@@ -7,7 +7,7 @@ use plan::setting::{Link, Network};
 use units::Span;
 
 /// The bounds of the allowed timing error. A late frame does not change the
-/// link's treatment of other frames: every instant follows from arrivals, sizes
+/// link's treatment of other frames: every time follows from arrivals, sizes
 /// and the rate. But it reaches its receiver late, and so does the receiver's
 /// response. The queue of the link bridges this time as long as its buffer
 /// lasts; then the link is idle although a real link would not be. So the
@@ -23,17 +23,17 @@ const FEW: u64 = 100;
 
 /// The reason why a trial over emulated links is invalid, if it is.
 pub(super) fn invalid(setting: &Setting, report: &Report) -> Option<String> {
-    refused(report).or_else(|| too_late(&setting.network, report))
+    rejected(report).or_else(|| too_late(&setting.network, report))
 }
 
 /// Frames that were not carried at all.
-fn refused(report: &Report) -> Option<String> {
+fn rejected(report: &Report) -> Option<String> {
     let directions = report.links.iter().flatten();
     let (mut overrun, mut super_packets, mut unsent) = (0, 0, 0);
     for direction in directions {
-        overrun += direction.refused.overrun;
-        super_packets += direction.refused.super_packets;
-        unsent += direction.refused.unsent;
+        overrun += direction.rejected.overrun;
+        super_packets += direction.rejected.super_packets;
+        unsent += direction.rejected.unsent;
     }
     (overrun + super_packets + unsent > 0).then(|| {
         format!(
@@ -75,7 +75,7 @@ fn forgiven(links: &[Link]) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use emulator::{DirectionReport, Refused};
+    use emulator::{DirectionReport, Rejected};
     use plan::synthetic;
     use units::{Bytes, Rate};
 
@@ -138,37 +138,37 @@ mod tests {
 
     #[test]
     fn one_frame_that_was_not_carried_is_enough() {
-        let refused = [
-            Refused {
+        let rejected = [
+            Rejected {
                 overrun: 1,
-                ..Refused::default()
+                ..Rejected::default()
             },
-            Refused {
+            Rejected {
                 super_packets: 1,
-                ..Refused::default()
+                ..Rejected::default()
             },
-            Refused {
+            Rejected {
                 unsent: 1,
-                ..Refused::default()
+                ..Rejected::default()
             },
         ];
-        for refused in refused {
+        for rejected in rejected {
             let mut report = report(1_000, [5, 10, 20]);
             let direction = DirectionReport {
-                refused,
+                rejected,
                 ..DirectionReport::default()
             };
             report.links = vec![[DirectionReport::default(), direction]];
             let why = invalid(&setting(None), &report).expect("a frame is missing");
             assert!(why.contains("1 "), "{why}");
         }
-        let unstamped = Refused {
+        let unstamped = Rejected {
             unstamped: 1,
-            ..Refused::default()
+            ..Rejected::default()
         };
         let mut report = report(1_000, [5, 10, 20]);
         let direction = DirectionReport {
-            refused: unstamped,
+            rejected: unstamped,
             ..DirectionReport::default()
         };
         report.links = vec![[DirectionReport::default(), direction]];

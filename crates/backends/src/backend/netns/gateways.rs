@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::testbed::{Path, Testbed};
 use plan::setting::{Domain, Route};
-use queue::GatherSettings;
+use queue::AggregatorSettings;
 use units::IpVersion;
 
 use crate::edge_gateway::EdgeGateway;
@@ -12,7 +12,7 @@ use crate::edge_gateway::EdgeGateway;
 /// The addresses of hosts to which an edge has no route, because its gateway carries what
 /// is for them.
 pub(super) fn unrouted(domain: &Domain) -> Vec<(usize, IpAddr)> {
-    if domain.gather.is_none() {
+    if domain.aggregate.is_none() {
         return Vec::new();
     }
     let edges = domain.edges.iter();
@@ -46,10 +46,10 @@ fn covers(route: &Route, address: IpAddr) -> bool {
     four == other && differ.unwrap_or(0) == 0
 }
 
-/// The gateways of `domain`, none where it gathers nothing. Every other edge to which there
+/// The gateways of `domain`, none where it aggregates nothing. Every other edge to which there
 /// is a path is a peer.
 pub(super) fn of_domain(domain: &Domain, testbed: &Testbed, path: &Path) -> Vec<EdgeGateway> {
-    let Some(gather) = &domain.gather else {
+    let Some(aggregate) = &domain.aggregate else {
         return Vec::new();
     };
     let ends = |edge: usize, other: usize| {
@@ -61,7 +61,12 @@ pub(super) fn of_domain(domain: &Domain, testbed: &Testbed, path: &Path) -> Vec<
         let others = domain.edges.iter().filter(|&&other| other != edge);
         let peers = others.filter_map(|&other| Some((other, ends(edge, other)?)));
         let name = testbed.nodes[edge].name.clone();
-        gateway((domain, gather), path.ip, name, &peers.collect::<Vec<_>>())
+        gateway(
+            (domain, aggregate),
+            path.ip,
+            name,
+            &peers.collect::<Vec<_>>(),
+        )
     };
     edges.map(one).collect()
 }
@@ -69,7 +74,7 @@ pub(super) fn of_domain(domain: &Domain, testbed: &Testbed, path: &Path) -> Vec<
 /// The gateway of the edge `node` with its `peers`: their nodes, and the addresses of both
 /// ends.
 fn gateway(
-    (domain, gather): (&Domain, &GatherSettings),
+    (domain, aggregate): (&Domain, &AggregatorSettings),
     ip: IpVersion,
     node: String,
     peers: &[(usize, [IpAddr; 2])],
@@ -82,11 +87,11 @@ fn gateway(
         node,
         peers: peers.iter().map(|(_, ends)| *ends).collect(),
         prefixes: domain.routes.iter().filter_map(row).collect(),
-        mtu: gather.mtu,
-        trigger: gather.trigger,
-        tick: gather.tick,
-        share: gather.share,
-        in_udp: gather.carriage.header.get() > header(ip),
+        mtu: aggregate.mtu,
+        trigger: aggregate.trigger,
+        tick: aggregate.tick,
+        share: aggregate.share,
+        in_udp: aggregate.encapsulation.header.get() > header(ip),
         shaping: domain.shaping,
     }
 }
@@ -103,7 +108,7 @@ fn header(ip: IpVersion) -> u64 {
 #[cfg(test)]
 mod tests {
     use plan::setting::Destination;
-    use queue::{Carriage, Tick, Trigger};
+    use queue::{Encapsulation, Tick, Trigger};
     use units::{Bytes, Span};
 
     use super::*;
@@ -119,10 +124,10 @@ mod tests {
         };
         Domain {
             edges: vec![1, 2],
-            gather: Some(GatherSettings {
+            aggregate: Some(AggregatorSettings {
                 mtu: Bytes::new(3_000),
                 trigger: Trigger::Timer(Span::from_millis(10)),
-                carriage: Carriage {
+                encapsulation: Encapsulation {
                     header: Bytes::new(28 + 6),
                     entry: Bytes::new(4),
                     framing: Bytes::ZERO,
@@ -147,7 +152,7 @@ mod tests {
         let [near, far] = ["10.1.0.1", "10.2.0.3"].map(address);
         assert_eq!(unrouted(&domain()), [(1, far), (2, near)]);
         let mut without = domain();
-        without.gather = None;
+        without.aggregate = None;
         assert!(unrouted(&without).is_empty());
         // The longest prefix counts, and the default covers everything of its version.
         assert_eq!(egress(&domain(), address("10.2.255.255")), Some(2));
@@ -158,10 +163,10 @@ mod tests {
     #[test]
     fn a_gateway_has_the_rows_of_its_peers_and_the_settings_of_the_domain() {
         let domain = domain();
-        let gather = domain.gather.as_ref().unwrap();
+        let aggregate = domain.aggregate.as_ref().unwrap();
         let ends = ["198.18.2.1", "198.18.2.2"].map(|text| text.parse().unwrap());
         let made = gateway(
-            (&domain, gather),
+            (&domain, aggregate),
             IpVersion::V4,
             "r1".to_owned(),
             &[(2, ends)],
@@ -169,6 +174,6 @@ mod tests {
         let network: IpAddr = "10.2.0.0".parse().unwrap();
         assert_eq!(made.prefixes, [(network, 16, 0, 0)]);
         assert_eq!((made.peers, made.mtu), (vec![ends], Bytes::new(3_000)));
-        assert!(made.in_udp && made.shaping && made.trigger == gather.trigger);
+        assert!(made.in_udp && made.shaping && made.trigger == aggregate.trigger);
     }
 }

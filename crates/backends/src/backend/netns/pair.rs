@@ -1,4 +1,4 @@
-//! Provides a test bed as the pair of a trial.
+//! Provides a test network as the pair of a trial.
 
 use std::cell::RefCell;
 
@@ -28,7 +28,7 @@ pub(super) struct MachineMeters<'a> {
 }
 
 impl TestbedHandle {
-    /// The agents, meters and hosts of this test bed for a trial of `setting`,
+    /// The agents, meters and hosts of this test network for a trial of `setting`,
     /// with the inspected path.
     pub(super) fn pair<'a>(
         &'a mut self,
@@ -54,7 +54,7 @@ impl TestbedHandle {
     }
 }
 
-/// The meters of a test bed on this machine.
+/// The meters of a test network on this machine.
 struct BedMeters<'a> {
     testbed: &'a Testbed,
     emulation: Option<&'a mut Emulation>,
@@ -159,7 +159,7 @@ impl Meters for BedMeters<'_> {
     }
 }
 
-/// The outer nodes of a test bed, which run programs of the user.
+/// The outer nodes of a test network, which run programs of the user.
 struct BedPrograms<'a> {
     testbed: &'a Testbed,
     path: &'a testbed::Path,

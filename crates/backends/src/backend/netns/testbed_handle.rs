@@ -1,4 +1,4 @@
-//! A running test bed with its agents and the properties of its links.
+//! A running test network with its agents and the properties of its links.
 
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ use crate::pace::{Paced, pace};
 /// has its own seed.
 const SEED: Seed = Seed::new(1);
 
-/// A test bed, its agents, and the results of inspections.
+/// A test network, its agents, and the results of inspections.
 pub(crate) struct TestbedHandle {
     pub(crate) path: Path,
     pub(crate) testbed: Testbed,
@@ -39,7 +39,7 @@ pub(crate) struct TestbedHandle {
 }
 
 impl TestbedHandle {
-    /// Builds the test bed of `path`; the edges of `domain` gather packets, if there is one.
+    /// Builds the test network of `path`; the edges of `domain` aggregate packets, if there is one.
     pub(super) fn build(path: Path, paced: Paced, domain: Option<&Domain>) -> Result<Self> {
         let mut emulation = None;
         let testbed = Testbed::build_with(&path, |namespace, links| {
@@ -77,7 +77,7 @@ impl TestbedHandle {
         })
     }
 
-    /// Replaces this test bed by a new one, keeping the known properties of its
+    /// Replaces this test network by a new one, keeping the known properties of its
     /// frames.
     pub(super) fn renewed(self) -> Result<Self> {
         let Self {
@@ -101,12 +101,12 @@ impl TestbedHandle {
     /// A node by its name.
     ///
     /// # Errors
-    /// The test bed has no node of this name.
+    /// The test network has no node of this name.
     pub(crate) fn node(&self, name: &str) -> Result<&Node> {
         let mut nodes = self.testbed.nodes.iter();
         nodes
             .find(|node| node.name == name)
-            .with_context(|| format!("the test bed has no node `{name}`"))
+            .with_context(|| format!("the test network has no node `{name}`"))
     }
 
     /// The addresses for the placeholders of command lines.
@@ -184,7 +184,7 @@ impl TestbedHandle {
         let sent = listen(self.testbed.sender()).context("capturing at the sender")?;
         let received = listen(self.testbed.receiver()).context("capturing at the receiver")?;
         self.agents.transfer(&Transfer {
-            preroll: Bytes::ZERO,
+            warmup: Bytes::ZERO,
             size: INSPECTION,
             message,
             delays: false,

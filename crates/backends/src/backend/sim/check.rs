@@ -1,7 +1,7 @@
 //! Checks that the simulator can run a setting, and locates errors in the
 //! experiment.
 
-use experiment::Refusal;
+use experiment::Rejection;
 use plan::Setting;
 use plan::setting::{Costs, Traffic};
 use results::table::require_parquet;
@@ -15,10 +15,10 @@ use super::{probe, scenario_of, simulation_of};
 ///
 /// # Errors
 /// The first reason why the setting cannot be simulated.
-pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
+pub(crate) fn check(setting: &Setting) -> Result<(), Rejection> {
     if is_watched(setting) {
         let places = vec![("links", None), ("flows", None)];
-        require_parquet().map_err(|why| Refusal {
+        require_parquet().map_err(|why| Rejection {
             places,
             why: format!("watch: {why}"),
         })?;
@@ -32,9 +32,9 @@ pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
         cross_traffic(setting)?;
     }
     if let Traffic::Probe(investigated) = &setting.traffic {
-        let places = vec![("traffic", Some("up_to".to_owned())), ("network", None)];
-        let refused = probe::check(setting, investigated);
-        return refused.map_err(|why| Refusal { places, why });
+        let places = vec![("traffic", Some("max_mtu".to_owned())), ("network", None)];
+        let rejected = probe::check(setting, investigated);
+        return rejected.map_err(|why| Rejection { places, why });
     }
     // The available memory is checked when the run begins.
     let unbounded = Bytes::new(u64::MAX);
@@ -47,7 +47,7 @@ pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
         places.extend([(table, Some(name.to_owned())), (table, None)]);
     }
     places.push(("network", None));
-    Err(Refusal {
+    Err(Rejection {
         places,
         why: bad.to_string(),
     })
@@ -55,7 +55,7 @@ pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
 
 /// Rejects cross traffic where it would interact with measured traffic in ways
 /// that the simulator does not model.
-fn cross_traffic(setting: &Setting) -> Result<(), Refusal> {
+fn cross_traffic(setting: &Setting) -> Result<(), Rejection> {
     let why = if setting.network.graph.is_some() {
         "only a path, e.g. shape = \"chain\", can have simulated cross traffic; write a flow instead"
     } else if setting.host.costs != Costs::default() {
@@ -63,7 +63,7 @@ fn cross_traffic(setting: &Setting) -> Result<(), Refusal> {
     } else {
         return Ok(());
     };
-    Err(Refusal {
+    Err(Rejection {
         places: vec![("network", Some("load".to_owned())), ("links", None)],
         why: format!("cross traffic: {why}"),
     })
@@ -82,7 +82,7 @@ fn culprit(bad: &BadScenario) -> Option<(&'static str, &str)> {
         BadScenario::NoHost { flow, .. }
         | BadScenario::FlowToItself { flow, .. }
         | BadScenario::Unreachable { flow, .. }
-        | BadScenario::Law { flow, .. }
+        | BadScenario::Distribution { flow, .. }
         | BadScenario::Tcp { flow, .. } => Some(("flows", flow)),
         BadScenario::Domain(bad) => match bad {
             BadDomain::TooBig { link, .. } | BadDomain::Duplicates(link) => Some(("links", link)),

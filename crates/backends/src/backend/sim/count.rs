@@ -1,7 +1,7 @@
 //! Counters of links over windows of a trial.
 //!
 //! Sums do not depend on the order in which a link reports its queue's events:
-//! an arrival adds the rest of the window after its instant, and a departure
+//! an arrival adds the rest of the window after its time, and a departure
 //! subtracts it.
 
 mod flows;
@@ -16,7 +16,7 @@ use sim::{Location, Loss, Seen, Segment, Tracer};
 use tcp::{Counts, State};
 use units::{Span, Time};
 
-use crate::link_counts::{Attributed, GatherMetrics, Losses, Series, Window};
+use crate::link_counts::{AggregatorMetrics, Attributed, Losses, Series, Window};
 use crate::link_window::LinkEvents;
 use crate::measurements::Measurements;
 use flows::FlowCounters;
@@ -32,7 +32,7 @@ pub(super) struct Counter {
     /// The flows over time, if a link has a time series.
     flows: Option<FlowCounters>,
     /// Whether there may be bundles.
-    gathers: bool,
+    aggregates: bool,
 }
 
 /// The counters in the direction from a link's first end to its second.
@@ -59,11 +59,11 @@ impl Counter {
             | Traffic::Probe(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();
-        let gathers = setting.network.domain.is_some();
+        let aggregates = setting.network.domain.is_some();
         // One bit for each link, of which there are as many as may be counted.
         let mut marks = 1;
         let mut mark = |counted: &spec::Counted| {
-            let has_delays = gathers && !counted.windows.is_empty();
+            let has_delays = aggregates && !counted.windows.is_empty();
             let mark = if has_delays { marks } else { 0 };
             marks <<= u32::from(has_delays);
             mark
@@ -72,7 +72,7 @@ impl Counter {
             let link = &setting.network.links[wire.link];
             let counted = &link.counted;
             let window = |window| {
-                let more = gathers.then(|| GatherMetrics::new(link, duration));
+                let more = aggregates.then(|| AggregatorMetrics::new(link, duration));
                 Window::new(window, more)
             };
             counted.is_any().then(|| LinkCounters {
@@ -103,10 +103,14 @@ impl Counter {
             | Traffic::Probe(_) => None,
         };
         let is_any = links.iter().any(Option::is_some);
-        is_any.then(|| Self::new(links, flows, gathers))
+        is_any.then(|| Self::new(links, flows, aggregates))
     }
 
-    fn new(links: Vec<Option<LinkCounters>>, flows: Option<FlowCounters>, gathers: bool) -> Self {
+    fn new(
+        links: Vec<Option<LinkCounters>>,
+        flows: Option<FlowCounters>,
+        aggregates: bool,
+    ) -> Self {
         let those = |has: fn(&LinkCounters) -> bool| {
             let numbered = links.iter().enumerate();
             let those = numbered.filter(|(_, counters)| counters.as_ref().is_some_and(has));
@@ -117,7 +121,7 @@ impl Counter {
             with_marks: those(|counters| counters.mark != 0),
             links,
             flows,
-            gathers,
+            aggregates,
         }
     }
 
@@ -176,7 +180,7 @@ impl Tracer for Counter {
     fn opens(&self, (link, direction): (usize, usize)) -> bool {
         let counters = self.links.get(link).and_then(Option::as_ref);
         let losses = counters.and_then(|counters| counters.losses.as_ref());
-        direction == 0 && self.gathers && losses.is_some()
+        direction == 0 && self.aggregates && losses.is_some()
     }
 
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, state: QueueState) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plan::Setting;
-use plan::evidence::{self, CrossTraffic, Way};
+use plan::evidence::{self, CrossDirection, CrossTraffic};
 use sim::{FlowOutcome, Outcome};
 use units::{Bytes, Time};
 
@@ -53,9 +53,9 @@ pub(super) fn record(
             };
             Some(CrossTraffic {
                 link: link.to_owned(),
-                way: match direction {
-                    "0" => Way::With,
-                    _ => Way::Against,
+                direction: match direction {
+                    "0" => CrossDirection::Forward,
+                    _ => CrossDirection::Reverse,
                 },
                 offered_mbit: megabits(flow.sent),
                 carried_mbit: megabits(flow.received),

@@ -4,7 +4,7 @@ mod flows;
 
 use std::collections::BTreeMap;
 
-use link::Fate;
+use link::PacketOutcome;
 use plan::Setting;
 use plan::evidence::{self, Domain, Edge, Fragments};
 use plan::metric::{self, Metric};
@@ -81,7 +81,7 @@ fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), Str
     ))
 }
 
-/// Instants have picoseconds; their means are rounded to a nanosecond, far
+/// Times have picoseconds; their means are rounded to a nanosecond, far
 /// finer than a real clock.
 fn fine(measurements: &mut Measurements) {
     const NANOSECOND: f64 = 1e-6;
@@ -116,9 +116,9 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
     measurements.note(evidence::SENT, by_flow(|flow| flow.sent));
     measurements.note(evidence::RECEIVED, by_flow(|flow| flow.received));
     measurements.note(evidence::PACKETS, by_flow(|flow| flow.packets));
-    let refused = |flow: &FlowOutcome| flow.refused;
-    if outcome.flows.iter().map(refused).sum::<u64>() > 0 {
-        measurements.note(evidence::REFUSED, by_flow(refused));
+    let rejected = |flow: &FlowOutcome| flow.rejected;
+    if outcome.flows.iter().map(rejected).sum::<u64>() > 0 {
+        measurements.note(evidence::REJECTED, by_flow(rejected));
     }
     // A TCP transfer ends long before the scheduled stop of its sources.
     let lasts = |end: Time| end.since(Time::ZERO).unwrap_or_default().as_secs_f64();
@@ -132,9 +132,9 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
     measurements.note(evidence::UTILISATION, utilisation);
     let mean_queue = by_direction(outcome, |direction| direction.mean_queue * scale);
     measurements.note(evidence::MEAN_QUEUE, mean_queue);
-    let dropped = |direction: &DirectionOutcome| direction.counters.of(Fate::Dropped);
+    let dropped = |direction: &DirectionOutcome| direction.counters.of(PacketOutcome::Dropped);
     let lost = |direction: &DirectionOutcome| {
-        direction.counters.of(Fate::Lost) + direction.counters.of(Fate::Damaged)
+        direction.counters.of(PacketOutcome::Lost) + direction.counters.of(PacketOutcome::Damaged)
     };
     let directions = || outcome.links.iter().flat_map(|link| &link.directions);
     if directions().map(dropped).sum::<u64>() > 0 {
@@ -170,7 +170,7 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
 fn of_domain(domain: &DomainOutcome) -> Domain {
     let edges = domain.edges.iter().map(|edge| {
         let counts = Edge {
-            gathered: edge.gathered,
+            aggregated: edge.aggregated,
             bare: edge.bare,
             bundles: edge.bundles,
             bundled: edge.bundled,
@@ -206,7 +206,7 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
     }
 }
 
-/// A value for each direction of each link: forward and backward.
+/// A value for each direction of each link: forward and reverse.
 fn by_direction<T>(outcome: &Outcome, of: impl Fn(&DirectionOutcome) -> T) -> Vec<[T; 2]> {
     let links = outcome.links.iter();
     links

@@ -1,6 +1,6 @@
 //! Investigations of a path.
 
-use meter::departures::{Law, mean_gap};
+use meter::departures::{Distribution, mean_gap};
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Probe};
 use probe::machine::{Investigation, Reflector, Settings};
@@ -30,14 +30,14 @@ pub(super) fn run(
     Ok((measurements, seconds(end)))
 }
 
-/// Checks what [`run`] would refuse.
+/// Checks what [`run`] would reject.
 ///
 /// # Errors
 /// The reason in one line.
 pub(super) fn check(setting: &Setting, probe: &Probe) -> Result<(), String> {
     let path = path(setting, probe, Seed::new(0));
-    let refused = investigation(&path, probe, Seed::new(0)).err();
-    refused.map_or(Ok(()), |bad| Err(bad.to_string()))
+    let rejected = investigation(&path, probe, Seed::new(0)).err();
+    rejected.map_or(Ok(()), |bad| Err(bad.to_string()))
 }
 
 fn investigation(
@@ -95,9 +95,9 @@ fn cross_traffic(link: &plan::setting::Link, cross: &Cross) -> virtual_path::Cro
     virtual_path::Cross {
         packet: cross.packet,
         gaps: match cross.gaps {
-            Gaps::Exponential => Law::Exponential(mean),
-            Gaps::Constant => Law::Constant(mean),
-            Gaps::Uniform => Law::Uniform(0.0, 2.0 * mean),
+            Gaps::Exponential => Distribution::Exponential(mean),
+            Gaps::Constant => Distribution::Constant(mean),
+            Gaps::Uniform => Distribution::Uniform(0.0, 2.0 * mean),
         },
     }
 }

@@ -48,7 +48,7 @@ impl Simulator {
             sizes.iter().map(|&size| round.of_size(size)).collect();
         let mut measurements = Measurements::default();
         measurements.take_sizes(request_response, &sizes?);
-        // Instants have picoseconds: round to a nanosecond, in milliseconds.
+        // Times have picoseconds: round to a nanosecond, in milliseconds.
         for metric in [&metric::MESSAGE_TIME, &metric::MEGABYTE_TIME] {
             measurements.note(evidence::resolution(metric), 1e-6);
         }

@@ -9,7 +9,7 @@ mod request_response;
 use std::collections::BTreeMap;
 
 use experiment::MESSAGE_HEADER;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use plan::setting::{Costs, Traffic};
 use plan::{Setting, setting as spec};
 
@@ -32,7 +32,7 @@ pub(crate) fn scenario_of(setting: &Setting, seed: Seed, budget: Bytes) -> Scena
     shared_until(setting, seed, budget, cross_traffic::at_first(setting))
 }
 
-/// The same scenario with cross traffic until a given instant instead of until
+/// The same scenario with cross traffic until a given time instead of until
 /// the sources stop.
 pub(super) fn shared_until(
     setting: &Setting,
@@ -48,7 +48,7 @@ pub(super) fn shared_until(
 }
 
 /// The scenario of one request and its response, with cross traffic until a
-/// given instant.
+/// given time.
 pub(super) fn scenario_of_size(
     setting: &Setting,
     request_response: &spec::RequestResponse,
@@ -152,7 +152,7 @@ fn host(costs: &Costs) -> Host {
     }
 }
 
-/// The flows, and the instant at which the last source stops.
+/// The flows, and the time at which the last source stops.
 fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time) {
     match &setting.traffic {
         Traffic::Flows(flows) => {
@@ -217,7 +217,7 @@ fn of_group(
             let drawn = seed.derive(&format!("{what}/{name}")).get();
             Span::from_picos(drawn.checked_rem(of.as_picos()).unwrap_or(0))
         };
-        let later = group.stagger * u64::from(number) + part("start", group.start_within);
+        let later = group.start_interval * u64::from(number) + part("start", group.start_jitter);
         Flow {
             from,
             to,
@@ -290,7 +290,10 @@ fn of_transfer(
         stop: None,
         traffic: sim::Traffic::Datagrams(Datagrams {
             limit: Some(messages),
-            ..Datagrams::new(Law::Constant(gap), Law::Constant(bytes(message)))
+            ..Datagrams::new(
+                Distribution::Constant(gap),
+                Distribution::Constant(bytes(message)),
+            )
         }),
     }
 }

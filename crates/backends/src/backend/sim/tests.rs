@@ -1,8 +1,8 @@
 //! Trials with metrics that can be computed by hand.
 
+mod aggregation;
 mod connections;
 mod cross_traffic;
-mod gathering;
 mod probes;
 
 use experiment::Experiment;
@@ -145,7 +145,7 @@ fn the_seed_of_a_repeat_is_the_same_in_every_cell() {
     let lost = |setting: &Setting, seed| {
         simulator.run(setting, Seed::new(seed)).unwrap().0.evidence["received"].clone()
     };
-    // Messages fit both MTUs, so the same ones have the same fate.
+    // Messages fit both MTUs, so the same ones have the same outcome.
     let mut different = 0;
     for seed in 1..10 {
         assert_eq!(lost(&settings[0], seed), lost(&settings[1], seed));
@@ -164,7 +164,7 @@ kind = \"flows\"
 duration = \"100ms\"
 [flows.a]
 load = \"20%\"
-message_law = \"exponential\"
+message_distribution = \"exponential\"
 [sweep]
 \"network.mtu\" = [1500]
 ";
@@ -201,7 +201,7 @@ kind = \"flows\"
 from = \"a\"
 to = \"b\"
 gap = \"1ms\"
-gap_law = \"constant\"
+gap_distribution = \"constant\"
 packets = 10
 [sweep]
 \"network.mtu\" = [1500]
@@ -221,7 +221,7 @@ packets = 10
 }
 
 #[test]
-fn a_run_that_needs_more_memory_than_there_is_is_refused() {
+fn a_run_that_needs_more_memory_than_there_is_is_rejected() {
     let huge = settings(
         TRANSFER,
         &[

@@ -340,7 +340,7 @@ fn of_drops(dropped: &[Dropped], flows: &[String]) -> Vec<Column> {
         |of: &dyn Fn(&Dropped) -> Option<String>| Values::Text(dropped.iter().map(of).collect());
     vec![
         column("at_ps", integers(&|one| one.at.as_picos())),
-        column("way", integers(&|one| one.direction as u64)),
+        column("direction", integers(&|one| one.direction as u64)),
         column("flow", texts(&|one| flows.get(one.packet.flow).cloned())),
         column("message", integers(&|one| one.packet.sequence)),
         column("offset", integers(&|one| one.packet.offset.get())),

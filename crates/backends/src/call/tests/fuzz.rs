@@ -1,4 +1,4 @@
-//! Requests and replies of any content are read or refused with one line.
+//! Requests and replies of any content are read or rejected with one line.
 
 use os::request::{Job, Request, heard, line, read};
 use proptest::prelude::*;
@@ -129,7 +129,7 @@ fn every_request_and_every_answer_is_read_again() {
 
 proptest! {
     #[test]
-    fn a_damaged_request_or_reply_is_read_or_refused_with_one_line(
+    fn a_damaged_request_or_reply_is_read_or_rejected_with_one_line(
         which in any::<prop::sample::Index>(),
         seed in any::<u64>(),
         (at, length) in (any::<prop::sample::Index>(), 0..40_usize),
@@ -138,14 +138,14 @@ proptest! {
         let Exchange { lines, readers } = which.get(ALL)(seed);
         for (line, read) in lines.iter().zip(readers) {
             for line in [damaged(line, at, length, &by), String::from_utf8_lossy(&by).into_owned()] {
-                let refused = read(&line).err().unwrap_or_default();
-                prop_assert!(!refused.contains(char::is_control), "{refused:?}");
+                let rejected = read(&line).err().unwrap_or_default();
+                prop_assert!(!rejected.contains(char::is_control), "{rejected:?}");
             }
         }
     }
 
     #[test]
-    fn text_that_nests_deeply_is_refused(
+    fn text_that_nests_deeply_is_rejected(
         which in any::<prop::sample::Index>(),
         depth in 1_000..100_000_usize,
         open in "[\\[{]",

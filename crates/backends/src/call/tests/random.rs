@@ -9,7 +9,7 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// Values that a type refuses before one is given up.
+/// Values that a type rejects before one is given up.
 const TRIES: u64 = 1_000;
 
 /// A value of the type that `seed` gives.

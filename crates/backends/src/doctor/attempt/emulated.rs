@@ -36,7 +36,7 @@ const TIMEOUT: Span = Span::from_secs(2);
 const COUNTED: Span = Span::from_millis(80);
 
 /// The bytes sent before counting: enough for TCP to fill the queue.
-const PREROLL: Bytes = Bytes::new(1_000_000);
+const WARMUP: Bytes = Bytes::new(1_000_000);
 
 /// The most bytes of the counted transfer, so that a rate far beyond the
 /// machine does not take long to fail.
@@ -57,13 +57,13 @@ const LATE: Span = Span::from_millis(1);
 
 /// The number of CPUs that other processes may use, and the share of the
 /// machine's time that the hypervisor may take, while a link is filled. Less
-/// than a trial tolerates, because a machine is refused for the result.
+/// than a trial tolerates, because a machine is rejected for the result.
 const OTHERS: f64 = 0.1;
 const STOLEN: f64 = 0.02;
 
 /// The results for emulated links of one MTU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Carriage {
+pub struct Encapsulation {
     /// The MTU, in bytes.
     pub mtu: u64,
     /// The tested rates, in order; the last attempt of each.
@@ -84,7 +84,7 @@ pub struct Trial {
     /// The 99th percentile of timing error.
     pub late: Span,
     /// Frames that the emulator rejected.
-    pub refused: u64,
+    pub rejected: u64,
     /// Whether other work ran on the machine meanwhile.
     pub disturbed: bool,
 }
@@ -92,12 +92,12 @@ pub struct Trial {
 impl Trial {
     /// Whether a valid trial filled the link.
     pub fn filled(&self) -> bool {
-        let valid = self.refused == 0 && self.late <= LATE;
+        let valid = self.rejected == 0 && self.late <= LATE;
         valid && self.goodput_mbit >= FILLED * self.limit_mbit
     }
 }
 
-impl Carriage {
+impl Encapsulation {
     /// The fastest link that was filled.
     pub fn fastest(&self) -> Option<&Trial> {
         let filled = self.trials.iter().filter(|trial| trial.filled());
@@ -106,7 +106,7 @@ impl Carriage {
 }
 
 /// Searches the fastest filled link for each MTU, over `ip`.
-pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
+pub(super) fn search(ip: IpVersion) -> Vec<Encapsulation> {
     let of_mtu = |mtu| {
         let deadline = clock::monotonic() + TIMEOUT;
         let mut trials = Vec::new();
@@ -118,7 +118,7 @@ pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
             trials.push(trial);
             Ok(filled)
         });
-        Carriage {
+        Encapsulation {
             mtu,
             trials,
             problem: found.err().map(|error| format!("{error:#}")),
@@ -161,7 +161,7 @@ fn climb(deadline: Time, mut goes: impl FnMut(u64) -> Result<bool>) -> Result<()
 /// sandbox of the calling process.
 ///
 /// # Errors
-/// The test bed cannot be built, or the transfer failed.
+/// The test network cannot be built, or the transfer failed.
 pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
     let links = FilledLinks {
         paced: Paced::Emulator,
@@ -193,7 +193,7 @@ impl FilledLinks {
     /// process.
     ///
     /// # Errors
-    /// The test bed cannot be built, or the transfer failed.
+    /// The test network cannot be built, or the transfer failed.
     pub(crate) fn attempt(self, rate: Rate) -> Result<Trial> {
         let Self { paced, ip, mtu, .. } = self;
         let mtu = IpMtu::new(mtu.into(), ip).context("the MTU is out of range")?;
@@ -210,7 +210,7 @@ impl FilledLinks {
         let limit = whole(bits).context("the rate is too low")?;
         let counted = limit.carries(COUNTED).min(MOST_COUNTED);
         let transfer = Transfer {
-            preroll: PREROLL.min(counted),
+            warmup: WARMUP.min(counted),
             size: counted,
             // Emulated links have no token bucket to drain.
             pace: (paced == Paced::Kernel).then_some(rate),
@@ -221,8 +221,10 @@ impl FilledLinks {
         let after = Used::so_far(&mut agents, emulation.as_mut())?;
         let report = after.emulator.as_ref();
         let directions = report.map(|report| report.links.iter().flatten());
-        let refused = directions.into_iter().flatten().map(|direction| {
-            direction.refused.overrun + direction.refused.super_packets + direction.refused.unsent
+        let rejected = directions.into_iter().flatten().map(|direction| {
+            direction.rejected.overrun
+                + direction.rejected.super_packets
+                + direction.rejected.unsent
         });
         Ok(Trial {
             rate_mbit: rate.bits_per_second() / 1_000_000,
@@ -231,12 +233,12 @@ impl FilledLinks {
                 .map_or(0.0, |goodput| goodput.bits_per_second / 1e6),
             limit_mbit: bits / 1e6,
             late: report.map_or(Span::ZERO, |report| report.late[1]),
-            refused: refused.sum(),
+            rejected: rejected.sum(),
             disturbed: after.is_disturbed_since(&before),
         })
     }
 
-    /// The test bed.
+    /// The test network.
     fn path(self, mtu: IpMtu, rate: Rate) -> Path {
         let medium = match self.paced {
             Paced::Kernel => Medium::Kernel {
@@ -269,7 +271,7 @@ impl FilledLinks {
     }
 }
 
-/// The use of the processors up to one instant, by all and by a test bed.
+/// The use of the processors up to one time, by all and by a test network.
 struct Used {
     machine: Machine,
     /// The processor time of the agents, the emulator and this process.
@@ -346,13 +348,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_frame_a_late_one_or_a_hundredth_less_is_no_filled_link() {
-        let trial = |goodput_mbit, refused, micros| Trial {
+    fn a_rejected_frame_a_late_one_or_a_hundredth_less_is_no_filled_link() {
+        let trial = |goodput_mbit, rejected, micros| Trial {
             rate_mbit: 1_000,
             goodput_mbit,
             limit_mbit: 949.0,
             late: Span::from_micros(micros),
-            refused,
+            rejected,
             disturbed: false,
         };
         assert!(trial(948.0, 0, 20).filled());

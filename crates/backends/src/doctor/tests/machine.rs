@@ -7,7 +7,9 @@ use os::precision::{Reading, TimingError, Wait};
 use os::stamps::Stamps;
 use units::Span;
 
-use crate::doctor::{Ability, Attempt, Carriage, Clock, Facts, Inside, Load, Step, Trial, attempt};
+use crate::doctor::{
+    Ability, Attempt, Clock, Encapsulation, Facts, Inside, Load, Step, Trial, attempt,
+};
 
 /// A machine without complaints.
 pub(super) fn sound() -> Facts {
@@ -76,7 +78,7 @@ pub(super) fn sound() -> Facts {
     }
 }
 
-/// A test bed in which all tests succeeded.
+/// A test network in which all tests succeeded.
 fn inside() -> Inside {
     let abilities = [
         Ability::Veth,
@@ -99,23 +101,23 @@ fn inside() -> Inside {
         goodput_mbit: Some(960.0),
         udp_buffer: Some(32 << 20),
         emulated: [(1500, 949.0), (9000, 990.0)]
-            .map(|(mtu, limit)| carriage(mtu, &[(1_000, limit), (2_500, 0.9 * limit)]))
+            .map(|(mtu, limit)| encapsulation(mtu, &[(1_000, limit), (2_500, 0.9 * limit)]))
             .to_vec(),
     }
 }
 
 /// Trials at these rates with this goodput, of the limit that a gigabit has.
-pub(super) fn carriage(mtu: u64, tried: &[(u64, f64)]) -> Carriage {
+pub(super) fn encapsulation(mtu: u64, tried: &[(u64, f64)]) -> Encapsulation {
     let limit = if mtu == 1500 { 0.949 } else { 0.99 };
     let trials = tried.iter().map(|&(rate, goodput_mbit)| Trial {
         rate_mbit: rate,
         goodput_mbit,
         limit_mbit: limit * rate as f64,
         late: Span::from_micros(20),
-        refused: 0,
+        rejected: 0,
         disturbed: false,
     });
-    Carriage {
+    Encapsulation {
         mtu,
         trials: trials.collect(),
         problem: None,

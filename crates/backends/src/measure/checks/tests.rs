@@ -93,7 +93,7 @@ fn a_late_emulator_excuses_as_much_goodput_as_it_let_go_late() {
 
 #[test]
 fn a_disturbed_pass_excuses_as_much_goodput_as_its_bucket_holds() {
-    let keys = "[traffic]\npreroll = 1000000\n[links.sender-receiver]\nburst = 220000";
+    let keys = "[traffic]\nwarmup = 1000000\n[links.sender-receiver]\nburst = 220000";
     let judged = |share: f64, running| {
         changed(keys, |trial| {
             trial.passes.rated.1.goodput = Some(goodput(LIMIT * share));
@@ -107,13 +107,13 @@ fn a_disturbed_pass_excuses_as_much_goodput_as_its_bucket_holds() {
 }
 
 #[test]
-fn a_bucket_needs_a_preroll_of_twice_its_depth() {
-    let preroll = |bytes| {
-        let keys = format!("[traffic]\npreroll = {bytes}\n[links.sender-receiver]\nburst = 50000");
+fn a_bucket_needs_a_warmup_of_twice_its_depth() {
+    let warmup = |bytes| {
+        let keys = format!("[traffic]\nwarmup = {bytes}\n[links.sender-receiver]\nburst = 50000");
         Trial::new(&keys).flags()
     };
-    assert_eq!(preroll(100_000), []);
-    assert_eq!(preroll(99_999), [Flag::BucketNotDrained]);
+    assert_eq!(warmup(100_000), []);
+    assert_eq!(warmup(99_999), [Flag::BucketNotDrained]);
 }
 
 #[test]
@@ -406,7 +406,7 @@ fn flows_may_exceed_the_limit_by_what_the_emulator_sent_late() {
 
 #[test]
 fn the_transfer_for_the_cpu_meters_is_judged_by_its_own_pass() {
-    let keys = "[traffic]\npreroll = 1000000\n[links.sender-receiver]\nburst = 220000";
+    let keys = "[traffic]\nwarmup = 1000000\n[links.sender-receiver]\nburst = 220000";
     let judged = |disturbed| {
         changed(keys, |trial| {
             let metered = trial.passes.metered.as_mut();

@@ -107,7 +107,7 @@ impl Measurements {
         let sum = |of: fn(&Ends<'_>) -> u64| ends.iter().map(of).sum::<u64>();
         self.note(evidence::MESSAGES_OFFERED, sum(|(sent, _)| sent.offered));
         self.note(evidence::MESSAGES_SENT, sum(|(sent, _)| sent.messages));
-        self.note(evidence::MESSAGES_REFUSED, sum(|(sent, _)| sent.refused));
+        self.note(evidence::MESSAGES_REJECTED, sum(|(sent, _)| sent.rejected));
         self.note(evidence::MESSAGES_UNSENT, sum(|(sent, _)| sent.unsent));
         self.note(evidence::MESSAGES_RECEIVED, sum(|(_, came)| came.messages));
         self.note(

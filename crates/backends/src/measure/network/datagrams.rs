@@ -159,10 +159,10 @@ pub(super) fn support(
         let arrived = flows.iter().filter_map(|(_, arrived)| *arrived);
         arrived.map(of).sum::<u64>()
     };
-    let [offered, sent, refused] = [
+    let [offered, sent, rejected] = [
         departed(|one| one.offered),
         departed(|one| one.sent),
-        departed(|one| one.refused),
+        departed(|one| one.rejected),
     ];
     let received = arrived(distinct);
     let overflowed: u64 = { outcomes.iter() }
@@ -171,17 +171,18 @@ pub(super) fn support(
     for (fact, count) in [
         (evidence::MESSAGES_OFFERED, offered),
         (evidence::MESSAGES_SENT, sent),
-        (evidence::MESSAGES_REFUSED, refused),
-        (evidence::MESSAGES_UNSENT, offered - sent - refused),
+        (evidence::MESSAGES_REJECTED, rejected),
+        (evidence::MESSAGES_UNSENT, offered - sent - rejected),
         (evidence::MESSAGES_RECEIVED, received),
         (evidence::SOCKET_OVERFLOWED, overflowed),
         (evidence::UNSTAMPED_READS, arrived(|one| one.unstamped)),
     ] {
         measurements.note(fact, count);
     }
-    let gathers = { setting.network.domain.as_ref() }.is_some_and(|domain| domain.gather.is_some());
+    let aggregates =
+        { setting.network.domain.as_ref() }.is_some_and(|domain| domain.aggregate.is_some());
     // A lost bundle is one frame, and what waits in a gateway at the end was not dropped.
-    let lost_by_hosts = !gathers && sent.saturating_sub(received) > dropped;
+    let lost_by_hosts = !aggregates && sent.saturating_sub(received) > dropped;
     let is_late =
         |(one, _): &(&Departed, _)| one.timing_error.is_some_and(|[_, p99, _]| is_too_late(p99));
     for (flag, holds) in [

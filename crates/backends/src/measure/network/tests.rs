@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use meter::departures::{Law, PathMtu};
+use meter::departures::{Distribution, PathMtu};
 use plan::synthetic;
 use proptest::prelude::*;
 use units::Bytes;
@@ -23,15 +23,15 @@ fn flow(name: String, [from, to]: [usize; 2], count: u32, window: Option<u32>) -
     spec::Flow {
         name,
         count,
-        stagger: Span::from_millis(100),
-        start_within: Span::from_millis(50),
+        start_interval: Span::from_millis(100),
+        start_jitter: Span::from_millis(50),
         from: HOSTS[from].to_owned(),
         to: HOSTS[to].to_owned(),
         start: Span::from_secs(1),
         stop: None,
         sends: Sends::Messages {
-            gaps: Law::Constant(0.0),
-            payloads: Law::Constant(1_000.0),
+            gaps: Distribution::Constant(0.0),
+            payloads: Distribution::Constant(1_000.0),
             bursts: None,
             packets: None,
             bytes: Some(Bytes::new(12_345)),
@@ -109,8 +109,8 @@ proptest! {
 fn mixed(mut flows: Flows) -> Flows {
     for flow in flows.flows.iter_mut().step_by(2) {
         flow.sends = Sends::Datagrams {
-            gaps: Law::Exponential(1e9),
-            payloads: Law::Constant(18.0),
+            gaps: Distribution::Exponential(1e9),
+            payloads: Distribution::Constant(18.0),
             bursts: None,
             packets: None,
             bytes: None,

@@ -219,8 +219,12 @@ fn cross_traffic_is_told_by_link_and_direction_and_left_out_where_there_is_none(
         arrived: 100,
         ..Counters::default()
     };
-    for (fate, count) in [(Fate::Dropped, 5), (Fate::Lost, 2), (Fate::Damaged, 1)] {
-        counters.fates[fate as usize] = count;
+    for (outcome, count) in [
+        (PacketOutcome::Dropped, 5),
+        (PacketOutcome::Lost, 2),
+        (PacketOutcome::Damaged, 1),
+    ] {
+        counters.outcomes[outcome as usize] = count;
     }
     report.links[0][1].crossed = Crossed {
         counters,
@@ -229,7 +233,7 @@ fn cross_traffic_is_told_by_link_and_direction_and_left_out_where_there_is_none(
         lasted: Span::from_millis(500),
     };
     let expected = json!([{
-        "link": "sender-receiver", "way": "against", "offered_mbit": 16.0, "carried_mbit": 8.0,
+        "link": "sender-receiver", "direction": "reverse", "offered_mbit": 16.0, "carried_mbit": 8.0,
         "packets": 100, "dropped": 5, "lost": 3,
     }]);
     assert_eq!(crossed(&report), Some(expected));

@@ -43,7 +43,7 @@ fn changed(change: impl FnOnce(&mut FlowStats)) -> FlowStats {
     flow
 }
 
-/// A connection that carried `bytes` between two instants in seconds.
+/// A connection that carried `bytes` between two times in seconds.
 fn connection(bytes: u64, began: u64, ended: u64) -> FlowStats {
     let instant = |seconds| Time::ZERO + Span::from_secs(seconds);
     FlowStats {
@@ -122,7 +122,7 @@ fn a_flow_that_sent_less_than_it_was_asked_for_offers_more_than_it_sent() {
     });
     let slow = averaged(&[slow]);
     assert_eq!((slow["offered_rate"], slow["sent_rate"]), (8.0, 4.0));
-    // As fast as it goes: there are no instants that offer a rate.
+    // As fast as it goes: there are no times that offer a rate.
     let greedy = averaged(&[changed(|flow| flow.schedule = None)]);
     assert!(!greedy.contains_key("offered_rate") && !greedy.contains_key("timing_error_p99"));
 }

@@ -23,11 +23,11 @@ pub(super) struct Truth {
     /// to the size asked for.
     pub(super) forward: Bytes,
     /// The same in the other direction.
-    pub(super) backward: Bytes,
+    pub(super) reverse: Bytes,
     /// The same at the beginning, if a rule that begins or ends changes it.
     pub(super) forward_before: Option<Bytes>,
     /// The same in the other direction.
-    pub(super) backward_before: Option<Bytes>,
+    pub(super) reverse_before: Option<Bytes>,
 }
 
 /// A kind of fault.
@@ -37,7 +37,7 @@ pub(super) enum Fault {
     /// The own interface is too small.
     Interface,
     /// A router says that packets are too big.
-    Refused,
+    Rejected,
     /// Large packets vanish on the first link.
     FirstLink,
     /// Large packets vanish, in this direction.
@@ -83,7 +83,7 @@ impl Fault {
         matches!(
             (self, found),
             (Self::Interface, FindingKind::Interface { .. })
-                | (Self::Refused, FindingKind::Refused { .. })
+                | (Self::Rejected, FindingKind::Rejected { .. })
                 | (Self::FirstLink, FindingKind::FirstLink { .. })
                 | (
                     Self::AnnouncedTooSmall,
@@ -106,9 +106,9 @@ impl Fault {
                     },
                 )
                 | (
-                    Self::BlackHole(Direction::Backward),
+                    Self::BlackHole(Direction::Reverse),
                     FindingKind::BlackHole {
-                        direction: Some(Direction::Backward),
+                        direction: Some(Direction::Reverse),
                         ..
                     }
                 )
@@ -145,9 +145,9 @@ impl Truth {
             fault,
             link,
             forward: passes(Direction::Forward, holds_at_last),
-            backward: passes(Direction::Backward, holds_at_last),
+            reverse: passes(Direction::Reverse, holds_at_last),
             forward_before: before(Direction::Forward),
-            backward_before: before(Direction::Backward),
+            reverse_before: before(Direction::Reverse),
         }
     }
 }
@@ -232,7 +232,7 @@ fn of_dropping(rule: Rule, place: usize) -> Fault {
         Fault::OneProtocol
     } else {
         match rule.direction {
-            Some(Direction::Backward) => Fault::BlackHole(Direction::Backward),
+            Some(Direction::Reverse) => Fault::BlackHole(Direction::Reverse),
             // Nobody but the own host and the first router is on the first link.
             None if place == 0 => Fault::FirstLink,
             Some(Direction::Forward) if place == 0 => Fault::FirstLink,
@@ -266,6 +266,6 @@ fn of_declared(links: &[Link], declared: Bytes, place: usize) -> Fault {
     } else if announced > declared {
         Fault::AnnouncedTooLarge
     } else {
-        Fault::Refused
+        Fault::Rejected
     }
 }

@@ -91,7 +91,7 @@ fn changed(text: &str, changes: &[(prop::sample::Index, Change)]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_recording_of_a_link_is_replayed_or_refused(
+    fn a_recording_of_a_link_is_replayed_or_rejected(
         discipline in prop::sample::select(&DISCIPLINES[..]),
         steps in prop::collection::vec(steps(), 1).prop_map(|mut steps| { steps[0].truncate(30); steps.remove(0) }),
         changes in changes(),

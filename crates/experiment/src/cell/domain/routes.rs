@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use anyhow::Result;
 use keyfile::quantity::{name, number};
-use keyfile::{Node, Parsed, Table, Value, refusal};
+use keyfile::{Node, Parsed, Table, Value, rejection};
 use link::edge::Prefix;
 use plan::setting::{Destination, Graph, Role, Route};
 
@@ -27,8 +27,8 @@ pub(super) fn read(
     let Some(table) = table else {
         return Err(match reader.find("domain.routes")? {
             Some(Node { value, origin }) => {
-                let why = format!("a domain without routes gathers nothing; write {EXAMPLE}");
-                refusal(origin, "domain.routes", value, why)
+                let why = format!("a domain without routes aggregates nothing; write {EXAMPLE}");
+                rejection(origin, "domain.routes", value, why)
             }
             None => reader.missing("domain.routes", EXAMPLE),
         });
@@ -36,19 +36,20 @@ pub(super) fn read(
     let mut routes: Vec<(Route, String)> = Vec::new();
     for (called, node) in table.iter() {
         let path = format!("domain.routes.{called}");
-        name(64)(&Value::from(called))
-            .map_err(|why| refusal(&node.origin, &path, &node.value, format!("the name: {why}")))?;
+        name(64)(&Value::from(called)).map_err(|why| {
+            rejection(&node.origin, &path, &node.value, format!("the name: {why}"))
+        })?;
         let found = reader.required(&format!("{path}.prefix"), "\"10.2.0.0/16\"", prefix)?;
         let (network, length) = found.value;
         let same = |(row, _): &&(Route, String)| (row.network, row.length) == found.value;
         if let Some((_, other)) = routes.iter().find(same) {
             let why = format!("the route `{other}` has the same prefix; keep one of them");
-            return Err(found.refuse(why));
+            return Err(found.reject(why));
         }
         let egress = reader.required(&format!("{path}.egress"), "\"r2\"", name(64))?;
         let is_it = |place: &&usize| graph.nodes[**place].name == egress.value;
         let Some(place) = edges.iter().find(is_it) else {
-            return Err(egress.refuse("no edge of the domain; write one of domain.edges"));
+            return Err(egress.reject("no edge of the domain; write one of domain.edges"));
         };
         let next_as = reader.read(&format!("{path}.next_as"), number(0, i64::from(u32::MAX)))?;
         let route = Route {
@@ -65,7 +66,7 @@ pub(super) fn read(
             let why = format!(
                 "what leaves where `{other}` does travels with it; give both the same `via`, or another next_as"
             );
-            return Err(refusal(&node.origin, &path, &node.value, why));
+            return Err(rejection(&node.origin, &path, &node.value, why));
         }
         routes.push((route, called.to_owned()));
     }
@@ -83,16 +84,16 @@ fn via(
         return Ok(Vec::new());
     };
     if destination != Destination::Label {
-        return Err(found.refuse(
-            "only bundles with labels leave the shortest path; write carriage = \"label\" in [domain]",
+        return Err(found.reject(
+            "only bundles with labels leave the shortest path; write encapsulation = \"label\" in [domain]",
         ));
     }
     let mut via = Vec::new();
     for name in &found.value {
         match graph.nodes.iter().position(|node| node.name == *name) {
             Some(place) if graph.nodes[place].role == Role::Router => via.push(place),
-            Some(_) => return Err(found.refuse(format!("`{name}` is no router"))),
-            None => return Err(found.refuse(format!("there is no node `{name}` in [nodes]"))),
+            Some(_) => return Err(found.reject(format!("`{name}` is no router"))),
+            None => return Err(found.reject(format!("there is no node `{name}` in [nodes]"))),
         }
     }
     Ok(via)

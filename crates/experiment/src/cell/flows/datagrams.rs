@@ -2,14 +2,14 @@
 
 use anyhow::Result;
 use keyfile::quantity::{number, size_or, switch};
-use keyfile::{Node, refusal};
-use meter::departures::Law;
+use keyfile::{Node, rejection};
+use meter::departures::Distribution;
 use plan::setting::{Network, Sends};
 use plan::{Backend, Hosts};
 use units::Bytes;
 
 use super::super::traffic::MESSAGE_HEADER;
-use super::laws;
+use super::distributions;
 use crate::reader::Reader;
 
 /// The header of datagrams in a network that is no path.
@@ -22,23 +22,23 @@ pub(super) fn read(
     network: &Network,
     backend: Backend,
 ) -> Result<Sends> {
-    let laws = laws::read(reader, flow, network)?;
+    let distributions = distributions::read(reader, flow, network)?;
     match backend.profile().hosts {
         Hosts::Kernels => {
             let header = match network.graph {
                 Some(_) => NUMBERED,
                 None => MESSAGE_HEADER,
             };
-            hold_a_header(reader, flow, &laws.payloads, header)?;
+            hold_a_header(reader, flow, &distributions.payloads, header)?;
         }
         Hosts::Simulated => {}
     }
     let (packets, bytes) = limits(reader, flow)?;
     let key = format!("flows.{flow}.dont_fragment");
     Ok(Sends::Datagrams {
-        gaps: laws.gaps,
-        payloads: laws.payloads,
-        bursts: laws.bursts,
+        gaps: distributions.gaps,
+        payloads: distributions.payloads,
+        bursts: distributions.bursts,
         packets,
         bytes,
         dont_fragment: reader.read(&key, switch)?.value,
@@ -53,13 +53,13 @@ pub(super) fn read_messages(
     network: &Network,
     window: Option<u32>,
 ) -> Result<Sends> {
-    let laws = laws::read_unpaced(reader, flow, network)?;
-    hold_a_header(reader, flow, &laws.payloads, MESSAGE_HEADER)?;
+    let distributions = distributions::read_unpaced(reader, flow, network)?;
+    hold_a_header(reader, flow, &distributions.payloads, MESSAGE_HEADER)?;
     let (packets, bytes) = limits(reader, flow)?;
     Ok(Sends::Messages {
-        gaps: laws.gaps,
-        payloads: laws.payloads,
-        bursts: laws.bursts,
+        gaps: distributions.gaps,
+        payloads: distributions.payloads,
+        bursts: distributions.bursts,
         packets,
         bytes,
         window,
@@ -72,7 +72,7 @@ fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<By
     let packets = reader.optional(&key("packets"), number(1, i64::MAX))?;
     let bytes = reader.optional(&key("bytes"), size_or("none"))?;
     if let Some(none) = (bytes.as_ref()).filter(|size| size.value == Some(Bytes::ZERO)) {
-        return Err(none.refuse("a flow of nothing; leave it out"));
+        return Err(none.reject("a flow of nothing; leave it out"));
     }
     Ok((
         packets.map(|packets| packets.value.unsigned_abs()),
@@ -80,22 +80,27 @@ fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<By
     ))
 }
 
-/// Messages between kernels start with a header of Jumbolab's. A law without a
+/// Messages between kernels start with a header of Jumbolab's. A distribution without a
 /// minimum may sometimes draw a smaller size; such messages are not sent, but
 /// counted.
-fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law, header: Bytes) -> Result<()> {
+fn hold_a_header(
+    reader: &mut Reader<'_>,
+    flow: &str,
+    payloads: &Distribution,
+    header: Bytes,
+) -> Result<()> {
     let (least, largest) = payloads.range();
     let header = header.get();
-    let room = Law::Constant(f64::from(u32::try_from(header).unwrap_or(u32::MAX)));
+    let room = Distribution::Constant(f64::from(u32::try_from(header).unwrap_or(u32::MAX)));
     if !largest.is_finite() || least >= room.mean() {
         return Ok(());
     }
-    for key in ["message", "message_seen"] {
+    for key in ["message", "message_samples"] {
         let path = format!("flows.{flow}.{key}");
         if let Some(Node { value, origin }) = reader.find(&path)? {
             let why =
                 format!("between kernels a message has at least the {header} bytes of our header");
-            return Err(refusal(origin, &path, value, why));
+            return Err(rejection(origin, &path, value, why));
         }
     }
     Ok(())

@@ -13,16 +13,16 @@ pub(super) fn read(reader: &mut Reader<'_>, backend: Backend) -> Result<Option<S
     match backend.profile().hosts {
         Hosts::Kernels => {}
         Hosts::Simulated => {
-            reader.refuse_unsupported("traffic")?;
+            reader.reject_unsupported("traffic")?;
             return Ok(None);
         }
     }
     let instruments = word(&[
-        ("own", Instrument::Own),
+        ("polling", Instrument::Own),
         ("sleeping", Instrument::Sleeping),
         ("ditg", Instrument::Ditg),
     ]);
-    let instrument = reader.read("traffic.instrument", instruments)?.value;
+    let instrument = reader.read("traffic.generator", instruments)?.value;
     let nagle = match instrument {
         Instrument::Own | Instrument::Sleeping => "off",
         Instrument::Ditg => "on",

@@ -6,7 +6,7 @@ mod transfer;
 
 use anyhow::Result;
 use keyfile::quantity::{name, span};
-use keyfile::{Node, Parsed, Table, Value, refusal};
+use keyfile::{Node, Parsed, Table, Value, rejection};
 use plan::metric::LONGEST_WINDOW;
 use plan::setting::{Counted, Network, Traffic, Window};
 use plan::{Backend, Hosts};
@@ -40,7 +40,7 @@ pub(in crate::cell) fn read(
             return transfer::read(reader, tree, network);
         }
         _ => {
-            return refuse(reader, &links, traffic, backend);
+            return reject(reader, &links, traffic, backend);
         }
     };
     let mut taken: Vec<String> = Vec::new();
@@ -59,7 +59,7 @@ pub(in crate::cell) fn read(
             && let Some((_, path, node)) = called(tree, link, &taken)?.first()
         {
             let why = format!("at most {MOST_WINDOWED} links may have windows; remove this one's");
-            return Err(refusal(&node.origin, path, &node.value, &why));
+            return Err(rejection(&node.origin, path, &node.value, &why));
         }
         taken.extend(windows.iter().map(|window| window.name.clone()));
         let counted = Counted {
@@ -77,7 +77,7 @@ pub(in crate::cell) fn read(
 }
 
 /// Rejects the tables where nothing can be counted.
-fn refuse(
+fn reject(
     reader: &mut Reader<'_>,
     links: &[String],
     traffic: &Traffic,
@@ -99,7 +99,7 @@ fn refuse(
                         "only traffic of kind = \"flows\" has a duration to be parted; remove it"
                     }
                 };
-                return Err(refusal(origin, &path, value, why));
+                return Err(rejection(origin, &path, value, why));
             }
         }
     }
@@ -119,7 +119,7 @@ fn of_one_wire(reader: &mut Reader<'_>, network: &Network, position: usize) -> R
         let path = format!("links.{link}.{table}");
         if let Some(Node { value, origin }) = reader.find(&path)? {
             let why = "this name stands for several links; write shape = \"explicit\" to count one of them";
-            return Err(refusal(origin, &path, value, why));
+            return Err(rejection(origin, &path, value, why));
         }
     }
     Ok(())
@@ -140,7 +140,7 @@ fn windows(
         };
         let (from, to) = found.value;
         if to > duration {
-            return Err(found.refuse(format!(
+            return Err(found.reject(format!(
                 "traffic.duration ends at {duration}, before it; write a longer duration"
             )));
         }
@@ -165,11 +165,11 @@ fn called<'a>(
     let mut all = Vec::new();
     for (called, node) in table.into_iter().flat_map(Table::iter) {
         let path = format!("links.{link}.windows.{called}");
-        let refuse = |why: &str| refusal(&node.origin, &path, &node.value, why);
+        let reject = |why: &str| rejection(&node.origin, &path, &node.value, why);
         name(LONGEST_WINDOW)(&Value::from(called))
-            .map_err(|why| refuse(&format!("the window's name: {why}")))?;
+            .map_err(|why| reject(&format!("the window's name: {why}")))?;
         if taken.iter().any(|other| other == called) {
-            return Err(refuse(
+            return Err(reject(
                 "a window of another link has this name; its metrics need one of their own",
             ));
         }
@@ -189,7 +189,7 @@ fn series(reader: &mut Reader<'_>, link: &str, duration: Span) -> Result<Option<
         let why = format!(
             "write a longer time: traffic.duration = {duration} may have at most {MOST_INTERVALS} intervals"
         );
-        return Err(interval.refuse(why));
+        return Err(interval.reject(why));
     }
     Ok(Some(interval.value))
 }

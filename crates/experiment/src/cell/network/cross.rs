@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{share, size_or, word};
-use keyfile::{Node, Parsed, Value, refusal};
+use keyfile::{Node, Parsed, Value, rejection};
 use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
 use units::{Bytes, Framing, IpVersion, Rate, Transport};
 
@@ -21,8 +21,8 @@ const GAPS: &[(&str, Gaps)] = &[
 ];
 
 const DIRECTIONS: &[(&str, Heading)] = &[
-    ("with", Heading::With),
-    ("against", Heading::Against),
+    ("forward", Heading::Forward),
+    ("reverse", Heading::Reverse),
     ("both", Heading::Both),
 ];
 
@@ -66,8 +66,8 @@ impl Everywhere {
         Ok(Self {
             load: reader.optional(EVERYWHERE, load)?,
             size: reader.optional("network.cross.size", size_or("mtu"))?,
-            gaps: reader.optional("network.cross.gaps", word(GAPS))?,
-            direction: reader.optional("network.cross.way", word(DIRECTIONS))?,
+            gaps: reader.optional("network.cross.interarrival", word(GAPS))?,
+            direction: reader.optional("network.cross.direction", word(DIRECTIONS))?,
         })
     }
 
@@ -77,9 +77,9 @@ impl Everywhere {
             return Ok(());
         }
         let unused = [
-            self.size.as_ref().map(|found| found.refuse(NO_LOAD)),
-            self.gaps.as_ref().map(|found| found.refuse(NO_LOAD)),
-            self.direction.as_ref().map(|found| found.refuse(NO_LOAD)),
+            self.size.as_ref().map(|found| found.reject(NO_LOAD)),
+            self.gaps.as_ref().map(|found| found.reject(NO_LOAD)),
+            self.direction.as_ref().map(|found| found.reject(NO_LOAD)),
         ];
         match unused.into_iter().flatten().next() {
             Some(error) => Err(error),
@@ -100,9 +100,9 @@ pub(super) fn read(
     let path = |key: &str| format!("links.{}.cross.{key}", link.name);
     let own = reader.optional(&path("load"), load)?;
     let Some(found) = own.as_ref().or(everywhere.load.as_ref()) else {
-        for key in ["size", "gaps", "way"].map(path) {
+        for key in ["size", "interarrival", "direction"].map(path) {
             if let Some(Node { value, origin }) = reader.find(&key)? {
-                return Err(refusal(origin, &key, value, NO_LOAD));
+                return Err(rejection(origin, &key, value, NO_LOAD));
             }
         }
         return Ok(None);
@@ -113,10 +113,15 @@ pub(super) fn read(
         everywhere.size.as_ref(),
         size_or("mtu"),
     )?;
-    let gaps = own_or(reader, &path("gaps"), everywhere.gaps.as_ref(), word(GAPS))?;
+    let gaps = own_or(
+        reader,
+        &path("interarrival"),
+        everywhere.gaps.as_ref(),
+        word(GAPS),
+    )?;
     let direction = own_or(
         reader,
-        &path("way"),
+        &path("direction"),
         everywhere.direction.as_ref(),
         word(DIRECTIONS),
     )?;
@@ -126,7 +131,7 @@ pub(super) fn read(
     let packet = bytes.value.unwrap_or(mtu);
     let least = ip.header() + Transport::Udp.header();
     if !(least..=mtu).contains(&packet) {
-        return Err(bytes.refuse(format!(
+        return Err(bytes.reject(format!(
             "an IP packet with a datagram has {} to {} bytes on this link; write a size between",
             least.get(),
             mtu.get()
@@ -137,7 +142,7 @@ pub(super) fn read(
         (Load::Share(share), _) if *share <= 0.0 => None,
         (Load::Share(share), Some(rate)) => part_of(rate, *share),
         (Load::Share(_), None) => {
-            return Err(found.refuse(
+            return Err(found.reject(
                 "the link has no rate of which this could be a share; write for instance \"100mbit\"",
             ));
         }
@@ -145,7 +150,7 @@ pub(super) fn read(
     let Some(rate) = rate else { return Ok(None) };
     let each = Framing::Ethernet.wire_size(packet).bits();
     if rate.bits_per_second() / each > MOST_PACKETS {
-        return Err(found.refuse(format!(
+        return Err(found.reject(format!(
             "more than {MOST_PACKETS} packets a second; write less, or a larger `size`"
         )));
     }
@@ -157,7 +162,7 @@ pub(super) fn read(
             heading,
         })),
         LinkKind::Kernel | LinkKind::Mixed => {
-            Err(found.refuse(format!("cross traffic {EMULATED_ONLY}")))
+            Err(found.reject(format!("cross traffic {EMULATED_ONLY}")))
         }
     }
 }

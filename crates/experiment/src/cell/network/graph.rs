@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{name, number, word};
-use keyfile::{Node, Table, Value, refusal};
+use keyfile::{Node, Table, Value, did_you_mean, rejection};
 use plan::setting::{Graph, Role, Vertex, Wiring};
 
 use crate::reader::Reader;
@@ -57,7 +57,7 @@ pub(super) fn explicit(reader: &mut Reader<'_>, tree: &Table) -> Result<(Graph, 
         wires.push(Wiring {
             name: link.clone(),
             link: place,
-            ends: ends(reader, link, &vertices)?,
+            ends: ends(reader, link, &links, &vertices)?,
         });
     }
     if wires.is_empty() {
@@ -75,7 +75,7 @@ fn known(reader: &mut Reader<'_>, table: &str, key: &str) -> Result<()> {
     name(64)(&Value::from(key)).map(drop).map_err(|why| {
         let place = reader.find(&format!("{table}.{key}")).ok().flatten();
         match place {
-            Some(Node { value, origin }) => refusal(
+            Some(Node { value, origin }) => rejection(
                 origin,
                 &format!("{table}.{key}"),
                 value,
@@ -86,11 +86,19 @@ fn known(reader: &mut Reader<'_>, table: &str, key: &str) -> Result<()> {
     })
 }
 
-/// The nodes at the ends of a link.
-fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize; 2]> {
+/// The nodes at the ends of a link. A link without them may be another one, misspelled.
+fn ends(
+    reader: &mut Reader<'_>,
+    link: &str,
+    links: &[String],
+    nodes: &[Vertex],
+) -> Result<[usize; 2]> {
     let path = format!("links.{link}.ends");
     let Some(found) = reader.words(&path)? else {
-        return Err(reader.missing(&path, "ends = [\"a\", \"b\"]"));
+        let others = links.iter().map(String::as_str);
+        let meant = did_you_mean(link, others.filter(|other| *other != link));
+        let example = format!("ends = [\"a\", \"b\"]{meant}");
+        return Err(reader.missing(&path, &example));
     };
     let place = |name: &str| {
         let position = nodes.iter().position(|node| node.name == name);
@@ -100,7 +108,7 @@ fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize;
                 .map(|node| node.name.as_str())
                 .take(16)
                 .collect();
-            found.refuse(format!(
+            found.reject(format!(
                 "there is no node `{name}` in [nodes]; name one of {}",
                 names.join(", ")
             ))
@@ -108,9 +116,9 @@ fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize;
     };
     match found.value.as_slice() {
         [one, other] if one == other => {
-            Err(found.refuse("a link from a node to itself; name two nodes"))
+            Err(found.reject("a link from a node to itself; name two nodes"))
         }
         [one, other] => Ok([place(one)?, place(other)?]),
-        _ => Err(found.refuse("a link has two ends; write for instance [\"a\", \"b\"]")),
+        _ => Err(found.reject("a link has two ends; write for instance [\"a\", \"b\"]")),
     }
 }

@@ -8,7 +8,7 @@ use keyfile::quantity::{either, probability, rate, share, size_or, span, word};
 use keyfile::{Origin, Parsed, Value};
 use link::written::discipline;
 use plan::Backend;
-use plan::setting::{Counted, Impairments, JitterLaw, Link, LinkKind, Narrow, Watched};
+use plan::setting::{Counted, Impairments, JitterDistribution, Link, LinkKind, Narrow, Watched};
 use queue::Choice;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
@@ -27,14 +27,14 @@ pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
 
 const FRAMINGS: &[(&str, Framing)] = &[("ethernet", Framing::Ethernet), ("none", Framing::None)];
 
-const JITTER_LAWS: &[(&str, JitterLaw)] = &[
-    ("uniform", JitterLaw::Uniform),
-    ("normal", JitterLaw::Normal),
-    ("exponential", JitterLaw::Exponential),
+const JITTER_DISTRIBUTIONS: &[(&str, JitterDistribution)] = &[
+    ("uniform", JitterDistribution::Uniform),
+    ("normal", JitterDistribution::Normal),
+    ("exponential", JitterDistribution::Exponential),
 ];
 
 /// The values of the key that enables notifications of senders.
-const ANSWERS: &[(&str, bool)] = &[("drop", false), ("answer", true)];
+const ANSWERS: &[(&str, bool)] = &[("drop", false), ("icmp_error", true)];
 
 /// The depth of a link's token bucket if `burst` is `auto`: the larger of two
 /// frames and what the rate carries in 1 ms, in whole bytes. A smaller bucket
@@ -69,9 +69,9 @@ pub(super) struct Keys {
     pub(super) framing: Option<Spanned<Framing>>,
     medium: Option<Spanned<Medium>>,
     length: Option<Spanned<f64>>,
-    jitter_law: Spanned<JitterLaw>,
+    jitter_distribution: Spanned<JitterDistribution>,
     /// `None`: that of the interfaces.
-    wire_mtu: Spanned<Option<IpMtu>>,
+    link_mtu: Spanned<Option<IpMtu>>,
     too_big: Spanned<bool>,
     faults: Faults,
 }
@@ -86,7 +86,7 @@ impl Keys {
         backend: Backend,
     ) -> Result<Self> {
         let mtu = |value: &Value| mtu(value, ip);
-        let wire_mtu = |value: &Value| either(value, "mtu", mtu);
+        let link_mtu = |value: &Value| either(value, "mtu", mtu);
         let parameters = Written::read(reader, table)?;
         let mut table = Inherited {
             reader,
@@ -133,9 +133,13 @@ impl Keys {
             framing: table.if_written("framing", word(FRAMINGS), |keys| &keys.framing)?,
             reorder: table.key("reorder", share, |keys| &keys.reorder)?,
             duplicate: table.key("duplicate", share, |keys| &keys.duplicate)?,
-            jitter_law: table.key("jitter_law", word(JITTER_LAWS), |keys| &keys.jitter_law)?,
-            wire_mtu: table.key("wire_mtu", wire_mtu, |keys| &keys.wire_mtu)?,
-            too_big: table.key("too_big", word(ANSWERS), |keys| &keys.too_big)?,
+            jitter_distribution: table.key(
+                "jitter_distribution",
+                word(JITTER_DISTRIBUTIONS),
+                |keys| &keys.jitter_distribution,
+            )?,
+            link_mtu: table.key("link_mtu", link_mtu, |keys| &keys.link_mtu)?,
+            too_big: table.key("oversize", word(ANSWERS), |keys| &keys.too_big)?,
             faults: Faults::read(&mut table)?,
         })
     }
@@ -151,10 +155,10 @@ impl Keys {
     ) -> Result<Link> {
         let mtu = self.mtu.value;
         match kind {
-            LinkKind::Kernel | LinkKind::Mixed => self.refuse_what_only_emulation_has(kind)?,
-            LinkKind::Emulated => self.refuse_a_bucket()?,
+            LinkKind::Kernel | LinkKind::Mixed => self.reject_what_only_emulation_has(kind)?,
+            LinkKind::Emulated => self.reject_a_bucket()?,
         }
-        self.refuse_what_has_no_effect()?;
+        self.reject_what_has_no_effect()?;
         let framing = self.framing.as_ref();
         let framing = framing.map_or(Framing::Ethernet, |found| found.value);
         let frame = framing.wire_size(mtu.bytes());
@@ -173,7 +177,7 @@ impl Keys {
             })
         };
         if let Some(why) = self.burst.value.and_then(|burst| check(burst, 1)) {
-            return Err(self.burst.refuse_with(&self.mtu.origin, why));
+            return Err(self.burst.reject_with(&self.mtu.origin, why));
         }
         let packets = self.buffer.value.packets();
         let buffer = match self.buffer.value {
@@ -181,7 +185,7 @@ impl Keys {
             Buffer::Packets(packets) => frame * u64::from(packets),
         };
         if let (None, Some(why)) = (packets, check(buffer, 2)) {
-            return Err(self.buffer.refuse_with(&self.mtu.origin, why));
+            return Err(self.buffer.reject_with(&self.mtu.origin, why));
         }
         let burst = match kind {
             LinkKind::Emulated => Bytes::ZERO,
@@ -206,7 +210,7 @@ impl Keys {
                 bit_error_rate: self.bit_error_rate.value,
                 reorder: self.reorder.value,
                 duplicate: self.duplicate.value,
-                jitter_law: self.jitter_law.value,
+                jitter_distribution: self.jitter_distribution.value,
                 narrow: self.narrow()?,
                 faults: self.faults.rules()?,
             },
@@ -219,7 +223,7 @@ impl Keys {
     }
 
     /// A token bucket does not delay, lose or reorder frames.
-    fn refuse_what_only_emulation_has(&self, kind: LinkKind) -> Result<()> {
+    fn reject_what_only_emulation_has(&self, kind: LinkKind) -> Result<()> {
         let kind = match kind {
             LinkKind::Mixed => "; \"mixed\" measures goodput through the kernel's links",
             _ => "",
@@ -227,7 +231,7 @@ impl Keys {
         let why = |key: &str| format!("`{key}` needs link = \"emulated\"{kind}");
         for (key, found) in [("delay", &self.delay), ("jitter", &self.jitter)] {
             if found.value > Span::from_picos(0) {
-                return Err(found.refuse(why(key)));
+                return Err(found.reject(why(key)));
             }
         }
         for (key, found) in [
@@ -237,53 +241,55 @@ impl Keys {
             ("duplicate", &self.duplicate),
         ] {
             if found.value > 0.0 {
-                return Err(found.refuse(why(key)));
+                return Err(found.reject(why(key)));
             }
         }
         if self.queue.value != Choice::usual() {
-            return Err(self.queue.refuse(why("queue")));
+            return Err(self.queue.reject(why("queue")));
         }
         if self.buffer.value.packets().is_some() {
-            return Err(self.buffer.refuse("a buffer in packets needs link = \"emulated\": write bytes, for instance \"500kB\""));
+            return Err(self.buffer.reject("a buffer in packets needs link = \"emulated\": write bytes, for instance \"500kB\""));
         }
-        if self.wire_mtu.value.is_some() {
-            return Err(self.wire_mtu.refuse(why("wire_mtu")));
+        if self.link_mtu.value.is_some() {
+            return Err(self.link_mtu.reject(why("link_mtu")));
         }
-        self.faults.refuse(why)
+        self.faults.reject(why)
     }
 
     /// The link's lower MTU, if it is below that of its interfaces.
     fn narrow(&self) -> Result<Option<Narrow>> {
         let answers = self.too_big.value;
-        match self.wire_mtu.value {
+        match self.link_mtu.value {
             Some(wire) if wire > self.mtu.value => {
                 let why = format!(
                     "the interfaces of this link send at most its mtu = {}; write less, or \"mtu\"",
                     self.mtu.value.get()
                 );
-                Err(self.wire_mtu.refuse(why))
+                Err(self.link_mtu.reject(why))
             }
             Some(mtu) if mtu < self.mtu.value => Ok(Some(Narrow { mtu, answers })),
             _ if answers => {
-                let why = "no packet is too big for a wire that supports its mtu; write a smaller wire_mtu too";
-                Err(self.too_big.refuse(why))
+                let why = "no packet is too big for a wire that supports its mtu; write a smaller link_mtu too";
+                Err(self.too_big.reject(why))
             }
             _ => Ok(None),
         }
     }
 
-    fn refuse_what_has_no_effect(&self) -> Result<()> {
-        if self.jitter_law.value != JitterLaw::Uniform && self.jitter.value == Span::ZERO {
+    fn reject_what_has_no_effect(&self) -> Result<()> {
+        if self.jitter_distribution.value != JitterDistribution::Uniform
+            && self.jitter.value == Span::ZERO
+        {
             let why = "without jitter there is nothing to spread; write for instance jitter = \"2ms\" too";
-            return Err(self.jitter_law.refuse(why));
+            return Err(self.jitter_distribution.reject(why));
         }
         Ok(())
     }
 
-    fn refuse_a_bucket(&self) -> Result<()> {
+    fn reject_a_bucket(&self) -> Result<()> {
         if self.burst.value.is_some() {
             let why = "an emulated or simulated link has no token bucket; leave it out, or write \"auto\"";
-            return Err(self.burst.refuse(why));
+            return Err(self.burst.reject(why));
         }
         Ok(())
     }
@@ -296,12 +302,12 @@ fn made_of(
 ) -> Result<Option<(Medium, f64)>> {
     match (medium, length) {
         (None, None) => Ok(None),
-        (None, Some(length)) => Err(length.refuse(
+        (None, Some(length)) => Err(length.reject(
             "a length of what? write medium = \"cat5e\", \"fibre\" or \"wifi\", or a delay instead",
         )),
         (Some(medium), None) => Ok(Some((medium.value, LENGTH))),
         (Some(medium), Some(length)) if length.value > medium.value.longest() => Err(length
-            .refuse(format!(
+            .reject(format!(
                 "this medium is not as long; write at most {} m",
                 medium.value.longest()
             ))),

@@ -109,7 +109,7 @@ impl Keys {
         Ok(match spec {
             Spec::DropTail { limit: most } if most == limit => Queue::DropTail,
             Spec::DropFront { limit: most } if most == limit => Queue::DropFront,
-            spec => Queue::Law(Box::new(spec)),
+            spec => Queue::Discipline(Box::new(spec)),
         })
     }
 
@@ -169,8 +169,8 @@ impl Keys {
     fn at_fault(&self, all: &Self, bad: &BadQueue) -> Error {
         let why = &bad.why;
         match bad.key.as_str() {
-            "buffer" => return self.buffer.refuse(why),
-            "rate" => return self.rate.refuse(why),
+            "buffer" => return self.buffer.reject(why),
+            "rate" => return self.rate.reject(why),
             _ => {}
         }
         let table = bad.key.split('.').next().unwrap_or_default();
@@ -180,8 +180,8 @@ impl Keys {
             .find(|given| format!("{}.{}", given.discipline, given.name) == bad.key)
             .or_else(|| written().find(same_table));
         match found {
-            Some(given) => given.value.refuse(why),
-            None => self.queue.refuse(why),
+            Some(given) => given.value.reject(why),
+            None => self.queue.reject(why),
         }
     }
 }
@@ -199,7 +199,7 @@ impl Given {
         UnusedKey {
             path: self.value.path().to_owned(),
             is_set: self.value.origin.is_option("set"),
-            why: self.value.refuse(why),
+            why: self.value.reject(why),
         }
     }
 }

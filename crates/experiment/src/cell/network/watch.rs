@@ -38,5 +38,5 @@ pub(super) fn read(reader: &mut Reader<'_>, name: &str) -> Result<Watched> {
             });
         }
     };
-    Err(interval.refuse(why))
+    Err(interval.reject(why))
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{span, switch, word};
-use keyfile::{Node, refusal};
+use keyfile::{Node, rejection};
 use plan::setting::{KernelTcp, Network};
 use plan::{Backend, Hosts};
 use tcp::Recovery;
@@ -14,7 +14,7 @@ use crate::keys::KERNELS_TCP;
 use crate::reader::Reader;
 
 /// The greatest retransmission timeout of Linux [LinuxDoc ip-sysctl].
-const LONGEST_TIMEOUT: Span = Span::from_secs(120);
+const MAX_RTO: Span = Span::from_secs(120);
 
 /// Reads the settings of a kernel's TCP. Connections of a network that is no path have
 /// windows besides. plan.toml has these keys only if the experiment writes them.
@@ -30,7 +30,7 @@ pub(in crate::cell) fn read(
     if network.graph.is_none()
         && let Some(Node { value, origin }) = reader.find("tcp.window")?
     {
-        return Err(refusal(origin, "tcp.window", value, KERNELS_TCP));
+        return Err(rejection(origin, "tcp.window", value, KERNELS_TCP));
     }
     reader.optional("tcp.agent", word(AGENTS))?;
     let recovery = reader.optional("tcp.recovery", recovery_of_standard)?;
@@ -39,19 +39,19 @@ pub(in crate::cell) fn read(
     let window = reader.optional("tcp.initial_window", segments)?;
     let words = word(&[("delayed", false), ("each", true)]);
     let each = reader.optional("tcp.acknowledge", words)?;
-    let shortest = reader.optional("tcp.shortest_timeout", span)?;
+    let shortest = reader.optional("tcp.min_rto", span)?;
     if let Some(found) = &shortest {
         let millis = found.value.as_nanos() / 1_000_000;
         let is_whole = Span::from_millis(millis) == found.value;
-        if !is_whole || millis == 0 || found.value > LONGEST_TIMEOUT {
-            return Err(found.refuse(
-                "kernels take whole milliseconds up to their longest timeout; write for instance \"200ms\", at most \"2min\"",
+        if !is_whole || millis == 0 || found.value > MAX_RTO {
+            return Err(found.reject(
+                "kernels take whole milliseconds up to their maximum RTO; write for instance \"200ms\", at most \"2min\"",
             ));
         }
     }
     Ok(KernelTcp {
         initial_window: window.map(|found| found.value),
-        shortest_timeout: shortest.map(|found| found.value),
+        min_rto: shortest.map(|found| found.value),
         acknowledges_each: each.is_some_and(|found| found.value),
         sack: recovery.map(|found| found.value == Recovery::Sack),
         rack: rack.map(|found| found.value),

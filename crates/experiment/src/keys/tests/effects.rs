@@ -5,9 +5,9 @@ use keyfile::{Node, Origin};
 use plan::SideEffect;
 
 use crate::cell;
-use crate::law_files::LawFiles;
+use crate::distribution_files::DistributionFiles;
 
-/// A text that no list of words and no law has.
+/// A text that no list of words and no distribution has.
 const FREE: &str = "zq /x";
 
 /// Values of keys that have an effect.
@@ -110,7 +110,7 @@ fn a_key_without_an_effect_takes_no_text_as_it_is() {
             };
             let path = KeyPath::parse(path).unwrap();
             tree.put(&path.0, free).is_ok_and(|()| {
-                let files = LawFiles::default();
+                let files = DistributionFiles::default();
                 let cell = cell::read(&tree, &experiment.place, backend, |_| Ok(()), &files);
                 cell.is_ok_and(|cell| format!("{:?}", cell.setting).contains(FREE))
             })
@@ -138,10 +138,10 @@ fn files_inside_the_folder_and_values_that_change_nothing_have_no_effect() {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        keys("network.mtu_by=interface"),
-        ["network.mtu_by", "host.offloads"]
+        keys("network.mtu_method=interface"),
+        ["network.mtu_method", "host.offloads"]
     );
-    assert_eq!(keys("network.mtu_by=mss"), ["host.offloads"]);
+    assert_eq!(keys("network.mtu_method=mss"), ["host.offloads"]);
     assert_eq!(keys("host.receive_ring=64").len(), 3);
     assert!(
         found("host.offloads=off")

@@ -1,4 +1,4 @@
-//! Experiments of any content are planned or refused in one line, in every backend, and what
+//! Experiments of any content are planned or rejected in one line, in every backend, and what
 //! is planned comes back from its own text.
 
 use std::sync::LazyLock;
@@ -141,7 +141,7 @@ fn change() -> impl Strategy<Value = (prop::sample::Index, prop::sample::Index, 
 
 proptest! {
     #[test]
-    fn an_experiment_is_planned_or_refused(
+    fn an_experiment_is_planned_or_rejected(
         base in any::<prop::sample::Index>(),
         backend in prop::sample::select(Backend::ALL.to_vec()),
         changes in prop::collection::vec(change(), 1..5),
@@ -158,7 +158,7 @@ proptest! {
                 continue;
             }
             let path = &paths[place.index(paths.len())];
-            // What was refused is not set, or in part.
+            // What was rejected is not set, or in part.
             if let Err(error) = experiment.set(&format!("{path}={value}")) {
                 prop_assert!(one_line(&error), "{error:#}");
             }

@@ -4,7 +4,7 @@ use super::*;
 use crate::{may_be_secret, open_sink, read, read_regular_text, read_secret, read_text};
 
 #[test]
-fn an_endless_file_is_refused_with_its_limit() {
+fn an_endless_file_is_rejected_with_its_limit() {
     let error = read(Path::new("/dev/zero"), 1 << 20).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -39,17 +39,17 @@ fn the_file_of_a_secret_is_its_owners_alone() {
 }
 
 #[test]
-fn the_secret_of_another_user_is_refused() {
+fn the_secret_of_another_user_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     let found = crate::create_private(&path).unwrap().metadata().unwrap();
-    assert!(refuse_shared_with(&path, &found, found.uid(), None).is_ok());
-    // What root owns is refused to nobody.
-    let refused = refuse_shared_with(&path, &found, 4_001, None);
+    assert!(reject_shared_with(&path, &found, found.uid(), None).is_ok());
+    // What root owns is rejected to nobody.
+    let rejected = reject_shared_with(&path, &found, 4_001, None);
     match found.uid() {
-        0 => assert!(refused.is_ok()),
+        0 => assert!(rejected.is_ok()),
         _ => {
-            let error = refused.unwrap_err().to_string();
+            let error = rejected.unwrap_err().to_string();
             assert!(error.contains("type: sudo chown 4001 "), "{error}");
         }
     }
@@ -60,16 +60,16 @@ fn a_service_manager_lists_its_reader_in_the_place_of_the_group() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("west.key");
     let file = crate::create_private(&path).unwrap();
-    let refused = |mode, credentials: &Path| {
+    let rejected = |mode, credentials: &Path| {
         file.set_permissions(fs::Permissions::from_mode(mode))
             .unwrap();
         let found = file.metadata().unwrap();
-        refuse_shared_with(&path, &found, found.uid(), Some(credentials)).is_err()
+        reject_shared_with(&path, &found, found.uid(), Some(credentials)).is_err()
     };
-    assert!(!refused(0o440, folder.path()));
-    assert!(refused(0o444, folder.path()));
-    assert!(refused(0o460, folder.path()));
-    assert!(refused(0o440, Path::new("/run/credentials/other")));
+    assert!(!rejected(0o440, folder.path()));
+    assert!(rejected(0o444, folder.path()));
+    assert!(rejected(0o460, folder.path()));
+    assert!(rejected(0o440, Path::new("/run/credentials/other")));
 }
 
 #[test]

@@ -73,12 +73,12 @@ impl TunRoutes {
         if state != self.state {
             problems.push(match &state {
                 State::Up => format!("the interface {name} is there again"),
-                State::Down => format!("the interface {name} is down: nothing is gathered; set it up"),
+                State::Down => format!("the interface {name} is down: nothing is aggregated; set it up"),
                 State::Lost(Some(other)) => format!(
                     "the interface {name} has the name {other} now: its routes do not follow the egress table; give it its name, or start the gateway again"
                 ),
                 State::Lost(None) => format!(
-                    "the interface {name} has left this network namespace: nothing is gathered; start the gateway again"
+                    "the interface {name} has left this network namespace: nothing is aggregated; start the gateway again"
                 ),
             });
             self.state = state;

@@ -68,7 +68,7 @@ fn gateways_with_different_secrets_do_not() {
 }
 
 #[test]
-fn a_gateway_that_starts_again_is_heard_at_once_and_its_old_bytes_are_refused() {
+fn a_gateway_that_starts_again_is_heard_at_once_and_its_old_bytes_are_rejected() {
     let mut ends = [seal(1), seal(2)];
     let now = Time::ZERO + SECOND;
     greet(&mut ends, now, &mut || false);
@@ -82,12 +82,12 @@ fn a_gateway_that_starts_again_is_heard_at_once_and_its_old_bytes_are_refused() 
     greet(&mut ends, later, &mut || false);
     assert!(crosses(&mut ends, 0, later) && crosses(&mut ends, 1, later));
     // The recorded greeting repeats this gateway's nonce, but made keys before.
-    assert_eq!(ends[0].greeted(later, &recorded), Err(Refused::Replayed));
+    assert_eq!(ends[0].greeted(later, &recorded), Err(Rejected::Replayed));
     // The grace of the old key is over after ten seconds.
     let end = later + GRACE;
     assert_eq!(
         ends[0].open(end, header, &mut old),
-        Err(Refused::UnknownKey)
+        Err(Rejected::UnknownKey)
     );
     assert!(crosses(&mut ends, 0, end) && crosses(&mut ends, 1, end));
 }
@@ -96,7 +96,7 @@ fn a_gateway_that_starts_again_is_heard_at_once_and_its_old_bytes_are_refused() 
 fn an_own_greeting_sent_back_makes_no_keys() {
     let mut end = seal(1);
     let greeting = end.poll_greeting(Time::ZERO).unwrap();
-    assert_eq!(end.greeted(Time::ZERO, &greeting), Err(Refused::Replayed));
+    assert_eq!(end.greeted(Time::ZERO, &greeting), Err(Rejected::Replayed));
     assert!(!end.is_ready());
 }
 
@@ -132,15 +132,15 @@ fn a_key_with_many_forged_bundles_is_replaced_and_then_opens_no_more() {
     let header = ends[1].next(now).unwrap().0;
     let forged = |end: &mut Seal| end.open(now, header, &mut [0; TAG_LEN]);
     ends[0].receive[0].forged = MOST_FORGED / 2 - 1;
-    assert_eq!(forged(&mut ends[0]), Err(Refused::Forged));
+    assert_eq!(forged(&mut ends[0]), Err(Rejected::Forged));
     greet(&mut ends, now, &mut || false);
     let newer = ends[1].next(now).unwrap().0;
     assert_ne!(newer.key, header.key);
     let old = ends[0].receive.iter_mut();
     let old = old.into_iter().find(|one| one.key.name == header.key);
     old.unwrap().forged = MOST_FORGED - 1;
-    assert_eq!(forged(&mut ends[0]), Err(Refused::Forged));
-    assert_eq!(forged(&mut ends[0]), Err(Refused::UnknownKey));
+    assert_eq!(forged(&mut ends[0]), Err(Rejected::Forged));
+    assert_eq!(forged(&mut ends[0]), Err(Rejected::UnknownKey));
     assert!(crosses(&mut ends, 0, now) && crosses(&mut ends, 1, now));
 }
 

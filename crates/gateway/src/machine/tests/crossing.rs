@@ -8,7 +8,7 @@ use super::super::*;
 use super::support::*;
 
 /// Drives both gateways until nothing waits; the way between them takes no time. What
-/// each lets out to the inside, with its instant.
+/// each lets out to the inside, with its time.
 fn cross(gateways: &mut [Gateway; 2], arrivals: &[(Time, Vec<u8>)]) -> [Vec<(Time, Vec<u8>)>; 2] {
     let mut inside = [Vec::new(), Vec::new()];
     let mut arrivals = arrivals.iter().peekable();
@@ -82,10 +82,10 @@ proptest! {
         let mut gateways = pair(|settings| Settings {
             alone: if plain { Alone::Plain } else { Alone::Bundled },
             shaping,
-            peers: vec![peer(settings.peers[0].carriage, bytes)],
-            gather: settings.gather.map(|gather| Gathering {
+            peers: vec![peer(settings.peers[0].encapsulation, bytes)],
+            aggregate: settings.aggregate.map(|aggregate| Aggregation {
                 trigger: Trigger::Timer(Span::from_micros(timer)),
-                ..gather
+                ..aggregate
             }),
             ..settings
         });
@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn a_bundle_has_the_headers_of_its_carriage_and_as_many_bytes_as_counted() {
+fn a_bundle_has_the_headers_of_its_encapsulation_and_as_many_bytes_as_counted() {
     let [mut one, _] = pair(|settings| settings);
     for number in 0..3 {
         let sample = Sample {
@@ -151,19 +151,19 @@ fn a_bundle_has_the_headers_of_its_carriage_and_as_many_bytes_as_counted() {
 
 #[test]
 fn labels_are_written_even_where_a_socket_adds_all_other_headers() {
-    let carriage = Carriage::Label {
+    let encapsulation = Encapsulation::Label {
         to: 1_000,
         from: 2_000,
     };
     let mut one = gateway(Settings {
         output: Output::Payloads,
-        ..settings(carriage)
+        ..settings(encapsulation)
     });
     one.receive_inside(at(0), &Sample::SMALL.bytes());
     one.flush(at(0));
     let (_, core) = polled(&mut one, at(0));
     let arrival = wire::bundle::Arrival::parse_labelled(&core[0]).unwrap();
-    let wire::bundle::Carriage::Label { label, .. } = arrival.carriage else {
+    let wire::bundle::Encapsulation::Label { label, .. } = arrival.encapsulation else {
         panic!("{arrival:?}");
     };
     assert_eq!(label, 1_000);

@@ -117,7 +117,7 @@ fn damaged_bundles_do_no_harm_and_every_packet_of_them_is_counted() {
         (inward.released, other.waiting()),
         (out, Waiting::default())
     );
-    assert!(inward.bundles > 100 && inward.refusals.total() > 100);
+    assert!(inward.bundles > 100 && inward.rejections.total() > 100);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn nothing_of_damaged_sealed_bundles_is_forwarded() {
     }
     let inward = gateways[1].counts().total().inward;
     assert_eq!((inward.unpacked, inward.released), (0, 0));
-    assert!(inward.refusals.of(Refusal::Forged) > 0);
+    assert!(inward.rejections.of(Rejection::Forged) > 0);
     conserved(&gateways[1]);
     // The bundles themselves still pass.
     gateways[1].receive_core(now, &valid[0]);
@@ -175,9 +175,9 @@ fn an_unknown_sender_is_counted_and_gets_no_answer() {
         other.receive_core(at(0), &core[0]);
     }
     assert!(other.poll_transmit(at(0)).is_none());
-    let refusals = other.counts().other.inward.refusals;
+    let rejections = other.counts().other.inward.rejections;
     assert_eq!(
-        (refusals.of(Refusal::UnknownSender), refusals.total()),
+        (rejections.of(Rejection::UnknownSender), rejections.total()),
         (1_000, 1_000)
     );
 }

@@ -102,7 +102,7 @@ fn a_limit_that_nobody_reports_is_found_to_the_byte() {
 }
 
 #[test]
-fn a_path_that_shrinks_and_grows_is_followed_and_packets_are_not_refused_meanwhile() {
+fn a_path_that_shrinks_and_grows_is_followed_and_packets_are_not_rejected_meanwhile() {
     let mut way = Way::new(true, SECOND, 9_000);
     way.run(SECOND * 5, 2);
     assert_eq!(way.found(), [9_000; 2]);
@@ -195,9 +195,9 @@ fn answers_are_no_larger_than_probes_and_limited() {
     // One that is smaller than it says has not shown what it should.
     other.receive_payload(at(1_000_000), ends, 0, &probe(45, PATH_MESSAGE_LEN));
     assert!(polled(&mut other, at(1_000_000)).1.is_empty());
-    let refusals = other.counts().total().inward.refusals;
-    assert_eq!(refusals.of(Refusal::Limited), 90);
-    assert_eq!(refusals.of(Refusal::Malformed), 1);
+    let rejections = other.counts().total().inward.rejections;
+    assert_eq!(rejections.of(Rejection::Limited), 90);
+    assert_eq!(rejections.of(Rejection::Malformed), 1);
     conserved(&other);
 }
 
@@ -214,8 +214,8 @@ fn probes_that_are_not_sealed_mean_nothing_to_gateways_with_a_secret() {
         message.emit(&mut payload).unwrap();
         way.gateways[1].receive_payload(way.now, ends, 0, &payload);
     }
-    let refusals = way.gateways[1].counts().total().inward.refusals;
-    assert_eq!(refusals.of(Refusal::Unsealed), 2);
+    let rejections = way.gateways[1].counts().total().inward.rejections;
+    assert_eq!(rejections.of(Rejection::Unsealed), 2);
     assert!(polled(&mut way.gateways[1], way.now).1.is_empty());
 }
 

@@ -10,9 +10,10 @@ use super::support::*;
 fn queued(trigger: Trigger, queued: bool) -> Settings {
     let settings = settings(udp(HERE_V4, THERE_V4));
     Settings {
-        gather: settings
-            .gather
-            .map(|gather| Gathering { trigger, ..gather }),
+        aggregate: settings.aggregate.map(|aggregate| Aggregation {
+            trigger,
+            ..aggregate
+        }),
         uplink: queued.then(|| Uplink {
             rate: Rate::from_bits_per_second(2_000_000).unwrap(),
             queue: Spec::Mred(MredSettings {
@@ -107,7 +108,7 @@ fn under_other_settings_a_replay_tells_what_would_have_been() {
             .filter(|made| matches!(made, Decision::Sent { .. }));
         sent.count()
     };
-    // A bundle each 2.2 ms: the packet that comes at the instant of the timer is early
+    // A bundle each 2.2 ms: the packet that comes at the time of the timer is early
     // enough.
     assert!(bundles(2_000) > bundles(4_000) && bundles(4_000) > bundles(8_000));
     let packets = |decision: &Decision| match decision {

@@ -79,7 +79,7 @@ fn a_packet_that_is_too_big_is_answered_with_what_fits_and_that_fits() {
 #[test]
 fn ipv4_that_may_be_fragmented_is_and_its_payload_arrives_whole() {
     let [mut one, mut other] = pair(|settings| Settings {
-        peers: vec![peer(settings.peers[0].carriage, 1_500)],
+        peers: vec![peer(settings.peers[0].encapsulation, 1_500)],
         ..settings
     });
     let sample = Sample {

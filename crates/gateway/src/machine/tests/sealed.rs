@@ -77,7 +77,7 @@ fn packets_cross_sealed_after_the_greetings_and_are_counted_before_them() {
     }
     let inward = gateways[1].counts().total().inward;
     assert_eq!(
-        (inward.bundles, inward.unpacked, inward.refusals.total()),
+        (inward.bundles, inward.unpacked, inward.rejections.total()),
         (3, 15, 0)
     );
 }
@@ -96,7 +96,7 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
     assert_eq!(bundle.len(), 28 + 16 + 6 + 3 * (4 + 128) + 16);
     let inner = one_hop_on(Sample::SMALL.bytes());
     assert!(bundle.windows(20).all(|window| window != &inner[..20]));
-    let refusals = |gateway: &Gateway| gateway.counts().total().inward.refusals;
+    let rejections = |gateway: &Gateway| gateway.counts().total().inward.rejections;
     for place in 28..bundle.len() {
         let mut changed = bundle.clone();
         changed[place] ^= 1;
@@ -105,10 +105,10 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
         gateways[1].receive_core(at(1_011), &changed);
         assert!(polled(&mut gateways[1], at(1_011)).0.is_empty(), "{place}");
     }
-    assert_eq!(refusals(&gateways[1]).total(), bundle.len() as u64 - 28);
+    assert_eq!(rejections(&gateways[1]).total(), bundle.len() as u64 - 28);
     gateways[1].receive_core(at(1_012), bundle);
     gateways[1].receive_core(at(1_012), bundle);
-    assert_eq!(refusals(&gateways[1]).of(Refusal::Replayed), 1);
+    assert_eq!(rejections(&gateways[1]).of(Rejection::Replayed), 1);
     assert_eq!(gateways[1].counts().total().inward.unpacked, 3);
     // A plain bundle from the same addresses.
     let [mut plain, _] = pair(|settings| settings);
@@ -117,7 +117,7 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
     let (_, core) = polled(&mut plain, at(0));
     gateways[1].receive_core(at(1_013), &core[0]);
     // Two of the changed ones did not begin with zeros.
-    assert_eq!(refusals(&gateways[1]).of(Refusal::Unsealed), 3);
+    assert_eq!(rejections(&gateways[1]).of(Rejection::Unsealed), 3);
     assert_eq!(gateways[1].counts().total().inward.unpacked, 3);
     conserved(&gateways[1]);
 }
@@ -159,15 +159,15 @@ fn keys_go_on_with_new_settings_unless_the_secret_is_another_one() {
     assert_eq!(gateways[0].has_key(0), Some(false));
     exchange(&mut gateways, at(2));
     assert_eq!(gateways[0].has_key(0), Some(false));
-    let refusals = gateways[1].counts().total().inward.refusals;
-    assert!(refusals.of(Refusal::Forged) > 0);
+    let rejections = gateways[1].counts().total().inward.rejections;
+    assert!(rejections.of(Rejection::Forged) > 0);
     replaced(&mut gateways, settings());
     exchange(&mut gateways, at(1_000_000));
     assert_eq!(gateways[0].has_key(0), Some(true));
 }
 
 #[test]
-fn settings_of_secrets_that_protect_nothing_are_refused() {
+fn settings_of_secrets_that_protect_nothing_are_rejected() {
     let base = settings(udp(HERE_V4, THERE_V4));
     let error = |settings| Gateway::new(settings).err().unwrap();
     assert_eq!(error(secret(base.clone(), 0)), BadSettings::Entropy);

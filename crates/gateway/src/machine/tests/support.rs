@@ -30,27 +30,27 @@ pub(super) fn mtu(bytes: u64) -> IpMtu {
     IpMtu::new(bytes, IpVersion::V4).unwrap()
 }
 
-/// The carriage of the gateway `here` to `there`.
-pub(super) fn udp(here: Ipv4Addr, there: Ipv4Addr) -> Carriage {
-    Carriage::Udp {
+/// The encapsulation of the gateway `here` to `there`.
+pub(super) fn udp(here: Ipv4Addr, there: Ipv4Addr) -> Encapsulation {
+    Encapsulation::Udp {
         addresses: Addresses::V4([here, there]),
         port: 49_152,
     }
 }
 
-pub(super) fn peer(carriage: Carriage, bytes: u64) -> Peer {
+pub(super) fn peer(encapsulation: Encapsulation, bytes: u64) -> Peer {
     Peer {
-        carriage,
+        encapsulation,
         mtu: mtu(bytes),
         dscp: None,
         sealing: None,
     }
 }
 
-pub(super) fn settings(carriage: Carriage) -> Settings {
+pub(super) fn settings(encapsulation: Encapsulation) -> Settings {
     Settings {
         inside: INSIDE,
-        ..Settings::new(vec![peer(carriage, 9_000)])
+        ..Settings::new(vec![peer(encapsulation, 9_000)])
     }
 }
 
@@ -167,7 +167,7 @@ pub(super) fn conserved(gateway: &Gateway) {
             + inward.greetings
             + inward.probes
             + inward.notices
-            + inward.refusals.total()
+            + inward.rejections.total()
             + waiting.bundles,
         "{inward:?}"
     );

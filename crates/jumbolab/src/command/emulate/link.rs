@@ -3,7 +3,7 @@
 use anyhow::{Error, Result, anyhow, ensure};
 use keyfile::{Origin, Section, fault, meant};
 use link::written::{buffer, queue_of};
-use link::{JitterLaw, Settings, TooBig};
+use link::{JitterDistribution, Settings, TooBig};
 use queue::Limit;
 use units::{BadText, Bytes, Framing, Rate, Span};
 
@@ -98,26 +98,26 @@ fn settings(keys: &Section, largest: Bytes) -> Result<Settings> {
         Some(_) => keys.quantity::<Rate>("rate")?,
     };
     let jitter = delay(keys, "jitter")?;
-    let laws = [
-        ("uniform", JitterLaw::Uniform),
-        ("normal", JitterLaw::Normal),
-        ("exponential", JitterLaw::Exponential),
+    let distributions = [
+        ("uniform", JitterDistribution::Uniform),
+        ("normal", JitterDistribution::Normal),
+        ("exponential", JitterDistribution::Exponential),
     ];
-    let jitter_law = keys.word("jitter-distribution", "uniform", &laws)?;
-    if jitter_law != JitterLaw::Uniform && jitter == Span::ZERO {
-        return Err(keys.refuse(
+    let jitter_distribution = keys.word("jitter-distribution", "uniform", &distributions)?;
+    if jitter_distribution != JitterDistribution::Uniform && jitter == Span::ZERO {
+        return Err(keys.reject(
             "jitter-distribution",
             "needs --jitter, for instance --jitter 2ms",
         ));
     }
     let mtu: Option<Bytes> = keys.quantity("mtu")?;
     if mtu.is_some_and(|mtu| !(68..=65_535).contains(&mtu.get())) {
-        return Err(keys.refuse("mtu", "write an IP MTU from 68 to 65535, for instance 1500"));
+        return Err(keys.reject("mtu", "write an IP MTU from 68 to 65535, for instance 1500"));
     }
     let answers = [("drop", TooBig::Drop), ("answer", TooBig::Answer)];
     let too_big = keys.word("too-big", "drop", &answers)?;
     if too_big == TooBig::Answer && mtu.is_none() {
-        return Err(keys.refuse("too-big", "needs --mtu, for instance --mtu 1400"));
+        return Err(keys.reject("too-big", "needs --mtu, for instance --mtu 1400"));
     }
     let packet = mtu.unwrap_or(largest).min(largest);
     let frame = Framing::Ethernet.frame_size(packet);
@@ -128,17 +128,17 @@ fn settings(keys: &Section, largest: Bytes) -> Result<Settings> {
             "a frame of {} B does not fit; write at least that size, for instance 500kB",
             frame.get()
         );
-        return Err(keys.refuse("buffer", why));
+        return Err(keys.reject("buffer", why));
     }
     let queue = keys.text("queue")?.unwrap_or("droptail");
-    let queue = queue_of(queue, buffer, rate, frame).map_err(|why| keys.refuse("queue", why))?;
+    let queue = queue_of(queue, buffer, rate, frame).map_err(|why| keys.reject("queue", why))?;
     let share = |key| Ok::<_, Error>(keys.read_by(key, share)?.unwrap_or_default());
     let wire = Framing::Ethernet.wire_size(packet);
     Ok(Settings {
         largest_packet: mtu,
         delay: delay(keys, "delay")?,
         jitter,
-        jitter_law,
+        jitter_distribution,
         loss: share("loss")?,
         bit_error_rate: keys
             .read_by("bit-error-rate", probability)?
@@ -157,7 +157,7 @@ fn delay(keys: &Section, key: &str) -> Result<Span> {
     let delay = keys.quantity(key)?.unwrap_or(Span::ZERO);
     match delay <= LONGEST {
         true => Ok(delay),
-        false => Err(keys.refuse(key, format!("write at most {LONGEST}, for instance 10ms"))),
+        false => Err(keys.reject(key, format!("write at most {LONGEST}, for instance 10ms"))),
     }
 }
 
@@ -214,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn laws_of_jitter_and_answers_are_asked_for_each_direction() {
+    fn distributions_of_jitter_and_answers_are_asked_for_each_direction() {
         let [there, back] = directions_of(
             "--jitter 2ms --jitter-distribution normal --mtu 1400 --reverse-option too-big=answer --reverse-option jitter-distribution=exponential",
         )
         .unwrap();
-        assert_eq!(there.jitter_law, JitterLaw::Normal);
+        assert_eq!(there.jitter_distribution, JitterDistribution::Normal);
         assert_eq!(there.too_big, TooBig::Drop);
-        assert_eq!(back.jitter_law, JitterLaw::Exponential);
+        assert_eq!(back.jitter_distribution, JitterDistribution::Exponential);
         assert_eq!(back.too_big, TooBig::Answer);
     }
 
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_option_value_and_example() {
+    fn what_cannot_be_is_rejected_by_option_value_and_example() {
         for (line, words) in [
             (
                 "--rate 10",
@@ -352,7 +352,7 @@ mod tests {
             "4294967296packets",
             "droptail",
             "red,min=3,max=9",
-            "mred,over=arriving",
+            "mred,candidates=arriving",
             "pie,update=10us",
             "fq_codel,queues=0",
             "codel,target=1ps",
@@ -371,7 +371,7 @@ mod tests {
 
         proptest! {
             #[test]
-            fn a_described_link_is_refused_in_one_line_or_can_be_built(
+            fn a_described_link_is_rejected_in_one_line_or_can_be_built(
                 options in prop::collection::btree_map(
                     select(KEYS.to_vec()),
                     select(VALUES),

@@ -26,7 +26,7 @@ const MOST_EVENTS: usize = 1 << 20;
 /// The interval of lines in seconds if there is no terminal.
 const PLAIN_TICKS: u64 = 10;
 
-/// Counts at one instant.
+/// Counts at one time.
 pub(super) struct Tick {
     /// The time since the start.
     pub(super) elapsed: Span,
@@ -93,7 +93,7 @@ impl Reporter {
         })
     }
 
-    /// Sends the fates of frames to the thread; returns whether it still runs.
+    /// Sends the outcomes of frames to the thread; returns whether it still runs.
     ///
     /// # Errors
     /// Too many events wait to be written; a recording must not have gaps.
@@ -220,10 +220,10 @@ impl Output {
     /// Warns once per interface about super-packets that could not be cut.
     fn warn(&mut self, tick: &Tick) {
         for (direction, name) in self.ends.iter().enumerate() {
-            let refused = tick.report.links[0][direction].refused.super_packets;
-            if refused > 0 && !self.warned[direction] {
+            let rejected = tick.report.links[0][direction].rejected.super_packets;
+            if rejected > 0 && !self.warned[direction] {
                 self.warned[direction] = true;
-                let line = text::super_packets(name, refused);
+                let line = text::super_packets(name, rejected);
                 match &self.screen {
                     Some(screen) => screen.say(&line),
                     None => output::say(&line),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use emulator::DirectionReport;
-use link::Fate;
+use link::PacketOutcome;
 use serde_json::{Value, json};
 use units::Span;
 
@@ -34,20 +34,20 @@ pub(super) fn table(ends: &[String; 2], tick: &Tick, before: Option<&Tick>) -> V
         "dropped",
         "lost",
         "too big",
-        "refused"
+        "rejected"
     )];
     for (number, direction) in since.links[0].iter().enumerate() {
-        let of = |fate| direction.counters.of(fate);
+        let of = |outcome| direction.counters.of(outcome);
         lines.push(format!(
             "{:width$} {:>9.0} {:>9.3} {:>12} {:>8} {:>8} {:>8} {:>8}",
             name(ends, number),
             per_second(out(direction), seconds),
             per_second(direction.counters.bytes * 8, seconds) / 1e6,
             direction.backlog.bytes.get(),
-            of(Fate::Dropped),
-            of(Fate::Lost) + of(Fate::Damaged),
-            of(Fate::TooBig),
-            refused(direction),
+            of(PacketOutcome::Dropped),
+            of(PacketOutcome::Lost) + of(PacketOutcome::Damaged),
+            of(PacketOutcome::TooBig),
+            rejected(direction),
         ));
     }
     lines.push(late(&tick.report.late));
@@ -66,8 +66,9 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:22} {there:>width$} {back:>width$}");
     };
-    let count =
-        |fate: Fate| move |direction: &DirectionReport| direction.counters.of(fate).to_string();
+    let count = |outcome: PacketOutcome| {
+        move |direction: &DirectionReport| direction.counters.of(outcome).to_string()
+    };
     row("frames arrived", &|direction| {
         direction.counters.arrived.to_string()
     });
@@ -78,31 +79,31 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
             per_second(direction.counters.bytes * 8, seconds) / 1e6
         )
     });
-    row("dropped in the queue", &count(Fate::Dropped));
+    row("dropped in the queue", &count(PacketOutcome::Dropped));
     row("dropped out of bundles", &|direction| {
         direction.counters.inner_dropped.to_string()
     });
-    row("lost", &count(Fate::Lost));
-    row("lost to bit errors", &count(Fate::Damaged));
-    row("too big", &count(Fate::TooBig));
+    row("lost", &count(PacketOutcome::Lost));
+    row("lost to bit errors", &count(PacketOutcome::Damaged));
+    row("too big", &count(PacketOutcome::TooBig));
     row("too big, answered", &|direction| {
         direction.counters.answered.to_string()
     });
-    row("forwarded twice", &count(Fate::Duplicated));
+    row("forwarded twice", &count(PacketOutcome::Duplicated));
     row("still queued", &|direction| {
         direction.backlog.packets.to_string()
     });
-    row("refused: not to be cut", &|direction| {
-        direction.refused.super_packets.to_string()
+    row("rejected: not to be cut", &|direction| {
+        direction.rejected.super_packets.to_string()
     });
-    row("refused: too late", &|direction| {
-        direction.refused.overrun.to_string()
+    row("rejected: too late", &|direction| {
+        direction.rejected.overrun.to_string()
     });
     row("unstamped", &|direction| {
-        direction.refused.unstamped.to_string()
+        direction.rejected.unstamped.to_string()
     });
     // An interface counts unsent frames with those that it could not accept.
-    let [there, back] = [1, 0].map(|end: usize| directions[end].refused.unsent);
+    let [there, back] = [1, 0].map(|end: usize| directions[end].rejected.unsent);
     let _ = writeln!(
         text,
         "{:22} {there:>width$} {back:>width$}",
@@ -117,28 +118,28 @@ pub(super) fn json(ends: &[String; 2], tick: &Tick) -> Value {
     let directions = &tick.report.links[0];
     let direction = |number: usize| {
         let direction = &directions[number];
-        let of = |fate| direction.counters.of(fate);
+        let of = |outcome| direction.counters.of(outcome);
         json!({
             "from": ends[number],
             "to": ends[1 - number],
             "arrived": direction.counters.arrived,
-            "delivered": of(Fate::Delivered),
-            "duplicated": of(Fate::Duplicated),
-            "dropped": of(Fate::Dropped),
+            "delivered": of(PacketOutcome::Delivered),
+            "duplicated": of(PacketOutcome::Duplicated),
+            "dropped": of(PacketOutcome::Dropped),
             "inner_dropped": direction.counters.inner_dropped,
-            "lost": of(Fate::Lost),
-            "damaged": of(Fate::Damaged),
-            "too_big": of(Fate::TooBig),
+            "lost": of(PacketOutcome::Lost),
+            "damaged": of(PacketOutcome::Damaged),
+            "too_big": of(PacketOutcome::TooBig),
             "answered": direction.counters.answered,
             "bytes": direction.counters.bytes,
             "waiting_frames": direction.backlog.packets,
             "waiting_bytes": direction.backlog.bytes.get(),
-            "super_packets": direction.refused.super_packets,
-            "overrun": direction.refused.overrun,
-            "unstamped": direction.refused.unstamped,
+            "super_packets": direction.rejected.super_packets,
+            "overrun": direction.rejected.overrun,
+            "unstamped": direction.rejected.unstamped,
             // An interface counts unsent frames with those that it could not
             // accept.
-            "unsent": directions[1 - number].refused.unsent,
+            "unsent": directions[1 - number].rejected.unsent,
         })
     };
     let late = tick.whole.unwrap_or(tick.report.late);
@@ -162,11 +163,12 @@ fn name(ends: &[String; 2], direction: usize) -> String {
 
 /// Delivered frames, including duplicates.
 fn out(direction: &DirectionReport) -> u64 {
-    direction.counters.of(Fate::Delivered) + 2 * direction.counters.of(Fate::Duplicated)
+    direction.counters.of(PacketOutcome::Delivered)
+        + 2 * direction.counters.of(PacketOutcome::Duplicated)
 }
 
-fn refused(direction: &DirectionReport) -> u64 {
-    direction.refused.super_packets + direction.refused.overrun
+fn rejected(direction: &DirectionReport) -> u64 {
+    direction.rejected.super_packets + direction.rejected.overrun
 }
 
 fn per_second(count: u64, seconds: f64) -> f64 {

@@ -267,7 +267,7 @@ fn departures(sent: &Sent) -> Departures {
         sent_duration_s: sent.lasted,
         sent_per_second: each,
         sent_bps: bits,
-        rejected: sent.refused,
+        rejected: sent.rejected,
         unsent: sent.unsent,
         too_large: sent.too_large,
         missed: sent.missed(),

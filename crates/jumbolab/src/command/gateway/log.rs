@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use gateway::driver::Report;
-use gateway::machine::{Refusal, Refusals};
+use gateway::machine::{Rejection, Rejections};
 use os::clock::Epoch;
 use serde_json::{Map, Value};
 
@@ -38,7 +38,7 @@ impl Log {
         })
     }
 
-    /// Writes a line: the instant, the event and its facts. A line that says the same as
+    /// Writes a line: the time, the event and its facts. A line that says the same as
     /// the one before is left out, unless it answers a signal.
     pub(super) fn event(&mut self, kind: &str, facts: &[(&str, Value)]) -> Result<()> {
         let mut object = Map::new();
@@ -103,8 +103,8 @@ impl Log {
             }
         }
         self.secrets(before, after)?;
-        let refused = |report: &Report| report.counts.total().inward.refusals;
-        let reasons = reasons(&refused(before), &refused(after));
+        let rejected = |report: &Report| report.counts.total().inward.rejections;
+        let reasons = reasons(&rejected(before), &rejected(after));
         if !reasons.is_empty() {
             self.event("rejected", &reasons)?;
         }
@@ -145,11 +145,11 @@ impl Log {
     }
 }
 
-/// The arrivals refused between two counts, by reason.
-fn reasons(before: &Refusals, after: &Refusals) -> Vec<(&'static str, Value)> {
-    let more = Refusal::ALL.into_iter().map(|refusal| {
-        let count = after.of(refusal).saturating_sub(before.of(refusal));
-        (refusal.name(), count)
+/// The arrivals rejected between two counts, by reason.
+fn reasons(before: &Rejections, after: &Rejections) -> Vec<(&'static str, Value)> {
+    let more = Rejection::ALL.into_iter().map(|rejection| {
+        let count = after.of(rejection).saturating_sub(before.of(rejection));
+        (rejection.name(), count)
     });
     let more = more.filter(|(_, count)| *count > 0);
     more.map(|(name, count)| (name, count.into())).collect()
@@ -158,7 +158,7 @@ fn reasons(before: &Refusals, after: &Refusals) -> Vec<(&'static str, Value)> {
 /// The sums of all counters.
 pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
     let total = report.counts.total();
-    let reasons = reasons(&Refusals::default(), &total.inward.refusals);
+    let reasons = reasons(&Rejections::default(), &total.inward.rejections);
     let reasons = Value::Object(
         reasons
             .into_iter()
@@ -180,9 +180,9 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("errors", report.counts.errors.into()),
         ("inside_sent", report.inside.sent.into()),
         ("inside_fragments", report.inside.fragments.into()),
-        ("inside_rejected", report.inside.refused.into()),
+        ("inside_rejected", report.inside.rejected.into()),
         ("inward_dropped", total.inward.drops.total().into()),
-        ("rejected", total.inward.refusals.total().into()),
+        ("rejected", total.inward.rejections.total().into()),
         ("reasons", reasons),
     ]
 }

@@ -1,7 +1,7 @@
 //! The counters of a gateway in the text format of OpenMetrics [OpenMetrics].
 
 use gateway::driver::{PeerCounts, Report};
-use gateway::machine::{Cause, Refusal, Traffic};
+use gateway::machine::{Cause, Rejection, Traffic};
 
 use super::super::openmetrics::{Exposition, Kind};
 use Kind::{Counter, Gauge};
@@ -73,8 +73,8 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Gateway(|report| report.inside.malformed);
     inside_overrun_packets: Counter, "Packets from the inside that the kernel dropped for lack of room.",
         Gateway(|report| report.inside.overrun);
-    inside_refused_packets: Counter, "Packets to the inside that the kernel did not take, or that are larger than the MTU of the link to their host.",
-        Gateway(|report| report.inside.refused);
+    inside_rejected_packets: Counter, "Packets to the inside that the kernel did not take, or that are larger than the MTU of the link to their host.",
+        Gateway(|report| report.inside.rejected);
     core_overrun_packets: Counter, "Arrivals from the core that the kernel dropped for lack of room.",
         Gateway(|report| report.core_overrun);
     errors_sent: Counter, "ICMP errors sent to hosts inside.",
@@ -122,7 +122,7 @@ pub(super) fn text(report: &Report) -> String {
     text.end()
 }
 
-/// Adds what was dropped and refused, by reason.
+/// Adds what was dropped and rejected, by reason.
 fn put_reasons(text: &mut Exposition, peers: &[Named<'_>]) {
     let help = "Packets dropped, by direction and cause.";
     text.begin(Counter, "dropped_packets", help);
@@ -143,11 +143,11 @@ fn put_reasons(text: &mut Exposition, peers: &[Named<'_>]) {
         }
     }
     let help = "Arrivals from the core that were not unpacked, by reason.";
-    text.begin(Counter, "refused_arrivals", help);
+    text.begin(Counter, "rejected_arrivals", help);
     for (peer, (traffic, _)) in peers {
-        for refusal in Refusal::ALL {
-            let labels = [("peer", *peer), ("reason", refusal.name())];
-            text.sample(&labels, traffic.inward.refusals.of(refusal));
+        for rejection in Rejection::ALL {
+            let labels = [("peer", *peer), ("reason", rejection.name())];
+            text.sample(&labels, traffic.inward.rejections.of(rejection));
         }
     }
 }

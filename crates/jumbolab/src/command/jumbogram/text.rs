@@ -9,7 +9,7 @@ use units::Span;
 
 use crate::args::{Method, Topology};
 
-/// The results of a carriage.
+/// The results of an encapsulation.
 pub(super) fn carried(carried: &Carried, size: u32, topology: Topology, as_json: bool) -> String {
     let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
     let whole = whole.count();

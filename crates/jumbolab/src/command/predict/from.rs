@@ -36,7 +36,7 @@ pub(super) fn prediction(from: &Path, args: &Predict) -> Result<Prediction> {
         .map(|path| read(path, &stack))
         .collect::<Result<_>>()?;
     let mut found = Vec::new();
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for series in &all {
         for (run, path) in checks.iter().zip(&args.compare) {
             ensure!(
@@ -72,11 +72,11 @@ pub(super) fn prediction(from: &Path, args: &Predict) -> Result<Prediction> {
                     predicted,
                 });
             }
-            Err(why) => refused.push(format!("--from {}: {why}", place())),
+            Err(why) => rejected.push(format!("--from {}: {why}", place())),
         }
     }
     if found.is_empty() {
-        let first = refused.into_iter().next();
+        let first = rejected.into_iter().next();
         bail!(first.unwrap_or_else(|| format!(
             "--from {}: has no finished bulk transfers over TCP (traffic.kind = \"transfer\"); jumbolab run host-costs makes some",
             from.display()
@@ -87,7 +87,7 @@ pub(super) fn prediction(from: &Path, args: &Predict) -> Result<Prediction> {
         source: &source,
         trials: asked.trials,
         series: &found,
-        refused: &refused,
+        rejected: &rejected,
     }))
 }
 

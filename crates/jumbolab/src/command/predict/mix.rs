@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_message_are_refused_with_their_number() {
+    fn lines_that_are_no_message_are_rejected_with_their_number() {
         for (text, words) in [
             ("", "1: has no size"),
             ("46 7\nx", "2: x: that is no number"),

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trial_is_refused_with_its_line() {
+    fn what_is_no_trial_is_rejected_with_its_line() {
         for (text, words) in [
             ("throughput\n1\n", "t.csv:1: has no column mtu"),
             ("mtu\n1500\n", "t.csv:1: has no column throughput"),

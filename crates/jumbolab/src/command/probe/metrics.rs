@@ -88,7 +88,7 @@ fn directions(path: &Path) -> [(Direction, DirectionResult); 2] {
     let report = &path.latest.report;
     [
         (Direction::Forward, report.forward),
-        (Direction::Backward, report.backward),
+        (Direction::Reverse, report.reverse),
     ]
 }
 

@@ -17,7 +17,7 @@ use crate::output;
 const MOST_LINES: usize = 256;
 
 /// The minimum interval between reports of rejected connections.
-const BETWEEN_REFUSALS: Span = Span::from_secs(1);
+const BETWEEN_REJECTIONS: Span = Span::from_secs(1);
 
 /// The time limit for printing the remaining lines at the end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -41,8 +41,8 @@ struct Unsaid {
     lines: VecDeque<String>,
     left_out: u64,
     /// The peer of the last rejected connection, and the reason.
-    refusal: Option<(IpAddr, String)>,
-    refusals: u64,
+    rejection: Option<(IpAddr, String)>,
+    rejections: u64,
     /// The earliest time of the next report of rejections.
     hush: Time,
     is_over: bool,
@@ -76,10 +76,10 @@ impl LogThread {
     }
 
     /// Reports that `peer` was rejected; many rejections are combined.
-    pub(super) fn refused(&self, peer: IpAddr, why: &str) {
+    pub(super) fn rejected(&self, peer: IpAddr, why: &str) {
         let mut unsaid = self.0.unsaid();
-        unsaid.refusal = Some((peer, why.to_owned()));
-        unsaid.refusals += 1;
+        unsaid.rejection = Some((peer, why.to_owned()));
+        unsaid.rejections += 1;
         self.0.news.notify_one();
     }
 
@@ -115,7 +115,7 @@ impl Shared {
                 return None;
             }
             // Check for rejections again soon.
-            let hush = unsaid.hush.since(now).unwrap_or(BETWEEN_REFUSALS);
+            let hush = unsaid.hush.since(now).unwrap_or(BETWEEN_REJECTIONS);
             let hush = Duration::from_nanos(hush.as_nanos().max(1));
             let woken = self.news.wait_timeout(unsaid, hush);
             unsaid = woken.expect(NO_PANIC).0;
@@ -141,12 +141,14 @@ impl Unsaid {
         if now < self.hush && !self.is_over {
             return None;
         }
-        let (peer, why) = self.refusal.take()?;
-        self.hush = now + BETWEEN_REFUSALS;
-        Some(match std::mem::take(&mut self.refusals) - 1 {
-            0 => format!("{peer}: refused: {why}"),
+        let (peer, why) = self.rejection.take()?;
+        self.hush = now + BETWEEN_REJECTIONS;
+        Some(match std::mem::take(&mut self.rejections) - 1 {
+            0 => format!("{peer}: rejected: {why}"),
             others => {
-                format!("{peer}: refused: {why}; {others} other refusals since the last such line")
+                format!(
+                    "{peer}: rejected: {why}; {others} other rejections since the last such line"
+                )
             }
         })
     }
@@ -156,32 +158,32 @@ impl Unsaid {
 mod tests {
     use super::*;
 
-    fn refuse(unsaid: &mut Unsaid, times: u64) {
-        unsaid.refusal = Some(([192, 0, 2, 1].into(), "late".into()));
-        unsaid.refusals += times;
+    fn reject(unsaid: &mut Unsaid, times: u64) {
+        unsaid.rejection = Some(([192, 0, 2, 1].into(), "late".into()));
+        unsaid.rejections += times;
     }
 
     #[test]
-    fn refusals_are_counted_and_said_once_a_second() {
+    fn rejections_are_counted_and_said_once_a_second() {
         let mut unsaid = Unsaid::default();
         let at = |millis| Time::ZERO + Span::from_millis(millis);
-        refuse(&mut unsaid, 1);
+        reject(&mut unsaid, 1);
         assert_eq!(
             unsaid.next(at(5)).as_deref(),
-            Some("192.0.2.1: refused: late")
+            Some("192.0.2.1: rejected: late")
         );
-        refuse(&mut unsaid, 7);
+        reject(&mut unsaid, 7);
         assert_eq!(unsaid.next(at(1_004)), None);
-        refuse(&mut unsaid, 2);
+        reject(&mut unsaid, 2);
         let line = unsaid.next(at(1_005)).unwrap();
         assert!(
-            line.ends_with("late; 8 other refusals since the last such line"),
+            line.ends_with("late; 8 other rejections since the last such line"),
             "{line}"
         );
         assert_eq!(unsaid.next(at(9_000)), None, "all is said");
-        refuse(&mut unsaid, 1);
+        reject(&mut unsaid, 1);
         assert!(unsaid.next(at(9_001)).is_some());
-        refuse(&mut unsaid, 1);
+        reject(&mut unsaid, 1);
         unsaid.is_over = true;
         assert!(unsaid.next(at(9_002)).is_some(), "the last words");
     }

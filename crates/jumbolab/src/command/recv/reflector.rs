@@ -17,7 +17,7 @@ pub(super) fn end(reflector: RunningReflector) -> Option<String> {
 /// A reflector at the addresses of a receiver.
 ///
 /// # Errors
-/// The kernel refuses one of them.
+/// The kernel rejects one of them.
 pub(super) fn open(addresses: &[SocketAddr]) -> os::Result<StampReflector> {
     StampReflector::open(addresses, Limits::default())
 }
@@ -47,7 +47,7 @@ fn summary(outcome: &Outcome) -> Option<String> {
     ];
     let parts = parts.iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts
-        .map(|(count, fate)| format!("{count} {fate}"))
+        .map(|(count, outcome)| format!("{count} {outcome}"))
         .collect();
     (!parts.is_empty()).then(|| format!("STAMP test packets: {}", parts.join(", ")))
 }

@@ -1,5 +1,5 @@
-//! The sizes, gaps and bursts of every law arrive over loopback as drawn. Other
-//! tests check that drawn values follow the law.
+//! The sizes, gaps and bursts of every distribution arrive over loopback as drawn. Other
+//! tests check that drawn values follow the distribution.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ const SIZES: std::ops::RangeInclusive<u64> = 28..=65_527;
 type Arrived = (u64, u64);
 
 #[test]
-fn every_law_is_delivered_as_it_is_drawn() {
+fn every_distribution_is_delivered_as_it_is_drawn() {
     let dir = Dir::new();
     dir.write("seen.txt", "# bytes\n100\n200\n300\n");
     dir.write("gaps.txt", "2ms\n4ms\n");

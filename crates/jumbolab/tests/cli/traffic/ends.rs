@@ -33,13 +33,13 @@ fn a_receiver_that_stops_ends_its_senders_with_what_was_measured() {
     assert!(
         outcome
             .stderr
-            .contains("the receiver refuses: it was stopped")
+            .contains("the receiver rejects: it was stopped")
     );
     assert!(outcome.stdout.contains("sent"), "{}", outcome.stdout);
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused_in_one_line() {
+fn what_cannot_be_sent_is_rejected_in_one_line() {
     let dir = Dir::new();
     dir.write("bad.toml", "[flows.x]\nmesage = 3\n");
     let receiver = Receiver::start(&dir, "--max-flows 2 --max-duration 5s");
@@ -60,7 +60,7 @@ fn what_cannot_be_sent_is_refused_in_one_line() {
         ("::1 --interface none0 --packets 3", &["none0"]),
         ("no.such.host.invalid", &["no.such.host.invalid"]),
     ] {
-        receiver.send(&dir, line).refused(words);
+        receiver.send(&dir, line).rejected(words);
     }
     dir.write(
         "echoes.toml",
@@ -68,8 +68,8 @@ fn what_cannot_be_sent_is_refused_in_one_line() {
     );
     receiver
         .send(&dir, "::1 --flow-file echoes.toml --duration 1s")
-        .refused(&["echo flows", "send them separately"]);
+        .rejected(&["echo flows", "send them separately"]);
     dir.run("send 127.0.0.1 --port 1")
-        .refused(&["no receiver listens there", "jumbolab recv"]);
+        .rejected(&["no receiver listens there", "jumbolab recv"]);
     receiver.send(&dir, "::1 --packets 3 --gap 1ms").fine();
 }

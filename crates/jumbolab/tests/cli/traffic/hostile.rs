@@ -40,7 +40,7 @@ fn answer(mut stream: TcpStream) -> Vec<u8> {
 }
 
 #[test]
-fn garbage_is_refused_in_a_frame_of_four_bytes_and_service_goes_on() {
+fn garbage_is_rejected_in_a_frame_of_four_bytes_and_service_goes_on() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
     let mut proof = hello();
@@ -59,12 +59,12 @@ fn garbage_is_refused_in_a_frame_of_four_bytes_and_service_goes_on() {
         let bytes = answer(stream);
         assert!(bytes.len() <= 4, "{bytes:?}");
     }
-    receiver.says("refused");
+    receiver.says("rejected");
     let mut stream = unknown_sender(&receiver);
     stream.write_all(&proof).unwrap();
     let bytes = answer(stream);
     assert_eq!(bytes[..3], [0, 32, 2], "it had said hello");
-    assert_eq!(bytes[34..], [0, 2, 5, 5], "refused as nonsense");
+    assert_eq!(bytes[34..], [0, 2, 5, 5], "rejected as nonsense");
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
 }
 
@@ -82,7 +82,7 @@ fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
     // A handshake has a time limit.
     for stream in [silent, slow] {
         let bytes = answer(stream);
-        assert_eq!(bytes, [0, 2, 5, 6], "refused for being late");
+        assert_eq!(bytes, [0, 2, 5, 6], "rejected for being late");
     }
     receiver.says("it took too long");
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
@@ -108,7 +108,7 @@ fn unknown_senders_keep_nobody_out_who_proves_itself_and_make_room_for_each_othe
     receiver.says("round trip");
     receiver
         .send(&dir, &format!("::1 {quick}"))
-        .refused(&["its maximum number of senders"]);
+        .rejected(&["its maximum number of senders"]);
     unknown_senders.extend((0..64).map(|_| unknown_sender(&receiver)));
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap());
@@ -208,18 +208,18 @@ fn unknown_senders_are_counted_and_told_of_once_a_second_at_most() {
     for _ in 0..100 {
         drop(unknown_sender(&receiver));
     }
-    let mut refused = 0;
+    let mut rejected = 0;
     let mut lines = 0;
-    while refused < 100 {
-        let line = receiver.says("refused");
+    while rejected < 100 {
+        let line = receiver.says("rejected");
         let others = line
             .trim()
-            .strip_suffix(" other refusals since the last such line");
+            .strip_suffix(" other rejections since the last such line");
         let others = others.and_then(|line| line.rsplit_once(' '));
-        refused += 1 + others.map_or(0, |(_, others)| others.parse::<u32>().unwrap());
+        rejected += 1 + others.map_or(0, |(_, others)| others.parse::<u32>().unwrap());
         lines += 1;
     }
-    assert_eq!(refused, 100);
+    assert_eq!(rejected, 100);
     assert!(lines < 50, "{lines} lines");
     receiver.stop().fine();
 }
@@ -263,7 +263,7 @@ fn unknown_senders_of_any_structure_get_no_answer_make_nothing_grow_and_stop_not
             frame.extend([0xff; 300]);
             let mut stream = unknown_sender(&receiver);
             let _ = stream.write_all(&frame);
-            assert!(answer(stream).len() <= 38, "a challenge and a refusal");
+            assert!(answer(stream).len() <= 38, "a challenge and a rejection");
         }
         if number == cases / 10 {
             then = resident(&receiver);

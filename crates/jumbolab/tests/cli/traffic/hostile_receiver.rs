@@ -54,7 +54,7 @@ const NOTHING: SentReport = SentReport {
     offered: 0,
     messages: 0,
     bytes: 0,
-    refused: 0,
+    rejected: 0,
     unsent: 0,
     too_large: 0,
     lasted: 0,
@@ -330,7 +330,7 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
         for sequence in 0..10 {
             let message = Message {
                 echo: Echo::Unwanted,
-                preroll: false,
+                warmup: false,
                 tag: 0,
                 length: 100,
                 sequence,
@@ -347,7 +347,7 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
         ..NOTHING
     };
     let wraps = SentReport {
-        refused: 1 << 63,
+        rejected: 1 << 63,
         unsent: 1 << 63,
         ..sent(20)
     };

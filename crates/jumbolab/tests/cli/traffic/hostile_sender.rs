@@ -69,7 +69,7 @@ fn large() -> [u8; HEADER_LEN] {
     let mut header = [0; HEADER_LEN];
     let message = Message {
         echo: Echo::Wanted,
-        preroll: false,
+        warmup: false,
         tag: 0,
         length: 16 << 20,
         sequence: 0,
@@ -234,7 +234,7 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
     let receiver = Receiver::start(&dir, "");
     receiver
         .send(&dir, "::1 --meter round-trip --busy-poll --packets 5")
-        .refused(&["no more flows may poll", "--max-busy-poll"]);
+        .rejected(&["no more flows may poll", "--max-busy-poll"]);
     let receiver = Receiver::start(&dir, "--max-busy-poll 2");
     let [mut one, mut other] = [0, 1].map(|_| OwnSender::connect(&receiver));
     let busy = |number, transport| Flow {
@@ -249,7 +249,7 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
 }
 
 #[test]
-fn flows_beyond_the_limits_are_refused() {
+fn flows_beyond_the_limits_are_rejected() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "--max-flows 1");
     let [datagrams, stream] = [Transport::Udp, Transport::Tcp].map(|transport| flow(0, transport));
@@ -268,13 +268,13 @@ fn flows_beyond_the_limits_are_refused() {
         },
     ] {
         let fault = OwnSender::connect(&receiver).open(beyond).unwrap_err();
-        assert_eq!(fault, Fault::Refused(Reason::Limit), "{beyond:?}");
+        assert_eq!(fault, Fault::Rejected(Reason::Limit), "{beyond:?}");
     }
     for second in [flow(1, Transport::Udp), datagrams] {
         let mut sender = OwnSender::connect(&receiver);
         sender.open(datagrams).unwrap();
         let fault = sender.open(second).unwrap_err();
-        assert_eq!(fault, Fault::Refused(Reason::Limit), "{second:?}");
+        assert_eq!(fault, Fault::Rejected(Reason::Limit), "{second:?}");
     }
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
 }

@@ -90,15 +90,15 @@ fn a_short_flow_and_an_interval_of_zero_print_results_only() {
 }
 
 #[test]
-fn an_interval_that_cannot_be_is_refused_by_name() {
+fn an_interval_that_cannot_be_is_rejected_by_name() {
     let dir = Dir::new();
     for (options, words) in [
         ("--interval 10ms", ["--interval 10ms", "100ms"]),
         ("--interval soon", ["--interval soon", "10ms"]),
         ("--interval 1s --json", ["--interval 1s", "--json-stream"]),
     ] {
-        dir.run(&format!("send ::1 {options}")).refused(&words);
-        dir.run(&format!("recv {options}")).refused(&words);
+        dir.run(&format!("send ::1 {options}")).rejected(&words);
+        dir.run(&format!("recv {options}")).rejected(&words);
     }
 }
 

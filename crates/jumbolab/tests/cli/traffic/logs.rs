@@ -32,7 +32,7 @@ fn both_ends_keep_packet_logs_of_their_own_and_write_over_none() {
     let again = Receiver::start(&dir, "");
     again
         .send(&dir, line)
-        .refused(&["sent.jlog", "name another one"]);
+        .rejected(&["sent.jlog", "name another one"]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn echoes_come_back_without_a_receiver_to_those_who_may_send_them() {
                 "{first} {user} \"$0\" send {host} --protocol icmp --message 100 --gap {gap} --packets 20 --json"
             ));
             if !may_send {
-                outcome.refused(&["ping_group_range"]);
+                outcome.rejected(&["ping_group_range"]);
                 continue;
             }
             let flow = outcome.fine().json().remove(0);
@@ -177,5 +177,5 @@ fn sizes_up_to_the_limit_of_the_protocol_arrive_whole() {
         assert_eq!(flow.count("received_bytes"), 5 * most, "{flow}");
     }
     let beyond = receiver.send(&dir, "::1 --message 65528");
-    beyond.refused(&["--message 65528", "65527", "write a size between"]);
+    beyond.rejected(&["--message 65528", "65527", "write a size between"]);
 }

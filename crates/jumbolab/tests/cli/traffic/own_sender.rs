@@ -37,7 +37,7 @@ impl OwnSender {
         sender
     }
 
-    /// The next message of the receiver, or its refusal.
+    /// The next message of the receiver, or its rejection.
     pub(super) fn hear(&mut self) -> Result<ReceiverMessage, Fault> {
         let mut room = [0; 4096];
         loop {

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use meter::departures::Law;
+use meter::departures::Distribution;
 use traffic::machine::control::Fault;
 use units::Transport;
 use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Reason, Reverse, Traffic};
@@ -68,7 +68,7 @@ fn the_receiver_sends_over_both_protocols_and_both_versions_of_ip() {
 fn what_the_receiver_is_asked_for_it_does() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    // A law, a seed, an end by time and options of the socket.
+    // A distribution, a seed, an end by time and options of the socket.
     let line = "::1 --protocol tcp --message uniform:1000,3000 --gap exponential:1ms --duration 300ms --congestion reno --json";
     let [one, other] = ["", "--reverse"].map(|way| {
         let line = format!("{line} {way}");
@@ -78,7 +78,7 @@ fn what_the_receiver_is_asked_for_it_does() {
     assert_eq!(one.count("offered"), other.count("offered"));
     assert_eq!(other["congestion_control"], "reno");
     assert!(other.count("segments") > 0, "{other}");
-    // Instants in headers count from the same start as arrivals: a median delay of half the
+    // Times in headers count from the same start as arrivals: a median delay of half the
     // flow would mean that they do not.
     let median = other["delay_s"]["p50"].as_f64().unwrap();
     assert!(median < 0.1, "{other}");
@@ -138,7 +138,7 @@ fn a_receiver_limits_the_rate_that_it_sends_or_sends_nothing() {
     let dir = Dir::new();
     let none = Receiver::start(&dir, "--max-payload-rate 0");
     none.send(&dir, "::1 --reverse --packets 3")
-        .refused(&["--max-payload-rate 0", "--reverse"]);
+        .rejected(&["--max-payload-rate 0", "--reverse"]);
     none.send(&dir, "::1 --packets 3").fine();
     let slow = Receiver::start(&dir, "--max-payload-rate 8mbit");
     for protocol in ["udp", "tcp"] {
@@ -152,7 +152,7 @@ fn a_receiver_limits_the_rate_that_it_sends_or_sends_nothing() {
 }
 
 #[test]
-fn combinations_without_meaning_are_refused_by_name() {
+fn combinations_without_meaning_are_rejected_by_name() {
     let dir = Dir::new();
     for (options, words) in [
         (
@@ -172,7 +172,7 @@ fn combinations_without_meaning_are_refused_by_name() {
             ["--on-time 1s", "--reverse"],
         ),
     ] {
-        dir.run(&format!("send ::1 {options}")).refused(&words);
+        dir.run(&format!("send ::1 {options}")).rejected(&words);
     }
 }
 
@@ -197,8 +197,8 @@ fn flood(transport: Transport) -> Reverse {
             length: 0,
             packets: 0,
             bytes: 0,
-            gaps: Law::Constant(0.0).to_wire().unwrap(),
-            sizes: Law::Constant(1000.0).to_wire().unwrap(),
+            gaps: Distribution::Constant(0.0).to_wire().unwrap(),
+            sizes: Distribution::Constant(1000.0).to_wire().unwrap(),
             paced: false,
             nagle: false,
             ttl: 0,
@@ -250,14 +250,14 @@ fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
     socket.send(&COOKIE).unwrap();
     let begun = Instant::now();
     peer.client.begin();
-    let refused = peer.hear();
-    assert_eq!(refused, Err(Fault::Refused(Reason::Late)));
+    let rejected = peer.hear();
+    assert_eq!(rejected, Err(Fault::Rejected(Reason::Late)));
     assert!(begun.elapsed() < Duration::from_secs(10));
     receiver.says("sent nothing for 5 s");
 }
 
 #[test]
-fn flows_that_a_receiver_does_not_send_are_refused() {
+fn flows_that_a_receiver_does_not_send_are_rejected() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     let changed: [fn(&mut Reverse); 8] = [
@@ -265,7 +265,7 @@ fn flows_that_a_receiver_does_not_send_are_refused() {
         |asked| asked.flow.busy = true,
         |asked| asked.flow.largest = 10,
         |asked| asked.flow.largest = u32::MAX,
-        |asked| asked.traffic.sizes = Law::Constant(2000.0).to_wire().unwrap(),
+        |asked| asked.traffic.sizes = Distribution::Constant(2000.0).to_wire().unwrap(),
         |asked| asked.traffic.segmentation = 0,
         |asked| asked.traffic.send_buffer = u32::MAX,
         |asked| asked.traffic.gaps.parameters = [f64::NAN.to_bits(); 2],
@@ -275,23 +275,23 @@ fn flows_that_a_receiver_does_not_send_are_refused() {
             let mut asked = flood(transport);
             change(&mut asked);
             let answer = OwnSender::connect(&receiver).reverse(asked);
-            assert_eq!(answer, Err(Fault::Refused(Reason::Limit)), "{asked:?}");
+            assert_eq!(answer, Err(Fault::Rejected(Reason::Limit)), "{asked:?}");
         }
     }
     // No module of the kernel is loaded for others.
     let mut asked = flood(Transport::Tcp);
     asked.traffic.congestion[..7].copy_from_slice(b"unknown");
     let answer = OwnSender::connect(&receiver).reverse(asked);
-    assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
+    assert_eq!(answer, Err(Fault::Rejected(Reason::Limit)));
 }
 
 #[test]
-fn two_flows_of_one_name_are_refused() {
+fn two_flows_of_one_name_are_rejected() {
     let dir = Dir::new();
     dir.write(
         "flows.toml",
         "[flows.\"up\"]\ngap = \"1ms\"\n[flows.\"up-reverse\"]\ngap = \"2ms\"\n",
     );
     dir.run("send ::1 --flow-file flows.toml --bidir")
-        .refused(&["flow up-reverse", "--bidir", "another one"]);
+        .rejected(&["flow up-reverse", "--bidir", "another one"]);
 }

@@ -37,12 +37,12 @@ fn a_secret_is_in_a_regular_file_within_limits_that_its_owner_alone_can_open() {
             ("group", &["--secret-file group", "type: chmod 600 group"]),
         ] {
             dir.run(&format!("{command} --secret-file {file}"))
-                .refused(words);
+                .rejected(words);
         }
     }
     dir.write_private("closed", "correct horse battery\n");
     dir.run("send 127.0.0.1 --port 1 --secret-file closed")
-        .refused(&["no receiver listens there"]);
+        .rejected(&["no receiver listens there"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_full_disk_is_said_while_the_flow_lasts() {
 }
 
 #[test]
-fn a_session_that_cannot_begin_its_log_is_refused_and_leaves_no_file() {
+fn a_session_that_cannot_begin_its_log_is_rejected_and_leaves_no_file() {
     for (room, options) in [
         (0, "--packet-log-dir logs"),
         (1_000, "--packet-log-dir logs --max-packet-log-size 60kB"),
@@ -102,8 +102,8 @@ fn a_session_that_cannot_begin_its_log_is_refused_and_leaves_no_file() {
         let mut receiver = receiver_with_room(&dir, room, options);
         receiver
             .send(&dir, "::1 --packets 3")
-            .refused(&["refuses", "packet log"]);
-        receiver.says("refused");
+            .rejected(&["rejects", "packet log"]);
+        receiver.says("rejected");
         let left = std::fs::read_dir(dir.path().join("logs")).unwrap();
         assert_eq!(left.count(), 0, "{options}");
     }
@@ -119,7 +119,9 @@ fn the_logs_of_all_sessions_share_their_limit() {
     for _ in 0..2 {
         receiver.send(&dir, "::1 --packets 3 --gap 1ms").fine();
     }
-    receiver.send(&dir, "::1 --packets 3").refused(&["refuses"]);
+    receiver
+        .send(&dir, "::1 --packets 3")
+        .rejected(&["rejects"]);
     assert_eq!(
         std::fs::read_dir(dir.path().join("logs")).unwrap().count(),
         2

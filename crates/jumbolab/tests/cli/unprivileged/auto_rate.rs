@@ -53,7 +53,7 @@ fn a_dry_run_says_how_the_rate_is_found_and_a_comparison_says_that_rates_differ(
     let says = "the largest of 1gbit, 500mbit, 200mbit, 100mbit that this machine sustains";
     assert!(netns.contains(says), "{netns}");
     assert!(planned("sim").contains("rate = \"auto\": 1gbit"));
-    let short = "--set scenario=LU-LU --set size=100kB --set preroll=10kB --repeat 2 --on sim";
+    let short = "--set scenario=LU-LU --set size=100kB --set warmup=10kB --repeat 2 --on sim";
     let auto = format!("run os-comparison {short} --set rate=auto -o auto");
     let said = dir.run(&auto).ran().stdout;
     assert!(said.contains("no machine limits them"), "{said}");

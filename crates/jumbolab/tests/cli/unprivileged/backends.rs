@@ -10,7 +10,7 @@ use crate::harness::Dir;
 const STUDY: &str = "run os-comparison --set scenario=LU-LU --set offloads=off --set mtu=1500,9000";
 
 /// Settings that keep a live run short, and valid in spite of concurrent tests.
-const LIVE: &str = "--repeat 2 --set cpu_size=1MB --set network.timing_error=1min";
+const LIVE: &str = "--repeat 2 --set cpu_bytes=1MB --set network.timing_error=1min";
 
 /// The means of throughput by MTU.
 fn throughput(lines: &[Value]) -> Vec<(i64, f64)> {
@@ -82,13 +82,13 @@ fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
     }
 
     dir.run("report s n --csv")
-        .refused(&["--csv", "one folder"]);
+        .rejected(&["--csv", "one folder"]);
     dir.run("report s s s")
-        .refused(&["3 runs in backend sim", "give two"]);
+        .rejected(&["3 runs in backend sim", "give two"]);
     let other = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 1 -o o";
     dir.run(other).fine();
     dir.run("report o n")
-        .refused(&["experiments differ", "os-comparison"]);
+        .rejected(&["experiments differ", "os-comparison"]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn what_counts_in_one_backend_is_written_where_it_counts() {
     dir.run(&format!(
         "{STUDY} --dry-run --set on.sim.host.send_per_paket=5us"
     ))
-    .refused(&[
+    .rejected(&[
         "on.sim.host.send_per_paket",
         "did you mean `host.send_per_packet`?",
     ]);
@@ -112,7 +112,7 @@ fn what_counts_in_one_backend_is_written_where_it_counts() {
 #[test]
 fn one_command_runs_an_experiment_in_several_backends_into_one_report() {
     let dir = Dir::new();
-    let live = LIVE.replace("cpu_size", "on.netns.traffic.cpu_size");
+    let live = LIVE.replace("cpu_bytes", "on.netns.traffic.cpu_bytes");
     let live = live.replace("network.timing_error", "on.netns.network.timing_error");
     let backends = format!("{STUDY} {live} --on model,sim,netns -o r");
     let text = dir.run(&format!("{backends} --full")).ran().stdout;
@@ -152,7 +152,7 @@ fn several_backends_go_on_where_they_were_stopped() {
     let first = dir.run(&format!("{STUDY} --on model --repeat 2 -o r/model --json"));
     let predicted = throughput(&first.fine().json());
     let both = format!("{STUDY} --on model,sim --repeat 2 -o r --json");
-    dir.run(&both).refused(&["r/model is complete"]);
+    dir.run(&both).rejected(&["r/model is complete"]);
     // The backend that had not begun begins.
     let lines = dir.run(&format!("{both} --resume")).fine().json();
     let of_throughput = lines.iter().filter(|line| line["metric"] == "throughput");
@@ -193,15 +193,15 @@ fn hosts_cost_what_trials_of_another_run_tell() {
     }
     let run = "run os-comparison --on sim";
     dir.run(&format!("{run} --set on.sim.host=fit:nowhere"))
-        .refused(&["--set on.sim.host=fit:nowhere", "nowhere"]);
+        .rejected(&["--set on.sim.host=fit:nowhere", "nowhere"]);
     dir.run(&format!("{run} --set mtu=fit:m"))
-        .refused(&["--set mtu=fit:m", "costs of a host"]);
+        .rejected(&["--set mtu=fit:m", "costs of a host"]);
     let other = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 1 -o q";
     dir.run(other).fine();
     dir.run(&format!("{run} --set on.sim.host=fit:q"))
-        .refused(&["--set on.sim.host=fit:q", "no bulk transfer"]);
+        .rejected(&["--set on.sim.host=fit:q", "no bulk transfer"]);
     // Kernels cost what they cost.
-    let refused = dir.run("run os-comparison --on netns --set host=fit:m");
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("only simulated hosts cost"));
+    let rejected = dir.run("run os-comparison --on netns --set host=fit:m");
+    assert_eq!(rejected.code, Some(2), "{}", rejected.stderr);
+    assert!(rejected.stderr.contains("only simulated hosts cost"));
 }

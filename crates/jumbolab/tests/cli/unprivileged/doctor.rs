@@ -1,5 +1,5 @@
 //! `jumbolab doctor` on this machine and on machines that forbid a feature of
-//! test beds.
+//! test networks.
 
 use serde_json::Value;
 

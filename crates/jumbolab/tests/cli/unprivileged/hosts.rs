@@ -16,19 +16,19 @@ fn only_those_who_know_the_secret_are_served() {
     let quick = "::1 --packets 3 --gap 1ms";
     receiver
         .send(&dir, quick)
-        .refused(&["demands a secret", "--secret-file FILE"]);
+        .rejected(&["demands a secret", "--secret-file FILE"]);
     receiver
         .send(&dir, &format!("{quick} --secret-file wrong"))
-        .refused(&["secret is another one"]);
+        .rejected(&["secret is another one"]);
     receiver
         .send(&dir, &format!("{quick} --secret-file short"))
-        .refused(&["8 to 4096 bytes"]);
+        .rejected(&["8 to 4096 bytes"]);
     receiver
         .send(&dir, &format!("{quick} --secret-file right"))
         .fine();
     let open = Receiver::start(&dir, "");
     open.send(&dir, &format!("{quick} --secret-file right"))
-        .refused(&["does not know the secret"]);
+        .rejected(&["does not know the secret"]);
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn a_port_that_somebody_has_at_one_address_is_not_taken_at_the_other() {
             until grep -qs '::1 port\\|jumbolab:' chosen; do kill -0 $chosen; done; \
             kill -INT $chosen; wait $chosen; cat chosen; \
         done; \
-        code=0; \"$0\" recv --port 4001 2>refused || code=$?; \
-        echo code $code; cat refused";
+        code=0; \"$0\" recv --port 4001 2>rejected || code=$?; \
+        echo code $code; cat rejected";
     let outcome = dir.in_namespaces(script).fine();
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     assert_eq!(lines.len(), 2 * 8 + 2, "{lines:?}");
@@ -98,12 +98,12 @@ fn a_port_that_somebody_has_at_one_address_is_not_taken_at_the_other() {
         assert!(ports[0] == ports[1] && ports[0] != "4001", "{both:?}");
     }
     assert_eq!(lines[16], "code 2");
-    let refused = lines[17];
+    let rejected = lines[17];
     assert!(
-        refused.contains("::1 port 4001") || refused.contains("[::1]:4001"),
-        "{refused}"
+        rejected.contains("::1 port 4001") || rejected.contains("[::1]:4001"),
+        "{rejected}"
     );
-    assert!(refused.contains("in use"), "{refused}");
+    assert!(rejected.contains("in use"), "{rejected}");
 }
 
 #[test]

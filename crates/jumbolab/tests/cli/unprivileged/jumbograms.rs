@@ -161,7 +161,7 @@ fn super_packets_of_tcp_grow_beyond_64_kib_where_they_are_allowed_to() {
 }
 
 #[test]
-fn what_no_backend_carries_is_refused_in_one_line() {
+fn what_no_backend_carries_is_rejected_in_one_line() {
     let dir = Dir::new();
     dir.write("there.pcapng", "");
     for (line, words) in [
@@ -199,7 +199,7 @@ fn what_no_backend_carries_is_refused_in_one_line() {
             &["there.pcapng", "new file"],
         ),
     ] {
-        dir.run(&format!("send {line}")).refused(words);
+        dir.run(&format!("send {line}")).rejected(words);
     }
     for line in [
         "::1 --topology router",

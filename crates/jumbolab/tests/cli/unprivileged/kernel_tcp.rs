@@ -83,8 +83,8 @@ record = true
 [traffic]
 kind = \"transfer\"
 size = \"200kB\"
-preroll = 0
-cpu_size = 0
+warmup = 0
+cpu_bytes = 0
 [tcp]
 initial_window = 3
 [sweep]
@@ -133,7 +133,7 @@ offloads = \"on\"
 \"network.mtu\" = [1500]
 [trials]
 repeat = 1
-patience = \"none\"
+retry_limit = \"none\"
 ";
 
 #[test]
@@ -149,7 +149,7 @@ fn settings_of_tcp_are_those_of_the_namespaces_and_of_no_other() {
          ip -4 route >>seen\necho '{\"rate\": 1}'",
     );
     let sets = "--set tcp.recovery=newreno --set tcp.tail_loss_probe=off --set tcp.initial_window=2 \
-        --set tcp.shortest_timeout=1s --set tcp.acknowledge=each";
+        --set tcp.min_rto=1s --set tcp.acknowledge=each";
     for (number, congestion) in ["cubic", "reno"].into_iter().enumerate() {
         dir.run(&format!(
             "run ./look.toml -o r{number} {sets} --set host.congestion={congestion}"
@@ -165,7 +165,7 @@ fn settings_of_tcp_are_those_of_the_namespaces_and_of_no_other() {
             assert!(route.contains(metric), "{metric} in {seen}");
         }
         let plan = fs::read_to_string(dir.path().join(format!("r{number}/plan.toml"))).unwrap();
-        assert!(plan.contains("shortest_timeout = \"1s\""), "{plan}");
+        assert!(plan.contains("min_rto = \"1s\""), "{plan}");
     }
     assert_eq!(names.map(own), before, "the machine's own");
 
@@ -175,6 +175,6 @@ fn settings_of_tcp_are_those_of_the_namespaces_and_of_no_other() {
     let outcome = dir.run("run ./look.toml -o rack --set tcp.rack=off");
     match version < (6, 17) {
         true => drop(outcome.fine()),
-        false => outcome.refused(&["Linux from 6.17 on detects losses by it alone"]),
+        false => outcome.rejected(&["Linux from 6.17 on detects losses by it alone"]),
     }
 }

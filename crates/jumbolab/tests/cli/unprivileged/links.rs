@@ -9,13 +9,13 @@ use crate::harness::{Dir, Outcome, SHORT};
 use crate::lookup::Object;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
-const EMULATED: &str = "--set link=emulated --set offloads=off --set mtu=1500 --set cpu_size=0";
+const EMULATED: &str = "--set link=emulated --set offloads=off --set mtu=1500 --set cpu_bytes=0";
 
 /// Emulated links of every kind, with rates at which the emulator mostly
 /// sleeps.
 const KINDS: [&str; 4] = [
     "--set shape=pair --set network.jitter=200us --set network.delay=1ms",
-    "--set shape=chain --set network.stages=2 --set network.loss=0.5%",
+    "--set shape=chain --set network.devices=2 --set network.loss=0.5%",
     "--set shape=switched --set network.cut_through=on --set protocol=udp",
     "--set shape=routed --set network.queue=red --set links.router-receiver.cross.load=20%",
 ];
@@ -42,7 +42,7 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
 }
 
 /// A disturbed trial is not run again.
-const ONCE: &str = "--set trials.patience=none";
+const ONCE: &str = "--set trials.retry_limit=none";
 
 /// The only trial of a run with `settings`.
 #[track_caller]
@@ -65,8 +65,8 @@ fn a_kernel_link_of_a_pair_carries_its_rate_and_no_more() {
 fn within_its_rate() -> Result<(), Disturbed> {
     let dir = Dir::new();
     let pair = "--set shape=pair --set link=kernel --set offloads=off --set mtu=1500,9000,40000 --set scenario=LU-LU";
-    let large_bucket = "--set rate=200mbit --set burst=125kB --set preroll=1MB --set size=4MB";
-    let short = "--set cpu_size=0 --set traffic.echo=off";
+    let large_bucket = "--set rate=200mbit --set burst=125kB --set warmup=1MB --set size=4MB";
+    let short = "--set cpu_bytes=0 --set traffic.echo=off";
     let line = format!("run os-comparison --repeat 1 -o r {pair} {large_bucket} {short}");
     dir.run(&line).ran();
     for trial in dir.trials("r", 3) {
@@ -74,7 +74,7 @@ fn within_its_rate() -> Result<(), Disturbed> {
         let late = trial["evidence"].figure("goodput_late_percent");
         for goodput in [
             trial.metric("throughput"),
-            trial["evidence"].figure("goodput_after_preroll_mbit"),
+            trial["evidence"].figure("goodput_after_warmup_mbit"),
         ] {
             let words = format!("{goodput} of {limit} Mbit/s, {late} % may have been stored");
             if goodput > limit * 1.002 && late > 0.0 {
@@ -93,7 +93,7 @@ fn within_its_rate() -> Result<(), Disturbed> {
 fn segments_that_arrived_out_of_order_before_the_window_are_not_counted() {
     let dir = Dir::new();
     let overflow = "--set shape=pair --set link=emulated --set rate=20mbit --set network.delay=20ms --set network.buffer=60kB";
-    let short = "--set size=600kB --set preroll=300kB --set cpu_size=0 --set traffic.echo=off --set network.timing_error=1min";
+    let short = "--set size=600kB --set warmup=300kB --set cpu_bytes=0 --set traffic.echo=off --set network.timing_error=1min";
     let cell = "--set scenario=LU-LU --set offloads=off --set mtu=9000 --set congestion=bbr";
     let line = format!("run os-comparison --repeat 3 -o r {overflow} {short} {cell}");
     dir.run(&line).fine();
@@ -104,7 +104,7 @@ fn segments_that_arrived_out_of_order_before_the_window_are_not_counted() {
         assert!(trial.metric("retransmissions") > 0.0, "{trial}");
         for goodput in [
             trial.metric("throughput"),
-            trial["evidence"].figure("goodput_after_preroll_mbit"),
+            trial["evidence"].figure("goodput_after_warmup_mbit"),
         ] {
             assert!(
                 goodput <= limit * (1.002 + late),
@@ -141,7 +141,7 @@ fn segments_of_a_flow_that_arrived_out_of_order_before_its_rate_starts_are_not_c
 fn a_rate_that_the_emulator_cannot_carry_is_found_before_the_first_trial() {
     let dir = Dir::new();
     let at_rate = |command: &str, rate: &str| {
-        let short = "--set trials.patience=none --set size=1MB --set traffic.echo=off";
+        let short = "--set trials.retry_limit=none --set size=1MB --set traffic.echo=off";
         dir.run(&format!(
             "{command} {SHORT} {EMULATED} {short} --set rate={rate}"
         ))
@@ -166,7 +166,7 @@ fn a_rate_that_the_emulator_cannot_carry_is_found_before_the_first_trial() {
         match first.contains("while other work ran") {
             true => assert_ne!(fast.code, Some(2), "{command}: {}", fast.stderr),
             false => {
-                fast.refused(&["without other work"]);
+                fast.rejected(&["without other work"]);
                 let entries = dir.entries();
                 assert!(!entries.contains(&folder.to_owned()), "nothing is written");
             }
@@ -186,13 +186,13 @@ fn cross_traffic_takes_its_share_of_its_own_link() {
     let dir = Dir::new();
     let trial = trial(
         &dir,
-        "--set links.router-receiver.cross.load=50% --set links.router-receiver.cross.gaps=constant \
+        "--set links.router-receiver.cross.load=50% --set links.router-receiver.cross.interarrival=constant \
          --set links.router-receiver.cross.size=1000B --set size=2MB --set traffic.echo=off",
     );
     let cross = trial["evidence"]["cross"].as_array().unwrap();
     assert_eq!(cross.len(), 1, "one link, one way: {cross:?}");
     assert_eq!(cross[0]["link"], "router-receiver");
-    assert_eq!(cross[0]["way"], "with");
+    assert_eq!(cross[0]["direction"], "forward");
     // Gaps are all alike: at most one is cut off at each end of some hundred ms.
     let offered = cross[0].figure("offered_mbit");
     assert!((99.5..100.5).contains(&offered), "{offered}");
@@ -271,9 +271,12 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
 }
 
 #[test]
-fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
+fn a_replay_is_rejected_in_one_line_where_it_has_nothing_to_go_by() {
     let dir = Dir::new();
-    dir.write("wire.csv", "arrival_ps,left_ps,way,size,flow,fate\n");
+    dir.write(
+        "wire.csv",
+        "arrival_ps,left_ps,direction,size,flow,outcome\n",
+    );
     for (line, words) in [
         (
             "run replay",
@@ -322,7 +325,7 @@ fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
     let columns = rows.remove(0);
     assert_eq!(
         columns[..6].join(","),
-        "arrival_ps,left_ps,way,size,flow,fate"
+        "arrival_ps,left_ps,direction,size,flow,outcome"
     );
     assert!(rows.iter().all(|row| row.len() == columns.len()));
     let full = |row: &&Vec<&str>| row[2] == "0" && row[3] == "1518";
@@ -353,7 +356,7 @@ fn copies_of_datagrams_stand_for_no_others() {
     let dir = Dir::new();
     let trial = trial(
         &dir,
-        "--set shape=pair --set protocol=udp --set network.duplicate=30% --set rate=100mbit --set preroll=0",
+        "--set shape=pair --set protocol=udp --set network.duplicate=30% --set rate=100mbit --set warmup=0",
     );
     // If duplicates counted, the receiver would have exited before the last
     // third.

@@ -119,7 +119,7 @@ fn a_path_that_carries_the_mtu_of_the_interface_is_clean() {
         let path = seen.path();
         assert_eq!(path["verdict"], "clean", "{path}");
         assert_eq!(
-            (&path["forward"]["mtu"], &path["backward"]["mtu"]),
+            (&path["forward"]["mtu"], &path["reverse"]["mtu"]),
             (&9000.into(), &9000.into())
         );
         assert!(seen.of("finding").is_empty(), "{:?}", seen.0);
@@ -134,7 +134,7 @@ fn a_path_that_carries_the_mtu_of_the_interface_is_clean() {
 }
 
 #[test]
-fn a_router_that_refuses_large_packets_is_named() {
+fn a_router_that_rejects_large_packets_is_named() {
     let narrow = "ip -n r link set rs mtu 1400\nip -n s link set sr mtu 1400";
     for (far_end, router, by) in [
         (FAR_END[0], "10.0.1.2", BY[1]),
@@ -200,7 +200,7 @@ fn an_open_port_shows_the_segment_size_to_root_and_to_users() {
 }
 
 #[test]
-fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_refused() {
+fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_rejected() {
     let seen = Seen::probe(
         "",
         &format!("{} {} --protocol tcp,icmp", BY[1], FAR_END[0]),
@@ -214,9 +214,9 @@ fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_refused() {
     assert!(texts.iter().any(|text| text.contains("root")), "{texts:?}");
     let dir = Dir::new();
     let icmp = format!("at a {} {} --protocol icmp", BY[1], FAR_END[0]);
-    see(&dir, &icmp).refused(&["ping_group_range"]);
+    see(&dir, &icmp).rejected(&["ping_group_range"]);
     let capture = format!("at a {} {} --capture c.pcapng", BY[1], FAR_END[0]);
-    see(&dir, &capture).refused(&["--capture c.pcapng", "root"]);
+    see(&dir, &capture).rejected(&["--capture c.pcapng", "root"]);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_capture_holds_the_packets_of_the_investigation() {
     // Each probe has an answer, but for a lost one.
     assert!(packets + 4 >= 2 * probes, "{packets} of {probes}");
     let again = see(&dir, &script);
-    again.refused(&["c.pcapng", "new file"]);
+    again.rejected(&["c.pcapng", "new file"]);
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn a_reflector_tells_both_directions_apart() {
         let seen = Seen::probe(back, &format!("{by} {}", FAR_END[0]), 1);
         let path = seen.path();
         assert_eq!(path["forward"]["mtu"], 9000, "{by}: {path}");
-        assert_eq!(path["backward"]["mtu"], 1504, "{by}: {path}");
-        assert_eq!(seen.finding("black_hole")["direction"], "backward");
+        assert_eq!(path["reverse"]["mtu"], 1504, "{by}: {path}");
+        assert_eq!(seen.finding("black_hole")["direction"], "reverse");
     }
 }
 

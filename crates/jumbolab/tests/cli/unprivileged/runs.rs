@@ -13,7 +13,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     let dir = Dir::new();
     // The study's own size; with another size its published values would be
     // omitted.
-    let run = "run os-comparison --repeat 2 --set cpu_size=1MB --set network.timing_error=1min --full -o r";
+    let run = "run os-comparison --repeat 2 --set cpu_bytes=1MB --set network.timing_error=1min --full -o r";
     let outcome = dir.run(run).ran();
     for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {
         assert!(
@@ -49,7 +49,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
 #[test]
 fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
     let dir = Dir::new();
-    let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1% --set network.timing_error=1min";
+    let short = "--set warmup=100kB --set size=200kB --set delay=2ms --set loss=1% --set network.timing_error=1min";
     let run = format!("run jumbo-at-distance --repeat 1 --full -o r {short}");
     let outcome = dir.run(&run).ran();
     assert!(outcome.stdout.contains("model"), "{}", outcome.stdout);
@@ -95,15 +95,15 @@ fn every_shape_protocol_and_option_carries_traffic() {
             1,
         ),
         (
-            "link=kernel network.timing_error=auto shape=chain network.stages=3 mtu=3000 offloads=off",
+            "link=kernel network.timing_error=auto shape=chain network.devices=3 mtu=3000 offloads=off",
             1,
         ),
         (
-            "link=emulated shape=chain network.stages=4 ip=4 mtu=9000 rate=100mbit network.delay=1ms",
+            "link=emulated shape=chain network.devices=4 ip=4 mtu=9000 rate=100mbit network.delay=1ms",
             2,
         ),
         (
-            "link=emulated shape=switched network.stages=2 rate=200mbit network.jitter=100us",
+            "link=emulated shape=switched network.devices=2 rate=200mbit network.jitter=100us",
             6,
         ),
         (
@@ -115,7 +115,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
             3,
         ),
         (
-            "shape=pair ip=4 mtu=68 message=56 size=2kB preroll=0 offloads=off cpu_size=0",
+            "shape=pair ip=4 mtu=68 message=56 size=2kB warmup=0 offloads=off cpu_bytes=0",
             1,
         ),
     ] {
@@ -245,7 +245,7 @@ fn a_complete_folder_is_never_overwritten() {
     let dir = Dir::new();
     let run = format!("run os-comparison --repeat 1 --set mtu=1500 --set offloads=off {SHORT}");
     dir.run(&format!("{run} -o r")).ran();
-    dir.run(&format!("{run} -o r")).refused(&["r", "complete"]);
+    dir.run(&format!("{run} -o r")).rejected(&["r", "complete"]);
     dir.run(&run).ran();
     dir.run(&run).ran();
     let results: Vec<_> = std::fs::read_dir(dir.path().join("results"))
@@ -279,7 +279,7 @@ fn jumbo_frames_measures_each_case_and_answers_in_one_table() {
         text.replace(long, short)
     });
     dir.write("short.toml", &text);
-    let run = "run ./short.toml --repeat 1 --set trials.patience=none --set rate=100mbit -o r";
+    let run = "run ./short.toml --repeat 1 --set trials.retry_limit=none --set rate=100mbit -o r";
     let outcome = dir.run(run).ran();
     dir.expect_no_process();
     for trial in dir.trials("r", 14) {

@@ -1,4 +1,4 @@
-//! Machines that forbid a feature of test beds.
+//! Machines that forbid a feature of test networks.
 #![allow(
     unsafe_code,
     reason = "the child forbids itself something before it becomes the program"
@@ -48,14 +48,14 @@ pub(crate) fn enter_user_namespace(inside: u32) -> io::Result<()> {
 }
 
 #[test]
-fn no_user_namespaces_are_refused_with_the_sysctl() {
+fn no_user_namespaces_are_rejected_with_the_sysctl() {
     let dir = Dir::new();
     let outcome = run(&dir, || {
         // In a namespace of its own the limit can be set without touching the machine's.
         enter_user_namespace(4711)?;
         fs::write("/proc/sys/user/max_user_namespaces", "0")
     });
-    outcome.refused(&["user.max_user_namespaces", "root"]);
+    outcome.rejected(&["user.max_user_namespaces", "root"]);
     assert!(dir.entries().is_empty(), "left behind: {:?}", dir.entries());
     dir.expect_no_process();
 }
@@ -64,14 +64,14 @@ fn no_user_namespaces_are_refused_with_the_sysctl() {
 fn a_policy_that_forbids_unshare_is_named_with_the_remedy() {
     let dir = Dir::new();
     let outcome = run(&dir, forbid_unshare);
-    outcome.refused(&["namespaces", "forbids"]);
+    outcome.rejected(&["namespaces", "forbids"]);
     assert!(dir.entries().is_empty(), "left behind: {:?}", dir.entries());
 }
 
 /// A seccomp filter like that of container engines: unshare fails with EPERM.
 pub(crate) fn forbid_unshare() -> io::Result<()> {
     // struct sock_filter: code, jt, jf, k [seccomp(2)]: load the number of
-    // the call, and refuse it if it is unshare's.
+    // the call, and reject it if it is unshare's.
     let number = u32::try_from(libc::SYS_unshare).map_err(io::Error::other)?;
     let mut filter = [
         libc::sock_filter {

@@ -1,4 +1,4 @@
-//! `jumbolab shell`: programs of the user in the nodes of a test bed.
+//! `jumbolab shell`: programs of the user in the nodes of a test network.
 #![allow(unsafe_code, reason = "signals are sent to processes of the test")]
 
 use std::io::{BufRead, BufReader, Read};
@@ -17,7 +17,7 @@ const CELL: [&str; 6] = [
     "scenario=LU-LU",
 ];
 
-/// Runs `words` in `node` of the test bed of [`CELL`].
+/// Runs `words` in `node` of the test network of [`CELL`].
 fn shell(dir: &Dir, node: &str, settings: &[&str], words: &[&str]) -> Outcome {
     let mut command = dir.command();
     command
@@ -136,20 +136,20 @@ fn of_several_cells_the_first_is_built_and_said() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_one_line() {
+fn what_cannot_be_is_rejected_in_one_line() {
     let dir = Dir::new();
     dir.run("shell os-comparison switch -- true")
-        .refused(&["switch", "sender, router, receiver"]);
+        .rejected(&["switch", "sender, router, receiver"]);
     dir.run("shell os-comparisn sender -- true")
-        .refused(&["os-comparison"]);
+        .rejected(&["os-comparison"]);
     dir.run("shell os-comparison sender --set scenario=WS-WS -- true")
-        .refused(&["needs a Windows host"]);
+        .rejected(&["needs a Windows host"]);
     dir.run("shell os-comparison sender --set shape=pair -- echo {router}")
-        .refused(&["{router}", "routed"]);
+        .rejected(&["{router}", "routed"]);
     dir.run("shell os-comparison sender --with receiver -- true")
-        .refused(&["--with receiver", "iperf3 -s"]);
+        .rejected(&["--with receiver", "iperf3 -s"]);
     dir.run("shell os-comparison sender --with there=true -- true")
-        .refused(&["--with there=true", "sender, router, receiver"]);
+        .rejected(&["--with there=true", "sender, router, receiver"]);
     assert!(dir.entries().is_empty(), "left behind: {:?}", dir.entries());
     dir.expect_no_process();
 }

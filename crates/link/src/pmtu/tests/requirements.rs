@@ -49,7 +49,7 @@ fn s3_late_doubled_and_unknown_answers_do_no_harm() {
 }
 
 #[test]
-fn s3_an_answer_after_a_message_that_refuses_the_base_confirms_the_base() {
+fn s3_an_answer_after_a_message_that_rejects_the_base_confirms_the_base() {
     let settings = Settings::new(IpVersion::V4, 9000).unwrap();
     let mut discovery = Discovery::new(settings, Seed::new(1));
     discovery.connected(Time::ZERO);
@@ -132,7 +132,7 @@ fn s4_6_2_sizes_that_cannot_be_are_ignored() {
 #[test]
 fn s4_6_2_a_message_does_not_set_the_result_but_the_next_probe() {
     let (mut discovery, probe) = searching(9000);
-    assert_eq!(discovery.too_big(quoting(probe, 4321)), TooBigUse::Refused);
+    assert_eq!(discovery.too_big(quoting(probe, 4321)), TooBigUse::Rejected);
     assert_eq!(discovery.path_mtu().unwrap().get(), 1280);
     let next = discovery.poll_probe(Time::ZERO).unwrap();
     assert_eq!(next.size, Bytes::new(4321));
@@ -224,7 +224,7 @@ fn s5_2_below_the_base_the_search_goes_on_from_the_minimum() {
         run.until_settled(&path);
         assert_eq!(run.found(), Some(1000));
         let limit = run.discovery.limit().unwrap();
-        assert!(matches!(limit, Limit::Vanish(size) | Limit::Refused(size) if size.get() == 1001));
+        assert!(matches!(limit, Limit::Vanish(size) | Limit::Rejected(size) if size.get() == 1001));
     }
 }
 

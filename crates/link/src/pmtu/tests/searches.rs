@@ -33,7 +33,7 @@ fn with_messages_four_probes_are_enough() {
             "{mtu}: {:?}",
             run.discovery.probes()
         );
-        let Some(Limit::Refused(size)) = run.discovery.limit() else {
+        let Some(Limit::Rejected(size)) = run.discovery.limit() else {
             panic!("{:?}", run.discovery.limit());
         };
         assert_eq!(u64::from(size.get()), mtu + 1);

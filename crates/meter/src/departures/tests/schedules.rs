@@ -7,7 +7,12 @@ use super::*;
 const MILLI: f64 = 1e9;
 
 fn every_ms() -> Schedule {
-    Schedule::new(Time::ZERO, Law::Constant(MILLI), Law::Constant(100.0), SEED)
+    Schedule::new(
+        Time::ZERO,
+        Distribution::Constant(MILLI),
+        Distribution::Constant(100.0),
+        SEED,
+    )
 }
 
 fn at(micros: u64) -> Time {
@@ -16,8 +21,8 @@ fn at(micros: u64) -> Time {
 
 fn turns(on: f64, off: f64) -> Bursts {
     Bursts {
-        on: Law::Constant(on * MILLI),
-        off: Law::Constant(off * MILLI),
+        on: Distribution::Constant(on * MILLI),
+        off: Distribution::Constant(off * MILLI),
     }
 }
 
@@ -43,9 +48,9 @@ fn a_schedule_ends_before_its_end_after_its_packets_or_with_its_bytes() {
 
 #[test]
 fn sizes_that_cannot_be_sent_are_drawn_and_count_among_packets_alone() {
-    let sizes = Law::Empirical(vec![10.0, 100.0, 1e6].into());
+    let sizes = Distribution::Empirical(vec![10.0, 100.0, 1e6].into());
     let drawn = |bytes: Option<u64>| {
-        let schedule = Schedule::new(Time::ZERO, Law::Constant(1e9), sizes.clone(), SEED)
+        let schedule = Schedule::new(Time::ZERO, Distribution::Constant(1e9), sizes.clone(), SEED)
             .carried(Bytes::new(50)..=Bytes::new(200))
             .packets(1_000);
         let schedule = match bytes {
@@ -85,14 +90,14 @@ fn what_leaves_at_the_end_of_a_period_belongs_to_it() {
 #[test]
 fn no_silence_changes_no_instant() {
     let bursts = Bursts {
-        on: Law::Exponential(MILLI),
-        off: Law::Constant(0.0),
+        on: Distribution::Exponential(MILLI),
+        off: Distribution::Constant(0.0),
     };
     let gaps = || {
         Schedule::new(
             Time::ZERO,
-            Law::Exponential(MILLI),
-            Law::Constant(1.0),
+            Distribution::Exponential(MILLI),
+            Distribution::Constant(1.0),
             SEED,
         )
     };
@@ -101,18 +106,18 @@ fn no_silence_changes_no_instant() {
 }
 
 #[test]
-fn periods_of_sending_below_a_microsecond_are_refused() {
+fn periods_of_sending_below_a_microsecond_are_rejected() {
     let none = every_ms().bursts(turns(0.0, 1.0));
-    assert_eq!(none.unwrap_err(), BadLaw::Periods);
+    assert_eq!(none.unwrap_err(), BadDistribution::Periods);
     let wrong = every_ms().bursts(turns(1.0, f64::NAN));
-    assert_eq!(wrong.unwrap_err(), BadLaw::Numbers);
+    assert_eq!(wrong.unwrap_err(), BadDistribution::Numbers);
 }
 
 #[test]
 fn a_flow_sends_in_its_share_of_the_time() {
     let bursts = Bursts {
-        on: Law::Exponential(10.0 * MILLI),
-        off: Law::Weibull(2.0, 30.0 * MILLI),
+        on: Distribution::Exponential(10.0 * MILLI),
+        off: Distribution::Weibull(2.0, 30.0 * MILLI),
     };
     let share = bursts.on.mean() / (bursts.on.mean() + bursts.off.mean());
     let seconds = 400;
@@ -129,7 +134,7 @@ fn a_flow_sends_in_its_share_of_the_time() {
 proptest! {
     #[test]
     fn bursts_never_go_back_and_move_neither_sizes_nor_number(
-        gaps in laws(), sizes in laws(), on in laws(), off in laws(), seed: u64,
+        gaps in distributions(), sizes in distributions(), on in distributions(), off in distributions(), seed: u64,
     ) {
         let bursts = Bursts { on, off };
         prop_assume!(bursts.check().is_ok());
@@ -145,8 +150,8 @@ proptest! {
     }
 
     #[test]
-    fn bytes_are_reached_by_the_last_packet_alone(sizes in laws(), bytes in 1u64..1_000_000) {
-        let schedule = Schedule::new(Time::ZERO, Law::Constant(1.0), sizes, SEED);
+    fn bytes_are_reached_by_the_last_packet_alone(sizes in distributions(), bytes in 1u64..1_000_000) {
+        let schedule = Schedule::new(Time::ZERO, Distribution::Constant(1.0), sizes, SEED);
         let sent: Vec<_> = schedule.bytes(bytes).take(2_000).collect();
         let before: u64 = sent.iter().rev().skip(1).map(|(_, size)| size.get()).sum();
         prop_assert!(before < bytes);

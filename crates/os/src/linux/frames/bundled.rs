@@ -118,7 +118,7 @@ mod tests {
     use std::net::Ipv6Addr;
 
     use queue::Packet;
-    use wire::bundle::{Carriage, Packing, Piece, Unit};
+    use wire::bundle::{Encapsulation, Packing, Piece, Unit};
     use wire::protocol::ip::Addresses;
 
     use super::super::{Pool, virtio};
@@ -133,7 +133,7 @@ mod tests {
             .collect();
         let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
         let packing = Packing {
-            carriage: Carriage::Udp {
+            encapsulation: Encapsulation::Udp {
                 addresses: Addresses::V6(ends),
                 service: 0,
                 port: 49_152,

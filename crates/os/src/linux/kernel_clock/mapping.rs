@@ -16,17 +16,17 @@ const AHEAD: Span = Span::from_millis(1);
 /// The time for which timestamps from before a step may still arrive.
 const MEMORY: Span = Span::from_secs(1);
 
-/// Converts wall-clock timestamps to instants of [`monotonic`].
+/// Converts wall-clock timestamps to times of [`monotonic`].
 ///
 /// A timestamp does not tell whether it was taken before or after the wall clock was
 /// set. For a while after a step, both offsets are therefore tried, and the later
-/// instant that is not in the future counts: the wrong one is in the future, or earlier
+/// time that is not in the future counts: the wrong one is in the future, or earlier
 /// by the step.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapping {
     /// The wall clock at the zero of the monotonic clock, in nanoseconds.
     zero: i128,
-    /// The same before the latest step, and the instant at which the step was noticed.
+    /// The same before the latest step, and the time at which the step was noticed.
     before: Option<(i128, Time)>,
 }
 
@@ -53,13 +53,13 @@ impl Mapping {
         self.zero = zero;
     }
 
-    /// The instant of a timestamp in nanoseconds since 1970, if it is not later than
+    /// The time of a timestamp in nanoseconds since 1970, if it is not later than
     /// `now`.
     pub fn instant(&self, unix_nanos: u64, now: Time) -> Option<Time> {
         let zeroes = [Some(self.zero), self.before.map(|(zero, _)| zero)];
         let instants = zeroes.into_iter().flatten().filter_map(|zero| {
             let nanos = (i128::from(unix_nanos) - zero).max(0);
-            // Instants beyond the range of `Time` are in the future.
+            // Times beyond the range of `Time` are in the future.
             let instant = u64::try_from(nanos).ok()?.checked_mul(1_000)?;
             Some(Time::from_picos(instant)).filter(|instant| *instant <= now + AHEAD)
         });

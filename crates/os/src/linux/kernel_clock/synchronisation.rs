@@ -25,7 +25,7 @@ impl Synchronisation {
     /// Reads the state of this machine.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel rejects.
     pub fn read() -> Result<Self> {
         let state = clock_state().during(|| "reading the state of the clock")?;
         let error = |micros: i64| {

@@ -64,7 +64,7 @@ impl Route {
                 near.mtu.get()
             )
         })
-        .map_err(|error| error.lacking("veth", "load it; without it there is no test bed"))
+        .map_err(|error| error.lacking("veth", "load it; without it there is no test network"))
     }
 
     /// Creates a bridge that forwards at once, without spanning tree or delay.

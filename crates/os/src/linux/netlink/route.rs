@@ -31,7 +31,7 @@ pub struct OfTcp {
     /// Segments of the first window.
     pub initial_window: Option<u32>,
     /// The least retransmission timeout, in whole milliseconds.
-    pub shortest_timeout: Option<Span>,
+    pub min_rto: Option<Span>,
     /// Whether every segment is acknowledged at once.
     pub acknowledges_each: bool,
 }
@@ -43,7 +43,7 @@ const RTAX_RTO_MIN: u32 = 13;
 impl OfTcp {
     fn metrics(&self) -> Vec<RouteMetric> {
         let millis = |span: Span| u32::try_from(span.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
-        let timeout = self.shortest_timeout.map(|timeout| {
+        let timeout = self.min_rto.map(|timeout| {
             let least = RouteMetric::RtoMin(millis(timeout));
             [RouteMetric::Lock(1 << RTAX_RTO_MIN), least]
         });

@@ -28,8 +28,8 @@ pub trait Source: AsFd {
     fn clear_error(&self) -> Result<()>;
 }
 
-/// Waits for frames on ports or for the next due instant, for a thread that receives,
-/// sends and waits in turns. It sleeps until 60 us before that instant, about the
+/// Waits for frames on ports or for the next due time, for a thread that receives,
+/// sends and waits in turns. It sleeps until 60 us before that time, about the
 /// largest timing error of a wake-up; from there on it returns at once, and the thread
 /// polls the clock in its rounds. [`Poller::sleeping`] never polls the clock.
 ///
@@ -37,20 +37,20 @@ pub trait Source: AsFd {
 /// not batch its wake-ups with others.
 pub struct Poller {
     rt_scheduling: RtScheduling,
-    /// The span before an instant in which the thread polls the clock.
+    /// The span before a time in which the thread polls the clock.
     spin: Span,
-    /// The instant of the latest poll of the descriptors.
+    /// The time of the latest poll of the descriptors.
     looked: Time,
 }
 
 /// A round of such a thread that has just ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// The instant up to which all due frames have been sent.
+    /// The time up to which all due frames have been sent.
     pub now: Time,
     /// Whether frames were received, so that there may be more.
     pub more: bool,
-    /// The instant at which the next frame is due.
+    /// The time at which the next frame is due.
     pub next: Option<Time>,
     /// The longest wait allowed; `None`: 100 ms.
     pub longest: Option<Span>,
@@ -61,7 +61,7 @@ pub struct Round {
 pub struct Stop<'a> {
     /// This descriptor is readable.
     pub control: Option<BorrowedFd<'a>>,
-    /// The monotonic clock shows this instant.
+    /// The monotonic clock shows this time.
     pub deadline: Option<Time>,
 }
 
@@ -69,7 +69,7 @@ impl Poller {
     /// A poller for the calling thread, with ordinary scheduling.
     ///
     /// # Errors
-    /// If the kernel refuses to change the timer slack.
+    /// If the kernel rejects to change the timer slack.
     pub fn new() -> Result<Self> {
         Self::watching(SPIN)
     }
@@ -163,7 +163,7 @@ impl Poller {
 }
 
 /// The time to sleep from `now` on, at most `longest` and until `spin` before `next`, the
-/// next relevant instant.
+/// next relevant time.
 fn sleep_before(next: Option<Time>, spin: Span, longest: Span, now: Time) -> Span {
     let Some(next) = next else {
         return longest;

@@ -32,7 +32,7 @@ const LONGEST_MICROS: u64 = 1_000_000;
 /// The scheduling of the thread that carries frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Scheduling {
-    /// Ordinary: real-time priority was not requested, or the kernel refuses it, which
+    /// Ordinary: real-time priority was not requested, or the kernel rejects it, which
     /// it may even for root.
     #[default]
     Ordinary,
@@ -121,7 +121,7 @@ impl RtScheduling {
                 false => scheduling::run_as_others(),
             };
             self.stepped_down |= !first;
-            // If the kernel refuses meanwhile, the priority stays as it is.
+            // If the kernel rejects meanwhile, the priority stays as it is.
             self.first = if set.is_ok() { first } else { self.first };
             if self.first {
                 // The kernel counts processor time without a pause from the latest

@@ -16,7 +16,7 @@ pub const NO_ECHOES: &str = "this user may not send echo requests; type: sudo sy
 /// A socket with options, for packets to or from `address`.
 ///
 /// # Errors
-/// The kernel refuses the socket or an option.
+/// The kernel rejects the socket or an option.
 pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result<OwnedFd> {
     let kind = kind.into();
     let socket = bare(kind, address, options.non_blocking)?;
@@ -28,7 +28,7 @@ pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result
 /// own kind only, and only if their group is in a list.
 ///
 /// # Errors
-/// The user may open neither, or the kernel refuses an option.
+/// The user may open neither, or the kernel rejects an option.
 pub fn open_for_echoes(address: IpAddr, options: &Options) -> Result<(OwnedFd, bool)> {
     for kind in [Kind::Echo, Kind::Raw(icmp(address))] {
         if let Ok(socket) = bare(kind, address, options.non_blocking) {
@@ -42,7 +42,7 @@ pub fn open_for_echoes(address: IpAddr, options: &Options) -> Result<(OwnedFd, b
 /// A socket of the calling thread's network namespace, for ioctls on its interfaces.
 ///
 /// # Errors
-/// The kernel refuses it.
+/// The kernel rejects it.
 pub fn control() -> Result<OwnedFd> {
     bare(Kind::Datagram, IpAddr::V4(Ipv4Addr::UNSPECIFIED), false)
 }

@@ -27,7 +27,7 @@ pub struct Options {
     pub ttl: Option<u8>,
     /// The treatment of the path MTU.
     pub path_mtu: PathMtu,
-    /// Whether IPv6 refuses a packet above the MTU instead of fragmenting it.
+    /// Whether IPv6 rejects a packet above the MTU instead of fragmenting it.
     pub unfragmented: bool,
     /// Whether errors of the path are kept with their sources.
     pub path_errors: bool,
@@ -60,7 +60,7 @@ impl Options {
     /// TCP, of streams only.
     ///
     /// # Errors
-    /// The kernel refuses one.
+    /// The kernel rejects one.
     pub fn apply(&self, socket: &OwnedFd, kind: Kind, address: IpAddr) -> Result<()> {
         let fd = socket.as_fd();
         self.apply_to_ip(fd, address)?;

@@ -47,7 +47,7 @@ pub fn stamp_departures(socket: BorrowedFd<'_>, events: TimestampingFlag) -> Res
 /// arrivals of a transfer could lack timestamps.
 ///
 /// # Errors
-/// If the kernel refuses.
+/// If the kernel rejects.
 pub fn keep_stamping() -> Result<OwnedFd> {
     let socket = bare(Kind::Datagram, IpAddr::V4(Ipv4Addr::LOCALHOST), false)?;
     stamp_arrivals(socket.as_fd())?;

@@ -24,7 +24,7 @@ pub enum Hook {
 
 /// The destination of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum PacketOutcome {
     /// The input of another interface of the namespace.
     Into(u32),
     /// The input of the far end of a veth pair with one end here.
@@ -66,10 +66,10 @@ struct Create {
     relative: [u64; 4],
 }
 
-/// Sends every packet at `hook` of `interface` to its `fate`, while the descriptor is
+/// Sends every packet at `hook` of `interface` to its `outcome`, while the descriptor is
 /// open.
-pub fn attach(interface: u32, hook: Hook, fate: Fate) -> io::Result<OwnedFd> {
-    let instructions = program(fate);
+pub fn attach(interface: u32, hook: Hook, outcome: PacketOutcome) -> io::Result<OwnedFd> {
+    let instructions = program(outcome);
     let load = Load {
         kind: SCHED_CLS,
         count: u32::try_from(instructions.len()).map_err(io::Error::other)?,
@@ -95,16 +95,16 @@ pub fn attach(interface: u32, hook: Hook, fate: Fate) -> io::Result<OwnedFd> {
 }
 
 /// `return redirect(interface, flags)`, or `redirect_peer`.
-fn program(fate: Fate) -> [Instruction; 4] {
+fn program(outcome: PacketOutcome) -> [Instruction; 4] {
     const SET: u8 = 0xb7;
     const CALL: u8 = 0x85;
     const EXIT: u8 = 0x95;
     const REDIRECT: u32 = 23;
     const REDIRECT_PEER: u32 = 155;
     const INGRESS: u32 = 1;
-    let (interface, flags, function) = match fate {
-        Fate::Into(interface) => (interface, INGRESS, REDIRECT),
-        Fate::IntoPeerOf(interface) => (interface, 0, REDIRECT_PEER),
+    let (interface, flags, function) = match outcome {
+        PacketOutcome::Into(interface) => (interface, INGRESS, REDIRECT),
+        PacketOutcome::IntoPeerOf(interface) => (interface, 0, REDIRECT_PEER),
     };
     let instruction = |code, registers, constant| Instruction {
         code,

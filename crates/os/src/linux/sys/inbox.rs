@@ -168,7 +168,7 @@ fn said(header: &libc::msghdr) -> InboxEntry {
             unsafe { ((*part).cmsg_level, (*part).cmsg_type, libc::CMSG_DATA(part)) };
         match (level, kind) {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
-                // SAFETY: the kernel puts three instants here, the first by software.
+                // SAFETY: the kernel puts three times here, the first by software.
                 let stamp = unsafe { data.cast::<libc::timespec>().read_unaligned() };
                 taken.stamp = unix_nanos(stamp.into());
             }

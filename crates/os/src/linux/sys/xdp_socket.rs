@@ -40,7 +40,7 @@ pub struct Taken {
     /// Those that the interface accepted.
     pub sent: u64,
     /// Those that it did not.
-    pub refused: u64,
+    pub rejected: u64,
 }
 
 /// A socket that sends frames on one interface.
@@ -136,7 +136,7 @@ impl XdpSocket {
     /// # Errors
     /// If the interface is gone.
     pub fn send(&mut self) -> io::Result<Taken> {
-        let mut refused = 0;
+        let mut rejected = 0;
         self.sending.publish();
         let first = self.sending.waiting();
         let mut waiting = first;
@@ -145,8 +145,8 @@ impl XdpSocket {
             let before = waiting;
             waiting = self.sending.waiting();
             match code {
-                // The interface refused one; the kernel goes on behind it.
-                libc::EBUSY => refused += 1,
+                // The interface rejected one; the kernel goes on behind it.
+                libc::EBUSY => rejected += 1,
                 libc::ENXIO | libc::ENODEV => return Err(io::Error::from_raw_os_error(code)),
                 _ if waiting < before => {}
                 // It is down, or its buffers are full.
@@ -155,8 +155,8 @@ impl XdpSocket {
         }
         let gone = u64::from(first - waiting);
         Ok(Taken {
-            sent: gone.saturating_sub(refused),
-            refused,
+            sent: gone.saturating_sub(rejected),
+            rejected,
         })
     }
 

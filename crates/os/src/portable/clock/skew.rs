@@ -5,7 +5,7 @@ use std::cell::Cell;
 /// The difference of a clock.
 #[derive(Clone, Copy)]
 struct Skew {
-    /// Nanoseconds ahead at the instant `from`.
+    /// Nanoseconds ahead at the time `from`.
     ahead: i64,
     from: u64,
     parts_per_million: i64,

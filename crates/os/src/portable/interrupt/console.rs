@@ -12,7 +12,7 @@ const STOPPED: i32 = 130;
 /// Makes the first Ctrl-C set `flag`, and the second one end the process.
 ///
 /// # Errors
-/// If the system refuses, or something listens already.
+/// If the system rejects, or something listens already.
 pub(super) fn listen(flag: &'static AtomicBool) -> Result<()> {
     let mark = || {
         // Who repeats it does not want to wait.

@@ -63,7 +63,7 @@ impl FormerValues {
     ///
     /// # Errors
     /// If another program changed what the run had changed, the change would remove
-    /// IPv6, the kernel refuses or ignores it, or the errors of `save`. Settings that
+    /// IPv6, the kernel rejects or ignores it, or the errors of `save`. Settings that
     /// were changed before the error are in the record.
     pub(super) fn apply(
         &mut self,
@@ -73,7 +73,7 @@ impl FormerValues {
     ) -> Result<()> {
         let interfaces = host.list()?;
         let interface = find(&interfaces, &wanted.interface)?;
-        self.refuse_foreign_values(host, &interfaces)?;
+        self.reject_foreign_values(host, &interfaces)?;
         let mut steps = Vec::new();
         for (setting, value) in wanted.settings() {
             let Some(now) = host.value(interface, &setting)? else {
@@ -221,7 +221,7 @@ impl FormerValues {
         });
     }
 
-    fn refuse_foreign_values(&self, host: &impl Interfaces, interfaces: &[Listed]) -> Result<()> {
+    fn reject_foreign_values(&self, host: &impl Interfaces, interfaces: &[Listed]) -> Result<()> {
         for change in &self.changes {
             let now = change.now(host, interfaces)?;
             if let (Some(now), Some(set)) = (now, change.changed_to)
@@ -307,7 +307,7 @@ fn took(host: &impl Interfaces, interface: &Listed, setting: &Setting, value: u3
     }
 }
 
-/// Refuses an MTU at which the kernel removes the addresses and routes of an IP
+/// Rejects an MTU at which the kernel removes the addresses and routes of an IP
 /// version from an interface, or from one that follows its MTU.
 fn keep_ip(
     host: &impl Interfaces,
@@ -315,7 +315,7 @@ fn keep_ip(
     interface: &Listed,
     mtu: u32,
 ) -> Result<()> {
-    let refuse = |name: &str, version: IpVersion| {
+    let reject = |name: &str, version: IpVersion| {
         Err(Error::new(
             format!("giving {} MTU {mtu}", interface.name),
             format!(
@@ -326,7 +326,7 @@ fn keep_ip(
         ))
     };
     if mtu < IpVersion::V4.smallest_mtu() {
-        return refuse(&interface.name, IpVersion::V4);
+        return reject(&interface.name, IpVersion::V4);
     }
     if mtu >= IpVersion::V6.smallest_mtu() {
         return Ok(());
@@ -335,7 +335,7 @@ fn keep_ip(
         .into_iter()
         .find(|one| host.has_ipv6(one))
     {
-        Some(one) => refuse(&one.name, IpVersion::V6),
+        Some(one) => reject(&one.name, IpVersion::V6),
         None => Ok(()),
     }
 }

@@ -28,16 +28,16 @@ impl Kernel {
     }
 
     fn set_mtu(&self, interface: &Listed, mtu: u32) -> Result<()> {
-        let refused = match self.route.set_mtu(&interface.name, mtu) {
+        let rejected = match self.route.set_mtu(&interface.name, mtu) {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
         match self.route.largest_mtu(&interface.name) {
             Ok(Some(largest)) if mtu > largest => Err(Error::new(
-                refused.operation,
+                rejected.operation,
                 format!("its driver allows {largest} at most; choose a smaller MTU"),
             )),
-            _ => Err(refused),
+            _ => Err(rejected),
         }
     }
 
@@ -163,7 +163,7 @@ fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// Adds the remedy where the kernel refuses for lack of privilege.
+/// Adds the remedy where the kernel rejects for lack of privilege.
 fn needs_root(error: Error) -> Error {
     match error.source.kind() {
         ErrorKind::PermissionDenied => Error::new(

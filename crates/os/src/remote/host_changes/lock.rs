@@ -169,7 +169,7 @@ impl Holder {
     }
 }
 
-/// The refusal of a locked host.
+/// The rejection of a locked host.
 fn in_use(folder: &Folder) -> String {
     let holder = folder.read_text(HOLDER, LARGEST).ok();
     match holder.and_then(|text| serde_json::from_str::<Holder>(&text).ok()) {

@@ -34,9 +34,9 @@ pub fn management_interface() -> Result<Option<String>> {
     }
 }
 
-/// Refuses a change of the management interface or of one below it, unless it is
+/// Rejects a change of the management interface or of one below it, unless it is
 /// allowed.
-pub(super) fn refuse(wanted: &Wanted) -> Result<()> {
+pub(super) fn reject(wanted: &Wanted) -> Result<()> {
     if wanted.allow_management_interface {
         return Ok(());
     }

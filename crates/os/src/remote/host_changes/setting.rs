@@ -98,7 +98,7 @@ impl Wanted {
             let micros = delay.as_nanos() / 1_000;
             u32::try_from(micros).unwrap_or(u32::MAX)
         });
-        // Adaptive first: a driver that adapts the others refuses or overwrites them.
+        // Adaptive first: a driver that adapts the others rejects or overwrites them.
         let coalescing = [
             (
                 CoalescingField::Adaptive,

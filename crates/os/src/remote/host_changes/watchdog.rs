@@ -52,7 +52,7 @@ pub(super) enum Reply {
 /// everything is to be put back; puts everything back, and returns.
 ///
 /// It makes the changes itself. No change can therefore follow the restoration, at
-/// whatever instant the agent is killed or stopped.
+/// whatever time the agent is killed or stopped.
 ///
 /// # Errors
 /// If its standard input is no pipe of an agent.
@@ -146,7 +146,7 @@ impl Host {
     }
 
     /// Puts everything back. Returns a sentence for each setting that is not as before.
-    /// The record of settings that the kernel refuses to put back stays for the next
+    /// The record of settings that the kernel rejects to put back stays for the next
     /// run.
     fn restore(&mut self) -> Vec<String> {
         let mut notes = match self.former_values.give_up_foreign_values(&self.kernel) {

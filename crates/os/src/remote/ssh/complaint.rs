@@ -39,7 +39,7 @@ const MEANINGS: [(&[&str], &str, &str); 15] = [
     ),
     (
         &["Connection refused"],
-        "it refuses the connection",
+        "it rejects the connection",
         "start its ssh server (systemctl start ssh), or name the port in ~/.ssh/config",
     ),
     (
@@ -56,7 +56,7 @@ const MEANINGS: [(&[&str], &str, &str); 15] = [
     ),
     (
         &["Too many authentication failures"],
-        "it refuses further keys",
+        "it rejects further keys",
         "name the right one in ~/.ssh/config, with IdentitiesOnly yes",
     ),
     (
@@ -107,10 +107,10 @@ const MEANINGS: [(&[&str], &str, &str); 15] = [
     (
         &[
             "administratively prohibited",
-            "Session open refused by peer",
+            "Session open rejected by peer",
             "session request failed",
         ],
-        "it refuses further sessions in a connection",
+        "it rejects further sessions in a connection",
         "raise MaxSessions of its ssh server (sshd_config)",
     ),
     (
@@ -261,7 +261,7 @@ mod tests {
             ),
             (
                 "ssh: connect to host b port 22: Connection refused\r\n",
-                "it refuses the connection",
+                "it rejects the connection",
                 "systemctl",
             ),
             (

@@ -12,7 +12,7 @@ pub struct Destination(String);
 /// needs room, too.
 const LONGEST: usize = 512;
 
-/// Characters that `ssh` refuses in names of hosts, because they may become part of a
+/// Characters that `ssh` rejects in names of hosts, because they may become part of a
 /// command [OpenSSH].
 const FORBIDDEN: &str = "'`\"$\\<>;&|(){}";
 
@@ -38,7 +38,7 @@ impl FromStr for Destination {
             .chars()
             .any(|c| c.is_whitespace() || c.is_control() || FORBIDDEN.contains(c))
         {
-            "the name of a host has a character that `ssh` refuses"
+            "the name of a host has a character that `ssh` rejects"
         } else {
             return Ok(Self(text.to_owned()));
         };
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_could_be_options_or_commands_are_refused() {
+    fn names_that_could_be_options_or_commands_are_rejected() {
         for good in [
             "a",
             "user@a.example",

@@ -86,7 +86,7 @@ impl Connection {
                 return Ok((connection, host));
             }
             if heard == ListenOutcome::AllClosed {
-                return Err(connection.refused(client, privilege));
+                return Err(connection.rejected(client, privilege));
             }
             if interrupt::asked() {
                 return Err(client.error("stopped"));
@@ -101,7 +101,7 @@ impl Connection {
         }
     }
 
-    fn refused(&mut self, client: &Client, privilege: Option<&Become>) -> Error {
+    fn rejected(&mut self, client: &Client, privilege: Option<&Become>) -> Error {
         let code = self.child.wait().ok().and_then(|status| status.code());
         let text = String::from_utf8_lossy(self.complaint.kept()).into_owned();
         let complaint = Complaint {

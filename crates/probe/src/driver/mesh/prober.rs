@@ -23,7 +23,7 @@ os::requests! {
     /// Open a reflector at an address, and say through which interface packets leave toward
     /// another one.
     Open(address: IpAddr, toward: Option<IpAddr>) -> Opened {
-        let opened = open(address, toward).map_err(|error| refused(&error, address));
+        let opened = open(address, toward).map_err(|error| rejected(&error, address));
         let (running, opened) = opened?;
         *reflector = Some(running);
         opened
@@ -46,7 +46,7 @@ pub fn serve() -> Result<()> {
 }
 
 /// The reason for which no reflector was opened.
-fn refused(error: &os::Error, address: IpAddr) -> String {
+fn rejected(error: &os::Error, address: IpAddr) -> String {
     match error.source.kind() {
         io::ErrorKind::AddrNotAvailable => {
             format!("it does not have the address {address}; write address= with one of its own")

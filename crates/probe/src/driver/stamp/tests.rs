@@ -46,7 +46,7 @@ fn packet(sequence: u32, length: usize, short_reply: bool) -> Vec<u8> {
     bytes
 }
 
-/// An instant of a clock of this system, in nanoseconds since 1970.
+/// A time of a clock of this system, in nanoseconds since 1970.
 fn nanos(at: Timestamp, error: ErrorEstimate) -> u64 {
     at.unix_nanos(error.format)
 }

@@ -49,7 +49,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
             let router = router.filter(|_| direction == Some(Direction::Forward));
             all.extend(router.map(|router| (Device::Router(router), Remedy::SendTooBig)));
             let device = match direction {
-                Some(Direction::Backward) => Device::FarEnd,
+                Some(Direction::Reverse) => Device::FarEnd,
                 Some(Direction::Forward) | None => Device::Own,
             };
             all.extend(smaller(device, passes(from)));
@@ -71,8 +71,8 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         } => {
             vec![(link(&place.unwrap_or(path)), Remedy::PassProtocol(protocol))]
         }
-        FindingKind::Refused { router, .. } => vec![(Device::Router(router), asked)],
-        FindingKind::BackwardLimit { .. } => vec![(Device::Path, asked)],
+        FindingKind::Rejected { router, .. } => vec![(Device::Router(router), asked)],
+        FindingKind::ReverseLimit { .. } => vec![(Device::Path, asked)],
         FindingKind::AnswersLimited { router, .. } => {
             vec![(Device::Router(router), Remedy::SendTooBig)]
         }

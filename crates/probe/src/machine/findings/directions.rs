@@ -16,25 +16,25 @@ pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
         };
     };
     let forward = facts.carried_forward();
-    let is_hole_backward = walked
+    let is_hole_reverse = walked
         .hole
-        .is_some_and(|hole| hole.direction == Some(Direction::Backward));
-    let is_untold = is_hole_backward && forward.is_empty();
+        .is_some_and(|hole| hole.direction == Some(Direction::Reverse));
+    let is_untold = is_hole_reverse && forward.is_empty();
     let of_protocols = forward.into_iter().filter_map(|(_, largest, _)| largest);
     let of_branches = walked.branches.as_ref().map(|branches| branches.small);
     let mtu = of_protocols.chain(of_branches).min();
     let mtu = mtu.unwrap_or(found.mtu);
-    let refused = facts.refuser(main.protocol, mtu).is_some()
+    let rejected = facts.rejecter(main.protocol, mtu).is_some()
         || walked.carried.iter().any(|one| {
             one.fails
-                .is_some_and(|(size, refused)| refused && size == mtu + 1)
+                .is_some_and(|(size, rejected)| rejected && size == mtu + 1)
         });
     let limit = if mtu >= facts.asked() {
         Limit::Asked
     } else if mtu >= walked.up_to {
         Limit::Interface
-    } else if refused {
-        Limit::Refused
+    } else if rejected {
+        Limit::Rejected
     } else if is_untold {
         Limit::NotSeen
     } else {
@@ -48,7 +48,7 @@ pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
 }
 
 /// The direction of the answers.
-pub(super) fn backward(facts: &Facts<'_>) -> DirectionResult {
+pub(super) fn reverse(facts: &Facts<'_>) -> DirectionResult {
     let walked = facts.walked;
     let [_, loss] = facts.history.one_way_loss();
     let largest = facts.history.largest_reply();
@@ -59,7 +59,7 @@ pub(super) fn backward(facts: &Facts<'_>) -> DirectionResult {
         (Some(back.mtu), limit)
     } else if walked
         .hole
-        .is_some_and(|hole| hole.direction == Some(Direction::Backward))
+        .is_some_and(|hole| hole.direction == Some(Direction::Reverse))
     {
         (walked.found.map(|found| found.mtu), Some(Limit::Vanish))
     } else {

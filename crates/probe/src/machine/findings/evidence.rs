@@ -10,9 +10,9 @@ use super::Facts;
 const MOST: usize = 64;
 
 impl Facts<'_> {
-    /// The fates of the probes that were sent of the kinds that `is_shown` picks.
+    /// The outcomes of the probes that were sent of the kinds that `is_shown` picks.
     pub(super) fn evidence(&self, is_shown: impl Fn(&Kind) -> bool) -> Vec<Evidence> {
-        let mut fates: BTreeMap<_, Evidence> = BTreeMap::new();
+        let mut outcomes: BTreeMap<_, Evidence> = BTreeMap::new();
         for (kind, counts) in self.history.all_counts() {
             if counts.sent == 0 || !is_shown(&kind) {
                 continue;
@@ -22,12 +22,12 @@ impl Facts<'_> {
                 again: false,
                 ..kind
             };
-            let one = fates.entry(kind).or_insert_with(|| empty(kind));
+            let one = outcomes.entry(kind).or_insert_with(|| empty(kind));
             one.sent += counts.sent;
             one.answered += counts.answered;
-            one.refused += counts.refused;
+            one.rejected += counts.rejected;
         }
-        fates.into_values().take(MOST).collect()
+        outcomes.into_values().take(MOST).collect()
     }
 
     /// Whole packets of one protocol and some sizes, wherever they were sent to.
@@ -52,6 +52,6 @@ fn empty(kind: Kind) -> Evidence {
         fragments: kind.fragment_size.is_some(),
         sent: 0,
         answered: 0,
-        refused: 0,
+        rejected: 0,
     }
 }

@@ -14,15 +14,15 @@ pub(super) fn findings(facts: &Facts<'_>) -> Vec<Finding> {
     findings.extend(branches(facts));
     findings.extend(one_protocol(facts));
     findings.extend(hole(facts));
-    findings.extend(refused(facts));
-    findings.extend(backward_limit(facts));
+    findings.extend(rejected(facts));
+    findings.extend(reverse_limit(facts));
     findings.extend(interface(facts));
     findings
 }
 
 impl Facts<'_> {
     /// The router that said that packets larger than `mtu` are too big.
-    pub(super) fn refuser(&self, protocol: Protocol, mtu: u32) -> Option<IpAddr> {
+    pub(super) fn rejecter(&self, protocol: Protocol, mtu: u32) -> Option<IpAddr> {
         let messages = self.history.messages();
         let about = messages.filter(|one| one.protocol == protocol && one.flow == 0);
         about
@@ -35,7 +35,7 @@ impl Facts<'_> {
     pub(super) fn carried_forward(&self) -> Vec<(Protocol, Option<u32>, Option<u32>)> {
         let walked = self.walked;
         let forward = Some(Direction::Forward);
-        let is_backward = walked.hole.is_some_and(|hole| hole.direction != forward);
+        let is_reverse = walked.hole.is_some_and(|hole| hole.direction != forward);
         let of_main = walked.main.zip(walked.found).map(|(main, found)| {
             let fails = found.fails.map(|(fails, _)| fails);
             (main.protocol, Some(found.mtu), fails)
@@ -45,7 +45,7 @@ impl Facts<'_> {
             (one.protocol, one.largest, fails)
         });
         // Echo replies are as large as the probes: if they vanish, others tell.
-        let is_told = |protocol| !is_backward || protocol != Protocol::Icmp;
+        let is_told = |protocol| !is_reverse || protocol != Protocol::Icmp;
         let all = of_main.into_iter().chain(others);
         all.filter(|&(protocol, ..)| is_told(protocol)).collect()
     }
@@ -112,14 +112,14 @@ fn hole(facts: &Facts<'_>) -> Option<Finding> {
         boundary,
     } = walked.hole?;
     let (main, found) = (walked.main?, walked.found?);
-    let is_backward = direction == Some(Direction::Backward);
-    let backward = walked.back.filter(|_| is_backward);
-    let Found { mtu, fails } = backward.unwrap_or(found);
+    let is_reverse = direction == Some(Direction::Reverse);
+    let reverse = walked.back.filter(|_| is_reverse);
+    let Found { mtu, fails } = reverse.unwrap_or(found);
     let (fails, _) = fails?;
     let others_carry = walked.carried.iter().any(|one| one.largest >= Some(fails));
     let is_branch = walked.branches.as_ref().is_some_and(|one| one.small == mtu);
-    let is_told = facts.refuser(main.protocol, mtu).is_some();
-    if !is_backward && (others_carry || is_branch || is_told) {
+    let is_told = facts.rejecter(main.protocol, mtu).is_some();
+    if !is_reverse && (others_carry || is_branch || is_told) {
         return None;
     }
     let route = &walked.route;
@@ -155,14 +155,14 @@ impl Facts<'_> {
 }
 
 /// Routers that said that packets are too big, those of the smallest sizes first.
-fn refused(facts: &Facts<'_>) -> Vec<Finding> {
+fn rejected(facts: &Facts<'_>) -> Vec<Finding> {
     let (Some(main), Some(found)) = (facts.walked.main, facts.walked.found) else {
         return Vec::new();
     };
     let mut routers: BTreeMap<(u32, IpAddr), Vec<u32>> = BTreeMap::new();
-    let last = facts.refuser(main.protocol, found.mtu);
+    let last = facts.rejecter(main.protocol, found.mtu);
     for one in facts.history.messages() {
-        // What was refused before the last router.
+        // What was rejected before the last router.
         let is_earlier = one.announced > found.mtu && one.announced < one.size;
         let mtu = match Some(one.router) == last {
             true => found.mtu,
@@ -172,9 +172,9 @@ fn refused(facts: &Facts<'_>) -> Vec<Finding> {
         routers.entry((mtu, one.router)).or_default().push(one.size);
     }
     let each = routers.into_iter().map(|((mtu, router), sizes)| {
-        let located = facts.walked.refuser.and_then(|boundary| boundary.last);
+        let located = facts.walked.rejecter.and_then(|boundary| boundary.last);
         let located = located.filter(|_| Some(router) == last);
-        let kind = FindingKind::Refused {
+        let kind = FindingKind::Rejected {
             mtu: bytes(mtu),
             router,
             hop: facts.hop_of(router).or(located),
@@ -184,9 +184,9 @@ fn refused(facts: &Facts<'_>) -> Vec<Finding> {
     each.collect()
 }
 
-fn backward_limit(facts: &Facts<'_>) -> Option<Finding> {
+fn reverse_limit(facts: &Facts<'_>) -> Option<Finding> {
     let mtu = facts.history.fragmented_reply()?;
-    let kind = FindingKind::BackwardLimit { mtu: bytes(mtu) };
+    let kind = FindingKind::ReverseLimit { mtu: bytes(mtu) };
     Some(finding(
         kind,
         facts.evidence(|kind| kind.size > mtu && kind.hop_limit.is_none()),

@@ -70,14 +70,17 @@ fn is_of(message: &Message, protocol: Protocol) -> bool {
 }
 
 fn answers_limited(facts: &Facts<'_>) -> Option<Finding> {
-    let refusals = facts.walked.refusals.filter(|one| one.is_limited)?;
+    let rejections = facts.walked.rejections.filter(|one| one.is_limited)?;
     let (main, found) = (facts.walked.main?, facts.walked.found?);
     let kind = FindingKind::AnswersLimited {
-        router: facts.refuser(main.protocol, found.mtu)?,
-        sent: refusals.sent,
-        answered: refusals.answered,
+        router: facts.rejecter(main.protocol, found.mtu)?,
+        sent: rejections.sent,
+        answered: rejections.answered,
     };
-    Some(finding(kind, facts.sizes(main.protocol, &[refusals.size])))
+    Some(finding(
+        kind,
+        facts.sizes(main.protocol, &[rejections.size]),
+    ))
 }
 
 /// The MSS against the size that passes: TCP does not use more than it allows.

@@ -6,7 +6,7 @@ use units::{Bytes, Span, Time};
 
 use super::super::kind::Kind;
 use super::super::{Answer, AnswerKind, Protocol, Reflected, ReplySize, Target};
-use super::{Fate, History, Record};
+use super::{History, PacketOutcome, Record};
 
 /// A message that a packet was too big, about a probe that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,15 +83,15 @@ impl History {
             }
             AnswerKind::LocallyTooBig { mtu } => {
                 let mtu = u32::try_from(mtu.get()).ok()?;
-                if record.fate != Fate::UnderWay || mtu >= record.kind.size {
+                if record.outcome != PacketOutcome::UnderWay || mtu >= record.kind.size {
                     return None;
                 }
                 self.local_mtu = Some(self.local_mtu.map_or(mtu, |known| known.min(mtu)));
-                self.refused(index, now);
+                self.rejected(index, now);
                 return heard_too_big(&record, Bytes::new(u64::from(mtu)));
             }
             AnswerKind::Unreachable { .. } => {
-                if record.fate == Fate::UnderWay {
+                if record.outcome == PacketOutcome::UnderWay {
                     self.deadlines.remove(&(record.deadline, index));
                     self.give_up(index, now);
                 }
@@ -109,30 +109,31 @@ impl History {
             round,
             at,
             deadline,
-            fate,
+            outcome,
             ..
         } = self.sent[index];
-        if fate == Fate::Answered {
+        if outcome == PacketOutcome::Answered {
             return None;
         }
-        self.sent[index].fate = Fate::Answered;
+        self.sent[index].outcome = PacketOutcome::Answered;
         self.deadlines.remove(&(deadline, index));
         let sample = now.since(at).unwrap_or(Span::ZERO);
         self.trip.measured(sample);
-        self.pace.answered(kind, fate == Fate::UnderWay, now);
+        self.pace
+            .answered(kind, outcome == PacketOutcome::UnderWay, now);
         let is_beat = self.is_beat(kind);
         if let Some(counts) = self.all_counts.get_mut(&(round, kind)) {
             counts.answered += 1;
             counts.last_answered = counts.last_answered.max(Some(at));
-            match fate {
-                Fate::UnderWay => counts.under_way -= 1,
-                Fate::Lost { counted } => {
+            match outcome {
+                PacketOutcome::UnderWay => counts.under_way -= 1,
+                PacketOutcome::Lost { counted } => {
                     counts.lost -= 1;
                     counts.counted -= u32::from(counted);
                     self.beats.lost -= u32::from(is_beat);
                 }
-                Fate::Refused => counts.refused -= 1,
-                Fate::Answered => {}
+                PacketOutcome::Rejected => counts.rejected -= 1,
+                PacketOutcome::Answered => {}
             }
         }
         if is_beat {
@@ -201,7 +202,12 @@ impl History {
         let record = self.sent[index];
         let kind = record.kind;
         let is_about_it = quoted.get() == u64::from(kind.size) && kind.fragment_size.is_none();
-        if !is_about_it || matches!(record.fate, Fate::Answered | Fate::Refused) {
+        if !is_about_it
+            || matches!(
+                record.outcome,
+                PacketOutcome::Answered | PacketOutcome::Rejected
+            )
+        {
             return None;
         }
         self.messages.push(Message {
@@ -213,32 +219,32 @@ impl History {
             flow: kind.flow,
             round: record.round,
         });
-        self.refused(index, now);
+        self.rejected(index, now);
         heard_too_big(&record, announced)
     }
 
-    fn refused(&mut self, index: usize, now: Time) {
+    fn rejected(&mut self, index: usize, now: Time) {
         let Record {
             kind,
             round,
             deadline,
-            fate,
+            outcome,
             ..
         } = self.sent[index];
-        self.sent[index].fate = Fate::Refused;
+        self.sent[index].outcome = PacketOutcome::Rejected;
         self.deadlines.remove(&(deadline, index));
-        if fate == Fate::UnderWay {
-            self.pace.refused(kind, now);
+        if outcome == PacketOutcome::UnderWay {
+            self.pace.rejected(kind, now);
         }
         if let Some(counts) = self.all_counts.get_mut(&(round, kind)) {
-            counts.refused += 1;
-            match fate {
-                Fate::UnderWay => counts.under_way -= 1,
-                Fate::Lost { counted } => {
+            counts.rejected += 1;
+            match outcome {
+                PacketOutcome::UnderWay => counts.under_way -= 1,
+                PacketOutcome::Lost { counted } => {
                     counts.lost -= 1;
                     counts.counted -= u32::from(counted);
                 }
-                Fate::Answered | Fate::Refused => {}
+                PacketOutcome::Answered | PacketOutcome::Rejected => {}
             }
         }
     }

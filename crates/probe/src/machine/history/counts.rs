@@ -1,8 +1,8 @@
-//! Counts of the probes of one kind, by their fate.
+//! Counts of the probes of one kind, by their outcome.
 
 use units::Time;
 
-/// Counts of the probes of one kind by their fate.
+/// Counts of the probes of one kind by their outcome.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::machine) struct Counts {
     pub(in crate::machine) sent: u32,
@@ -10,7 +10,7 @@ pub(in crate::machine) struct Counts {
     /// Answered by the addressee, or by the router at which the hop limit ended.
     pub(in crate::machine) answered: u32,
     /// Answered by a message that they are too big.
-    pub(in crate::machine) refused: u32,
+    pub(in crate::machine) rejected: u32,
     /// Without an answer in time.
     pub(in crate::machine) lost: u32,
     /// The lost ones beside which another probe shows that the path worked.

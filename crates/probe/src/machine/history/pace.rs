@@ -109,7 +109,7 @@ impl Pace {
     }
 
     /// Another system answered.
-    pub(super) fn refused(&mut self, kind: Kind, now: Time) {
+    pub(super) fn rejected(&mut self, kind: Kind, now: Time) {
         if let Some(allowance) = self.allowance(kind) {
             allowance.spend(Span::ZERO, now);
         }

@@ -236,12 +236,12 @@ fn a_hosts_own_result_counts_more_than_what_another_saw_of_its_answers() {
         limit,
         loss: None,
     };
-    let report = |forward, backward, findings| PathReport {
+    let report = |forward, reverse, findings| PathReport {
         far_end: std::net::Ipv4Addr::LOCALHOST.into(),
         asked: ASKED,
         verdict: crate::machine::Verdict::Unclear,
         forward,
-        backward,
+        reverse,
         round_trip: None,
         hops: vec![],
         protocols: vec![],

@@ -29,9 +29,9 @@ pub(in crate::machine) fn walk(
     others
         .map(|&protocol| match found.fails {
             None => at_most(ask, protocol, found.mtu, None),
-            Some((fails, refused)) => match passes(ask, protocol, fails) {
+            Some((fails, rejected)) => match passes(ask, protocol, fails) {
                 Outcome::Passes => at_least(ask, protocol, fails, up_to),
-                one if one.fails() => at_most(ask, protocol, found.mtu, Some((fails, refused))),
+                one if one.fails() => at_most(ask, protocol, found.mtu, Some((fails, rejected))),
                 _ => at_most(ask, protocol, found.mtu, None),
             },
         })
@@ -49,7 +49,7 @@ fn at_least(ask: &mut Asker<'_>, protocol: Protocol, size: u32, up_to: u32) -> C
         Outcome::Passes => Some(up_to),
         Outcome::Open => None,
         Outcome::Unclear => Some(size),
-        Outcome::Refused | Outcome::Vanishes => {
+        Outcome::Rejected | Outcome::Vanishes => {
             return searched(ask, protocol, up_to, Some(size), None);
         }
     };
@@ -82,7 +82,7 @@ fn at_most(
                 carried.largest = passed.then_some(size);
                 return carried;
             }
-            let fails = Some((size, one == Outcome::Refused));
+            let fails = Some((size, one == Outcome::Rejected));
             return searched(ask, protocol, size - 1, None, fails);
         }
     }

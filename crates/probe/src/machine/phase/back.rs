@@ -21,7 +21,7 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>, size: u32, route: &Route) ->
         match ask.answers(small) {
             Outcome::Passes => steps.push(Step { hop, large, small }),
             Outcome::Open => is_open = true,
-            Outcome::Refused | Outcome::Vanishes | Outcome::Unclear => {}
+            Outcome::Rejected | Outcome::Vanishes | Outcome::Unclear => {}
         }
     }
     if is_open {

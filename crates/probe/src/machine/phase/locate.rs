@@ -57,7 +57,7 @@ pub(super) fn between(ask: &mut Asker<'_>, steps: &[Step]) -> Boundary {
     for step in &steps[reached.map_or(0, |index| index + 1)..] {
         match ask.passes(step.large, Some(step.small)) {
             Outcome::Passes => boundary.last = Some(step.hop),
-            Outcome::Refused | Outcome::Vanishes => {
+            Outcome::Rejected | Outcome::Vanishes => {
                 boundary.first = Some(step.hop);
                 break;
             }

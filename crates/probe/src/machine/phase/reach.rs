@@ -59,7 +59,7 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reach {
                 reach.beat = reach.beat.or(beat);
             }
             Outcome::Open => main_is_open = true,
-            Outcome::Refused | Outcome::Vanishes | Outcome::Unclear => {}
+            Outcome::Rejected | Outcome::Vanishes | Outcome::Unclear => {}
         }
         // Routers answer whatever the far end answers; echo requests are let through
         // most.

@@ -44,7 +44,7 @@ pub enum FindingKind {
     },
     /// A router says that packets are too big for its next link.
     #[serde(rename = "packet_too_big")]
-    Refused {
+    Rejected {
         /// The largest size that passes.
         mtu: Bytes,
         router: IpAddr,
@@ -61,7 +61,7 @@ pub enum FindingKind {
         fits: Bytes,
     },
     /// Larger answers arrive in fragments.
-    BackwardLimit {
+    ReverseLimit {
         /// The largest fragment.
         mtu: Bytes,
     },
@@ -118,7 +118,7 @@ pub enum FindingKind {
         /// The largest size that the other flows carry.
         #[serde(rename = "larger_bytes")]
         large: Bytes,
-        /// Where their large packets vanish or are refused, if that was found.
+        /// Where their large packets vanish or are rejected, if that was found.
         place: Option<Place>,
     },
     /// The far end's MSS is smaller than the path allows.
@@ -174,7 +174,7 @@ pub struct Tunnel {
     pub names: Vec<String>,
 }
 
-/// The fate of the probes of one kind.
+/// The outcome of the probes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Evidence {
     pub protocol: Protocol,
@@ -193,5 +193,5 @@ pub struct Evidence {
     pub answered: u32,
     /// Answered by a message that they are too big.
     #[serde(rename = "too_big")]
-    pub refused: u32,
+    pub rejected: u32,
 }

@@ -18,7 +18,7 @@ pub struct PacketRate {
 /// A token bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
-    /// The instant at which the bucket is full again.
+    /// The time at which the bucket is full again.
     full_at: Time,
 }
 

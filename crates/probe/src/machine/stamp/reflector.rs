@@ -27,7 +27,7 @@ pub struct Arrival<'a> {
 
 /// Why a packet gets no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum Rejection {
     /// It is no test packet of a session-sender.
     Malformed,
     /// Its source, or all of them together, send too many.
@@ -45,13 +45,13 @@ pub struct Counts {
     pub reflected: u64,
     /// Those of them that belong to no session in the table.
     pub without_state: u64,
-    /// Packets refused as [`Refusal::Malformed`].
+    /// Packets rejected as [`Rejection::Malformed`].
     pub malformed: u64,
-    /// Packets refused as [`Refusal::Limited`].
+    /// Packets rejected as [`Rejection::Limited`].
     pub limited: u64,
-    /// Packets refused as [`Refusal::Unresolved`].
+    /// Packets rejected as [`Rejection::Unresolved`].
     pub unresolved: u64,
-    /// Packets refused as [`Refusal::Unwanted`].
+    /// Packets rejected as [`Rejection::Unwanted`].
     pub unwanted: u64,
 }
 
@@ -93,14 +93,14 @@ impl Reflector {
         unix_nanos: u64,
         arrival: &Arrival<'_>,
         reply: &mut [u8],
-    ) -> Result<usize, Refusal> {
+    ) -> Result<usize, Rejection> {
         let result = self.attempt(now, unix_nanos, arrival, reply);
         *match result {
             Ok(_) => &mut self.counts.reflected,
-            Err(Refusal::Malformed) => &mut self.counts.malformed,
-            Err(Refusal::Limited) => &mut self.counts.limited,
-            Err(Refusal::Unresolved) => &mut self.counts.unresolved,
-            Err(Refusal::Unwanted) => &mut self.counts.unwanted,
+            Err(Rejection::Malformed) => &mut self.counts.malformed,
+            Err(Rejection::Limited) => &mut self.counts.limited,
+            Err(Rejection::Unresolved) => &mut self.counts.unresolved,
+            Err(Rejection::Unwanted) => &mut self.counts.unwanted,
         } += 1;
         result
     }
@@ -111,17 +111,17 @@ impl Reflector {
         unix_nanos: u64,
         arrival: &Arrival<'_>,
         reply: &mut [u8],
-    ) -> Result<usize, Refusal> {
-        let request = SenderPacket::parse(arrival.bytes).map_err(|_| Refusal::Malformed)?;
+    ) -> Result<usize, Rejection> {
+        let request = SenderPacket::parse(arrival.bytes).map_err(|_| Rejection::Malformed)?;
         let from = arrival.from;
         if !arrival.is_resolved {
             if !self.unresolved.take(now, self.limits.unresolved) {
-                return Err(Refusal::Unresolved);
+                return Err(Rejection::Unresolved);
             }
         } else if !self.sources.take(now, from.ip()) || !self.overall.take(now, self.limits.overall)
         {
             // The source first: one that exceeds its own rate takes nothing from others.
-            return Err(Refusal::Limited);
+            return Err(Rejection::Limited);
         }
         // Sources that may not exist take no places.
         let own = match arrival.is_resolved {
@@ -137,13 +137,13 @@ impl Reflector {
             hop_limit: arrival.hop_limit,
         };
         let length = reflect(arrival.bytes, &base, own.is_some(), reply);
-        let length = length.map_err(|_| Refusal::Malformed)?;
-        let length = length.ok_or(Refusal::Unwanted)?;
+        let length = length.map_err(|_| Rejection::Malformed)?;
+        let length = length.ok_or(Rejection::Unwanted)?;
         self.counts.without_state += u64::from(own.is_none());
         Ok(length)
     }
 
-    /// Counts of the packets so far, by their fate.
+    /// Counts of the packets so far, by their outcome.
     pub const fn counts(&self) -> Counts {
         self.counts
     }

@@ -34,7 +34,7 @@ fn reflect(
     now: Time,
     from: SocketAddr,
     bytes: &[u8],
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Vec<u8>, Rejection> {
     let arrival = Arrival {
         from,
         unix_nanos: wall(now),
@@ -45,7 +45,11 @@ fn reflect(
     answer(reflector, now, &arrival)
 }
 
-fn answer(reflector: &mut Reflector, now: Time, arrival: &Arrival<'_>) -> Result<Vec<u8>, Refusal> {
+fn answer(
+    reflector: &mut Reflector,
+    now: Time,
+    arrival: &Arrival<'_>,
+) -> Result<Vec<u8>, Rejection> {
     let mut reply = vec![0; arrival.bytes.len()];
     let length = reflector.reflect(now, wall(now) + 5_000, arrival, &mut reply)?;
     reply.truncate(length);

@@ -45,11 +45,11 @@ fn a_clean_path_is_clean_in_both_directions_within_a_quarter_of_a_second() {
     let report = report(&Path::clean());
     assert_eq!(report.verdict, Verdict::Clean, "{report:#?}");
     assert_eq!(
-        (report.forward.mtu, report.backward.mtu),
+        (report.forward.mtu, report.reverse.mtu),
         (mtu(9000), mtu(9000))
     );
     assert_eq!(
-        (report.forward.limit, report.backward.limit),
+        (report.forward.limit, report.reverse.limit),
         (Limit::Asked, Limit::Asked)
     );
     assert!(report.findings.is_empty(), "{:?}", report.findings);
@@ -77,7 +77,7 @@ fn the_own_interface_is_no_fault_of_the_path() {
 }
 
 #[test]
-fn what_the_own_system_refuses_to_send_limits_the_search() {
+fn what_the_own_system_rejects_to_send_limits_the_search() {
     let mut backend = Backend::new(&Path::clean(), 1);
     let report = drive(settings(), 1, &mut |probe: &Probe, now: Time| {
         let mtu = Bytes::new(1500);
@@ -252,7 +252,7 @@ fn round_trips_may_be_short_or_long() {
                 FindingKind::BlackHole { place, .. } => {
                     assert_eq!(address(place.behind), Some(router(1)), "{one_way:?}");
                 }
-                FindingKind::Refused { hop, .. } => assert_eq!(*hop, Some(1)),
+                FindingKind::Rejected { hop, .. } => assert_eq!(*hop, Some(1)),
                 other => panic!("{one_way:?}: {other:?}"),
             }
         }
@@ -277,7 +277,7 @@ fn without_rights_it_says_what_was_not_seen() {
         NotSeen::Echo,
         NotSeen::TcpSizes,
         NotSeen::Fragments,
-        NotSeen::Backward,
+        NotSeen::Reverse,
     ] {
         assert!(report.not_seen.contains(&what), "{what:?}");
     }

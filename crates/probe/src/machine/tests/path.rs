@@ -119,7 +119,7 @@ impl Path {
     }
 }
 
-/// The refusal of a packet: the router in front of the link, and its message.
+/// The rejection of a packet: the router in front of the link, and its message.
 struct Stopped {
     router: u8,
     announced: Option<u64>,
@@ -129,9 +129,9 @@ struct Stopped {
 pub(super) struct Backend {
     path: Path,
     rng: ChaCha8Rng,
-    /// The error messages that each system may still send, and the instant of that count.
+    /// The error messages that each system may still send, and the time of that count.
     errors: BTreeMap<u8, (f64, Time)>,
-    refusals: BTreeMap<u8, (f64, Time)>,
+    rejections: BTreeMap<u8, (f64, Time)>,
 }
 
 impl Backend {
@@ -140,7 +140,7 @@ impl Backend {
             path: path.clone(),
             rng: ChaCha8Rng::seed_from_u64(seed),
             errors: BTreeMap::new(),
-            refusals: BTreeMap::new(),
+            rejections: BTreeMap::new(),
         }
     }
 
@@ -183,7 +183,7 @@ impl Backend {
                     Told::Silent => None,
                     Told::Announces(size) => Some(size),
                     Told::Limited(burst) => {
-                        spend(&mut self.refusals, link, burst, now).then_some(rule.mtu)
+                        spend(&mut self.rejections, link, burst, now).then_some(rule.mtu)
                     }
                 };
                 let router = link;
@@ -196,7 +196,7 @@ impl Backend {
     /// Whether an answer of this size comes back from the system of this number.
     fn comes_back(&mut self, from: u8, size: u64, probe: &Probe, now: Time) -> bool {
         let stops = (0..from).any(|link| {
-            self.rule(link, size, probe, Direction::Backward, now)
+            self.rule(link, size, probe, Direction::Reverse, now)
                 .is_some()
         });
         !stops && !self.is_lost()
@@ -301,7 +301,7 @@ pub(super) fn investigate(path: &Path, settings: Settings, seed: u64) -> PathRep
     drive(settings, seed, &mut answer)
 }
 
-/// A function that answers probes: the answers, and the instants of their arrival.
+/// A function that answers probes: the answers, and the times of their arrival.
 pub(super) type Answerer<'a> = dyn FnMut(&Probe, Time) -> Vec<(Time, Answer)> + 'a;
 
 /// Runs an investigation against anything that answers probes.

@@ -64,7 +64,7 @@ proptest! {
             answers
         });
         prop_assert!(report.forward.mtu <= Some(passed), "{:?} {passed:?}", report.forward);
-        prop_assert!(report.backward.mtu <= Some(passed));
+        prop_assert!(report.reverse.mtu <= Some(passed));
         prop_assert!(report.probes <= most_probes);
         prop_assert!(report.took <= most_time + Span::from_secs(3));
     }

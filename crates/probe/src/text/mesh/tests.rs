@@ -32,7 +32,7 @@ fn report(size: u64) -> PathReport {
             Verdict::Problem
         },
         forward: direction,
-        backward: direction,
+        reverse: direction,
         round_trip: Some(Span::from_micros(100)),
         hops: Vec::new(),
         protocols: Vec::new(),

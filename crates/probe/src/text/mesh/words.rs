@@ -203,7 +203,7 @@ pub(super) fn further(outcome: &MeshOutcome) -> Vec<String> {
             let delivers = |mtu: Option<Bytes>| mtu >= Some(outcome.asked);
             report.verdict == Verdict::Problem
                 && delivers(report.forward.mtu)
-                && delivers(report.backward.mtu)
+                && delivers(report.reverse.mtu)
         }
         Err(_) => true,
     };

@@ -68,7 +68,7 @@ pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
         NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
         NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW).".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
-        NotSeen::Backward => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
+        NotSeen::Reverse => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
         NotSeen::Mss => "The far end's MSS: needs an open TCP port; name one with --port.".to_owned(),
         NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", bytes(asked)),
     }

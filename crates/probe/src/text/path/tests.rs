@@ -38,7 +38,7 @@ fn hole() -> PathReport {
         asked: Bytes::new(9000),
         verdict: Verdict::Problem,
         forward: direction(Limit::Vanish),
-        backward: direction(Limit::NotSeen),
+        reverse: direction(Limit::NotSeen),
         round_trip: Some(Span::from_micros(450)),
         hops: vec![hop(1, 9000), hop(2, 9000), hop(3, 1500)],
         protocols: vec![ProtocolResult {
@@ -68,14 +68,14 @@ fn hole() -> PathReport {
                 fragments: false,
                 sent: 5,
                 answered: 0,
-                refused: 0,
+                rejected: 0,
             }],
         }],
         advice: vec![Advice {
             device: Device::Own,
             remedy: Remedy::Mtu(Bytes::new(1500)),
         }],
-        not_seen: vec![NotSeen::Backward, NotSeen::TcpSizes],
+        not_seen: vec![NotSeen::Reverse, NotSeen::TcpSizes],
         probes: 42,
         bytes: Bytes::new(120_000),
         took: Span::from_millis(1234),
@@ -141,7 +141,7 @@ fn each_verdict_has_its_sentence() {
     report = hole();
     report.verdict = Verdict::Clean;
     report.findings.clear();
-    for direction in [&mut report.forward, &mut report.backward] {
+    for direction in [&mut report.forward, &mut report.reverse] {
         direction.mtu = Some(Bytes::new(9000));
     }
     let sentence = path_sentence(&probed(&report));
@@ -202,7 +202,7 @@ fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
         high: 0.24,
     };
     report.forward.loss = Some(loss(4));
-    report.backward.loss = Some(loss(0));
+    report.reverse.loss = Some(loss(0));
     let text = document::text(&of_path(&probed(&report)), 120);
     assert!(
         text.contains("4 of 40 (10.0 %; 95 % interval 4.0 to 24.0 %)"),
@@ -268,7 +268,7 @@ fn a_report_with_every_finding_reads_back_equal() {
             from: size(1501),
             place,
         },
-        FindingKind::Refused {
+        FindingKind::Rejected {
             mtu: size(1400),
             router,
             hop: Some(2),
@@ -277,7 +277,7 @@ fn a_report_with_every_finding_reads_back_equal() {
             made: 7,
             fits: size(1450),
         },
-        FindingKind::BackwardLimit { mtu: size(1500) },
+        FindingKind::ReverseLimit { mtu: size(1500) },
         FindingKind::AnnouncedTooSmall {
             router,
             announced: size(1300),

@@ -13,7 +13,7 @@ pub(super) const fn limit(limit: Limit) -> &'static str {
     match limit {
         Limit::Asked => "the size tested",
         Limit::Interface => "the MTU of the local interface",
-        Limit::Refused => "a router rejects larger packets",
+        Limit::Rejected => "a router rejects larger packets",
         Limit::Vanish => "larger packets are dropped silently",
         Limit::Fragmented => "larger answers arrive in fragments",
         Limit::NotSeen => "larger answers were not seen",
@@ -56,7 +56,7 @@ fn groups(evidence: &[Evidence]) -> Vec<(Evidence, Vec<u16>)> {
             Some((group, flows)) => {
                 group.sent += one.sent;
                 group.answered += one.answered;
-                group.refused += one.refused;
+                group.rejected += one.rejected;
                 flows.push(one.flow);
             }
             None => groups.push((*one, vec![one.flow])),
@@ -88,12 +88,12 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             self::place(place),
             match direction {
                 Some(Direction::Forward) => " on the forward path",
-                Some(Direction::Backward) => " on the reverse path",
+                Some(Direction::Reverse) => " on the reverse path",
                 None => "",
             },
             bytes(*from)
         ),
-        FindingKind::Refused { mtu, router, hop } => format!(
+        FindingKind::Rejected { mtu, router, hop } => format!(
             "the router {router}{} rejects packets larger than {} with an ICMP error",
             hop.map_or_else(String::new, |hop| format!(" (hop {hop})")),
             bytes(*mtu)
@@ -103,7 +103,7 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             probed.interface,
             fits.get()
         ),
-        FindingKind::BackwardLimit { mtu } => format!(
+        FindingKind::ReverseLimit { mtu } => format!(
             "larger answers arrive in fragments of at most {}",
             bytes(*mtu)
         ),
@@ -230,7 +230,7 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         fragments,
         sent,
         answered,
-        refused,
+        rejected,
         ..
     } = evidence;
     let mut text = format!("{}, {}", one.title(), bytes(*size));
@@ -249,8 +249,8 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         flows => text += &format!(", {} flows", flows.len()),
     }
     text += &format!(": {answered} of {sent} answered");
-    if *refused > 0 {
-        text += &format!(", {refused} rejected as too big");
+    if *rejected > 0 {
+        text += &format!(", {rejected} rejected as too big");
     }
     text
 }

@@ -19,7 +19,7 @@ fn investigate(version: IpVersion, direction: Direction, loss: f64, seed: u64) -
     let mut investigation = Investigation::new(settings, Seed::new(seed)).unwrap();
     path.run(&mut investigation).unwrap();
     let report = investigation.report();
-    [report.forward, report.backward].map(|found| {
+    [report.forward, report.reverse].map(|found| {
         let loss = found.loss.expect("the reflector counts");
         assert!(loss.low <= loss.share && loss.share <= loss.high);
         [loss.sent, loss.lost]

@@ -108,7 +108,7 @@ fn when_there_must_be_no_room_nothing_is_lost_before() {
 #[test]
 fn the_letter_takes_a_share_within_bounds_of_every_frame_that_waits() {
     let letter = |low, high, over| MredSettings {
-        reading: Reading::Letter(Bounds { low, high }),
+        interpretation: Interpretation::Letter(Bounds { low, high }),
         when: Activation::NoRoom,
         limit: Limit::Bytes(Bytes::new(10 * 650 + 150)),
         over,
@@ -138,7 +138,7 @@ fn the_share_of_a_frame_may_go_by_its_packets() {
     // the probability is a half, and the average half-way between thresholds.
     let lost = |share, (low, high), frames: [u64; 3]| {
         let settings = MredSettings {
-            reading: Reading::Letter(Bounds { low, high }),
+            interpretation: Interpretation::Letter(Bounds { low, high }),
             share,
             when: Activation::NoRoom,
             over: Over::Queue,
@@ -174,7 +174,7 @@ fn the_share_of_a_frame_may_go_by_its_packets() {
 #[test]
 fn the_letter_asked_at_every_arrival_acts_where_red_would_drop() {
     let settings = |max| MredSettings {
-        reading: Reading::Letter(Bounds {
+        interpretation: Interpretation::Letter(Bounds {
             low: 0.5,
             high: 0.5,
         }),

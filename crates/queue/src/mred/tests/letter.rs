@@ -15,7 +15,7 @@ fn jumbo(first: u64, count: u64, bytes: u64) -> Bundle<Inner> {
 /// the upper threshold, where a frame loses 40 % at most.
 fn letter(limit: Limit) -> MredSettings {
     MredSettings {
-        reading: Reading::Letter(Bounds {
+        interpretation: Interpretation::Letter(Bounds {
             low: 0.0,
             high: 0.4,
         }),

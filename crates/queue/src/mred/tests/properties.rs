@@ -34,9 +34,9 @@ fn settings() -> impl Strategy<Value = MredSettings> {
                     max_probability: 0.4,
                     gentle: true,
                 },
-                reading: match bounds {
-                    Some((low, high)) => Reading::Letter(Bounds { low, high }),
-                    None => Reading::Inner,
+                interpretation: match bounds {
+                    Some((low, high)) => Interpretation::Letter(Bounds { low, high }),
+                    None => Interpretation::Inner,
                 },
                 when: if room {
                     Activation::NoRoom

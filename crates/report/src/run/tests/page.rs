@@ -48,7 +48,7 @@ fn the_first_screen_has_the_answer_and_the_quality_check() {
         "quality check passed",
         "8 of 12 trials finished, 1 failed and left out",
         "Linux 6.18.0, 2 × Test CPU, run by an ordinary user",
-        "goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
+        "goodput +4.3 % [3.6, 5.0], less than header overhead alone gives (framing +6.4 %).",
         "The run is incomplete",
     ] {
         assert!(head.contains(words), "`{words}` is not in the head");

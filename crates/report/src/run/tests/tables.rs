@@ -76,7 +76,7 @@ synthetic: What a test needs
 8 of 12 trials finished, 1 failed and left out; quality check passed. The run is incomplete: continue with --resume.
 
 On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than
-  header arithmetic alone gives (framing +6.4 %).
+  header overhead alone gives (framing +6.4 %).
 On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above
   0.52 % would have shown).
 4 published changes: 1 reproduced, 1 direction only, 2 not reproduced.

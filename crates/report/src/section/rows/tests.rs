@@ -127,7 +127,7 @@ fn a_change_of_goodput_on_a_full_link_has_its_share_of_headers() {
         panic!("{notes:?}");
     };
     assert!(note.starts_with("Case a: goodput +6.5"), "{note}");
-    let parts = "nearly all of it header arithmetic (framing +6.4 %).";
+    let parts = "nearly all of it header overhead (framing +6.4 %).";
     assert!(note.ends_with(parts), "{note}");
 }
 
@@ -135,9 +135,9 @@ fn a_change_of_goodput_on_a_full_link_has_its_share_of_headers() {
 fn a_change_whose_interval_holds_the_share_of_headers_is_not_told_from_it() {
     let rows = vec![row("a", "throughput", Some("here"))];
     for (change, said) in [
-        (7.5, "which header arithmetic alone may explain"),
-        (4.8, "which header arithmetic alone may explain"),
-        (30.0, "the smaller part of it header arithmetic"),
+        (7.5, "which header overhead alone may explain"),
+        (4.8, "which header overhead alone may explain"),
+        (30.0, "the smaller part of it header overhead"),
     ] {
         let (plan, trials) = run(&[("a", change, 2.0)], rows.clone());
         let facts = facts();

@@ -44,10 +44,10 @@ ip = 4
 [traffic]
 kind = "request-response"
 protocol = "udp"
-from = 5100
-to = 22300
-step = 100
-at = 11000
+min_size = 5100
+max_size = 22300
+size_step = 100
+reference_size = 11000
 [sweep]
 mtu = [1500, 9000]
 [compare]
@@ -123,7 +123,7 @@ fn every_frame_more_makes_a_step_in_the_simulated_curve_and_nothing_else_does() 
 fn sizes_too_far_apart_say_what_to_write() {
     let (plan, trials) = run(&TEXT.replace("step = 100", "step = 500"));
     let text = report(&plan, &trials).join("\n");
-    assert!(text.contains("write a smaller traffic.step"), "{text}");
+    assert!(text.contains("write a smaller traffic.size_step"), "{text}");
     assert!(
         text.contains("would have been detected: reproduced"),
         "{text}"

@@ -1,7 +1,7 @@
 //! Upper bounds of the traffic of a flow.
 
 use link::Settings;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use queue::Limit;
 use units::{Bytes, Span};
 
@@ -276,7 +276,7 @@ impl Offered {
 /// The messages of a connection; of one that responds, those of the other.
 fn messages(scenario: &Scenario, tcp: &Tcp) -> f64 {
     let of = |messages: Messages, bytes: u64| {
-        float(bytes.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
+        float(bytes.saturating_sub(messages.warmup)) / float(messages.size.max(1)) + 1.0
     };
     tcp.messages.map_or(0.0, |messages| {
         let answered = messages.answers;
@@ -294,26 +294,26 @@ fn messages(scenario: &Scenario, tcp: &Tcp) -> f64 {
     })
 }
 
-/// Upper bound of the number of draws of `law` within `lasts`. The variance of the
+/// Upper bound of the number of draws of `distribution` within `lasts`. The variance of the
 /// number of renewals is about lasts variance / mean^3 [Kleinrock1975]; ten standard
 /// deviations above the mean suffice.
-fn most(law: &Law, lasts: f64) -> f64 {
-    if !law.variance().is_finite() {
-        return lasts / typical(law) + 10.0 * (lasts / typical(law)).sqrt() + 1.0;
+fn most(distribution: &Distribution, lasts: f64) -> f64 {
+    if !distribution.variance().is_finite() {
+        return lasts / typical(distribution) + 10.0 * (lasts / typical(distribution)).sqrt() + 1.0;
     }
-    let expected = lasts / law.mean();
-    let spread = (law.variance() / law.mean().powi(2)).max(1.0);
+    let expected = lasts / distribution.mean();
+    let spread = (distribution.variance() / distribution.mean().powi(2)).max(1.0);
     expected + 10.0 * (expected * spread).sqrt() + 1.0
 }
 
-/// A lower bound of the average over many draws of `law`, also if the mean does not
-/// exist: a Pareto law has no value below its scale, and one in four values of a Cauchy
-/// law exceeds median plus scale.
-fn typical(law: &Law) -> f64 {
-    match law {
-        Law::Pareto(_, scale) => *scale,
-        Law::Cauchy(median, scale) => (median + scale) / 4.0,
-        law => law.mean(),
+/// A lower bound of the average over many draws of `distribution`, also if the mean does not
+/// exist: a Pareto distribution has no value below its scale, and one in four values of a Cauchy
+/// distribution exceeds median plus scale.
+fn typical(distribution: &Distribution) -> f64 {
+    match distribution {
+        Distribution::Pareto(_, scale) => *scale,
+        Distribution::Cauchy(median, scale) => (median + scale) / 4.0,
+        distribution => distribution.mean(),
     }
 }
 

@@ -5,14 +5,14 @@ use proptest::prelude::*;
 use queue::{CodelSettings, RedSettings};
 use tcp::{Acknowledging, Recovery};
 
-use super::turns::gathering;
+use super::turns::aggregation;
 use super::*;
 use crate::{Node, Outcome, Simulation, Tcp};
 
 /// Hosts per side.
 const HOSTS: usize = 3;
 
-/// Few different values, so that many instants coincide.
+/// Few different values, so that many times coincide.
 fn directions() -> impl Strategy<Value = Settings> {
     let rate = prop_oneof![
         1 => Just(None),
@@ -41,12 +41,12 @@ fn directions() -> impl Strategy<Value = Settings> {
 fn traffic() -> impl Strategy<Value = Traffic> {
     let datagrams = (1u64..30, any::<bool>()).prop_map(|(limit, steady)| {
         let gaps = match steady {
-            true => Law::Constant(4e9),
-            false => Law::Exponential(4e9),
+            true => Distribution::Constant(4e9),
+            false => Distribution::Exponential(4e9),
         };
         Traffic::Datagrams(Datagrams {
             limit: Some(limit),
-            ..Datagrams::new(gaps, Law::Uniform(100.0, 2_000.0))
+            ..Datagrams::new(gaps, Distribution::Uniform(100.0, 2_000.0))
         })
     });
     let tcp = (1u64..60_000, 0..4u8).prop_map(|(bytes, kind)| {
@@ -265,9 +265,9 @@ proptest! {
 }
 
 #[test]
-fn so_it_is_where_edges_gather_packets() {
+fn so_it_is_where_edges_aggregate_packets() {
     for mtu in [300, 9_000] {
-        assert_same(&gathering(mtu));
+        assert_same(&aggregation(mtu));
     }
 }
 
@@ -278,7 +278,7 @@ fn a_packet_of_a_line_needs_one_step_for_all_its_links() {
     let direction = || Settings::perfect(rate, Spec::DropTail { limit });
     let datagrams = Traffic::Datagrams(Datagrams {
         limit: Some(7),
-        ..Datagrams::new(Law::Constant(4e9), Law::Constant(500.0))
+        ..Datagrams::new(Distribution::Constant(4e9), Distribution::Constant(500.0))
     });
     let middle = (0..3).map(|_| (direction(), direction(), false)).collect();
     let access = (0..2 * HOSTS).map(|_| (direction(), direction())).collect();

@@ -10,7 +10,7 @@ use crate::{Destination, Domain, Edge, Ingress, Node, Prefix, Simulation};
 
 /// Host `a` sends small packets through `in` and `out` to host `b`, in bundles of up to
 /// `mtu` bytes.
-pub(super) fn gathering(mtu: u64) -> Simulation {
+pub(super) fn aggregation(mtu: u64) -> Simulation {
     let node = |name: &str, role| Node {
         name: name.into(),
         role,
@@ -47,7 +47,7 @@ pub(super) fn gathering(mtu: u64) -> Simulation {
             stop: None,
             traffic: Traffic::Datagrams(Datagrams {
                 limit: Some(500),
-                ..Datagrams::new(Law::Constant(1e7), Law::Constant(100.0))
+                ..Datagrams::new(Distribution::Constant(1e7), Distribution::Constant(100.0))
             }),
         }],
         end: Time::ZERO + Span::from_secs(1),
@@ -68,11 +68,11 @@ pub(super) fn gathering(mtu: u64) -> Simulation {
         edges: vec![
             Edge {
                 node: 1,
-                gather: Some(ingress),
+                aggregate: Some(ingress),
             },
             Edge {
                 node: 2,
-                gather: None,
+                aggregate: None,
             },
         ],
         addresses: vec![(3, address)],
@@ -88,7 +88,7 @@ pub(super) fn gathering(mtu: u64) -> Simulation {
     scenario.check().unwrap().with_domain(domain).unwrap()
 }
 
-/// The counters of the edges, the number of events, and the instant of the last one.
+/// The counters of the edges, the number of events, and the time of the last one.
 fn came_to(engine: &Engine<'_, false>) -> (Vec<Counts>, u64, Time) {
     let edges = engine.edges.all.iter().map(|edge| edge.machine.counts());
     (edges.collect(), engine.events, engine.now)
@@ -96,7 +96,7 @@ fn came_to(engine: &Engine<'_, false>) -> (Vec<Counts>, u64, Time) {
 
 #[test]
 fn two_engines_that_step_in_turns_do_what_each_does_alone() {
-    let both = [300, 9_000].map(gathering);
+    let both = [300, 9_000].map(aggregation);
     let alone = both.each_ref().map(|simulation| {
         let mut tracer = ();
         let mut engine = simulation.engine(&mut tracer, Shortcuts::ALL);

@@ -56,15 +56,15 @@ fn an_asking_end_without_an_answer_fails_in_time() {
     let port = answerer.port;
     drop(answerer);
     let error = compare(HERE, &token, port).unwrap_err().to_string();
-    assert!(error.contains("refused"), "{error}");
+    assert!(error.contains("Connection refused"), "{error}");
 }
 
 fn transfer(epoch: Epoch) -> Transfer {
     Transfer {
         protocol: Transport::Udp,
         address: HERE,
-        preroll: Bytes::ZERO,
-        preroll_message: Bytes::new(1_000),
+        warmup: Bytes::ZERO,
+        warmup_message: Bytes::new(1_000),
         size: Bytes::new(300_000),
         message: Bytes::new(1_000),
         // 300 messages in a fifth of a second.

@@ -1,6 +1,6 @@
 //! Datagrams on schedules, in both ends' own threads.
 //!
-//! A sender does not poll the clock before an instant: many hosts share few processors.
+//! A sender does not poll the clock before a time: many hosts share few processors.
 //! Datagrams that are due by then leave at once, and their timing error is recorded.
 
 use std::cmp::Reverse;
@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-use meter::departures::{Bursts, Law, PathMtu, Schedule};
+use meter::departures::{Bursts, Distribution, PathMtu, Schedule};
 use meter::streaming_recorder::Delays;
 use meter::{FlowRecorder, Summary};
 use nix::errno::Errno;
@@ -48,9 +48,9 @@ pub struct Departing {
     /// From when on nothing is sent.
     pub stop: Span,
     /// Picoseconds from one datagram to the next.
-    pub gaps: Law,
+    pub gaps: Distribution,
     /// Bytes of payload.
-    pub payloads: Law,
+    pub payloads: Distribution,
     /// The on and off periods; `None`: always on.
     pub bursts: Option<Bursts>,
     /// The most datagrams.
@@ -87,8 +87,8 @@ pub struct Departed {
     pub sent: u64,
     /// Bytes of payload sent.
     pub bytes: u64,
-    /// Datagrams that the kernel refused, or without room for the header.
-    pub refused: u64,
+    /// Datagrams that the kernel rejected, or without room for the header.
+    pub rejected: u64,
     /// When the first was due.
     pub first: Option<Span>,
     /// From the first to the last departure.
@@ -228,12 +228,12 @@ impl Flow {
         let rest = usize::try_from(size.get()).unwrap_or(usize::MAX);
         let rest = rest.checked_sub(LEN).and_then(|rest| NOTHING.get(..rest));
         let (Some(rest), Ok(())) = (rest, numbered.emit(&mut room)) else {
-            departed.refused += 1;
+            departed.rejected += 1;
             return;
         };
         let flags = MsgFlags::MSG_DONTWAIT;
         if send(self.socket.as_raw_fd(), &[&room, rest].concat(), flags).is_err() {
-            departed.refused += 1;
+            departed.rejected += 1;
             return;
         }
         departed.sent += 1;

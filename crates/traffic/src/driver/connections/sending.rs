@@ -30,7 +30,7 @@ impl Ready {
     /// kernel takes none that waits for the end of an earlier connection.
     ///
     /// # Errors
-    /// If the kernel refuses an option, or has no port.
+    /// If the kernel rejects an option, or has no port.
     pub(super) fn open(outgoing: Outgoing) -> Result<Self> {
         let to = outgoing.to;
         let options = Options {
@@ -112,7 +112,7 @@ impl Sending {
         }
     }
 
-    /// The next instant at which something is due whatever sockets do.
+    /// The next time at which something is due whatever sockets do.
     pub(super) fn next_instant(&self) -> Option<Time> {
         match (self.has_begun, self.is_over) {
             (false, false) => Some(self.start),

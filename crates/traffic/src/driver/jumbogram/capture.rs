@@ -14,7 +14,7 @@ use os::clock::Epoch;
 use os::error::{During, Result};
 
 /// Bytes kept of each frame. For a jumbogram these are all headers; capture readers
-/// refuse frames above 256 KiB.
+/// reject frames above 256 KiB.
 const SNAP: u32 = 256;
 
 /// A capture file and the socket that feeds it.
@@ -28,7 +28,7 @@ impl Capture {
     /// Starts a new file of the packets that arrive at the end of `jumbo_path`.
     ///
     /// # Errors
-    /// If the file exists or cannot be written, or the kernel refuses the socket.
+    /// If the file exists or cannot be written, or the kernel rejects the socket.
     pub(super) fn begin(jumbo_path: &JumboPath, path: &Path) -> Result<Self> {
         let (namespace, interface) = jumbo_path.arrival();
         Ok(Self {

@@ -6,7 +6,7 @@ use std::path::Path;
 use units::Span;
 
 use super::capture::Capture;
-use super::end::{FROM, Listener, Raw, refused};
+use super::end::{FROM, Listener, Raw, rejected};
 use super::jumbo_path::JumboPath;
 use super::message::{Arrived, Message};
 use os::error::{During, Result};
@@ -48,7 +48,7 @@ pub struct Carrying<'a> {
 /// Carries messages along `jumbo_path`, one at a time.
 ///
 /// # Errors
-/// If the kernel refuses one, or the capture cannot be written.
+/// If the kernel rejects one, or the capture cannot be written.
 pub fn carry(jumbo_path: &JumboPath, wanted: Carrying<'_>) -> Result<Carried> {
     let Carrying {
         size,
@@ -66,7 +66,7 @@ pub fn carry(jumbo_path: &JumboPath, wanted: Carrying<'_>) -> Result<Carried> {
     let (mut sent, mut arrived) = (0, Vec::new());
     while sent < count && !interrupt::asked() {
         raw.send(message.stamped(sent)?)
-            .map_err(|error| refused(size, error))?;
+            .map_err(|error| rejected(size, error))?;
         sent += 1;
         arrived.extend(
             listener

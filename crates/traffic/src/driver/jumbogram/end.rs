@@ -119,7 +119,7 @@ impl Listener {
     /// signal.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel rejects.
     pub fn next(&mut self, timeout: Span, hash: bool) -> Result<Option<(Arrived, SocketAddr)>> {
         self.wait_at_most(timeout)?;
         self.take(hash)
@@ -196,7 +196,7 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
     while messages < count && !os::interrupt::asked() {
         kernel_clock::sleep_until(due);
         raw.send(message.stamped(messages)?)
-            .map_err(|error| refused(size, error))?;
+            .map_err(|error| rejected(size, error))?;
         messages += 1;
         due += gap;
     }
@@ -220,7 +220,7 @@ pub(super) fn udp(address: IpAddr, port: u16) -> Result<UdpSocket> {
 }
 
 /// The meaning of a kernel's error.
-pub(super) fn refused(size: u32, error: io::Error) -> Error {
+pub(super) fn rejected(size: u32, error: io::Error) -> Error {
     let why = match error.raw_os_error() {
         Some(libc::ENOBUFS | libc::ENOMEM) => {
             "the kernel has no block of memory of this size; write a smaller --message"
@@ -228,7 +228,7 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
         Some(libc::EMSGSIZE) => {
             "the link or the kind of socket does not support it; write a smaller --message, or leave --method out"
         }
-        _ => "the kernel refuses it",
+        _ => "the kernel rejects it",
     };
     Error::new(format!("sending {size} bytes"), format!("{why} ({error})"))
 }

@@ -18,7 +18,7 @@ use os::error::{During, Error, Result};
 use os::namespace::Namespace;
 use os::netlink::VethEnd;
 use os::sandbox::{allow_networks, privileged};
-use os::sys::bpf::{Fate, Hook, attach};
+use os::sys::bpf::{Hook, PacketOutcome, attach};
 
 /// The longest time until packets pass a new path, and the longest delay of each.
 const TIMEOUT: Span = Span::from_secs(10);
@@ -56,7 +56,7 @@ impl JumboPath {
     /// it. The process must be single-threaded.
     ///
     /// # Errors
-    /// One line with the remedy if privilege is missing; if the kernel refuses a step;
+    /// One line with the remedy if privilege is missing; if the kernel rejects a step;
     /// if no packet passes the path.
     pub fn build(between: Between, mtu: u32) -> Result<Self> {
         if between != Between::Loopback && !really_root() {
@@ -168,7 +168,7 @@ impl JumboPath {
     /// Allows TCP super-packets of up to `most` bytes on loopback.
     ///
     /// # Errors
-    /// If the kernel refuses.
+    /// If the kernel rejects.
     pub(super) fn set_super_packets(&self, most: u32) -> Result<()> {
         self.namespaces[0].route.set_super_packets("lo", most)
     }
@@ -240,14 +240,19 @@ fn lift(namespace: &Namespace, hop: usize, receiver: Ipv6Addr, mtu: u32) -> Resu
     route.add_route_to_host("jumbo0", receiver.into())?;
     let (out, peer) = (route.index("jumbo0")?, route.index(&near(hop))?);
     namespace.within(|| {
-        let program = |interface, hook, fate, name: &str| {
-            attach(interface, hook, fate)
+        let program = |interface, hook, outcome, name: &str| {
+            attach(interface, hook, outcome)
                 .during(|| format!("moving packets at {name}"))
                 .map_err(|error| error.lacking("BPF_SYSCALL or NET_XGRESS", "send over loopback"))
         };
         Ok([
-            program(out, Hook::Egress, Fate::Into(LOOPBACK), "jumbo0")?,
-            program(LOOPBACK, Hook::Ingress, Fate::IntoPeerOf(peer), "lo")?,
+            program(out, Hook::Egress, PacketOutcome::Into(LOOPBACK), "jumbo0")?,
+            program(
+                LOOPBACK,
+                Hook::Ingress,
+                PacketOutcome::IntoPeerOf(peer),
+                "lo",
+            )?,
         ])
     })
 }

@@ -11,7 +11,7 @@ use units::{Span, Time};
 
 use super::capture::Capture;
 use super::carry::Counted;
-use super::end::{FROM, Listener, Raw, refused, udp};
+use super::end::{FROM, Listener, Raw, rejected, udp};
 use super::jumbo_path::JumboPath;
 use super::message::Message;
 use os::error::{During, Error, Result};
@@ -105,7 +105,7 @@ struct Between {
 /// Measures messages along `jumbo_path`.
 ///
 /// # Errors
-/// If the kernel refuses a message, single messages do not arrive, or the capture
+/// If the kernel rejects a message, single messages do not arrive, or the capture
 /// cannot be written.
 pub fn measure(jumbo_path: &JumboPath, wanted: Measuring<'_>) -> Result<Measured> {
     let Measuring {
@@ -214,7 +214,7 @@ impl Out {
                 socket
                     .connect(SocketAddr::from((to, port)))
                     .during(operation)?;
-                // The kernel then refuses a datagram instead of fragmenting it.
+                // The kernel then rejects a datagram instead of fragmenting it.
                 let name = libc::IPV6_DONTFRAG;
                 let _ = option::set(socket.as_fd(), libc::IPPROTO_IPV6, name, 1);
                 Ok(Self::Datagrams(socket))
@@ -330,7 +330,7 @@ impl Sending<'_> {
             Out::Packets(raw) => raw.send(self.message.stamped(self.sent)?),
             Out::Datagrams(socket) => socket.send(self.message.payload(self.sent)?).map(drop),
         };
-        sent.map_err(|error| refused(self.size, error))?;
+        sent.map_err(|error| rejected(self.size, error))?;
         self.sent += 1;
         Ok(())
     }

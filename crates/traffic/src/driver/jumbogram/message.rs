@@ -1,4 +1,4 @@
-//! The payload of a datagram: a number, an instant, and a hash of the rest.
+//! The payload of a datagram: a number, a time, and a hash of the rest.
 
 use std::net::Ipv6Addr;
 
@@ -8,7 +8,7 @@ use wire::jumbogram::{Packet, Sum};
 use os::error::{During, Result};
 use os::kernel_clock;
 
-/// Bytes in front of the hashed data: a number of 64 bits, the instant of sending
+/// Bytes in front of the hashed data: a number of 64 bits, the time of sending
 /// (CLOCK_MONOTONIC in nanoseconds), and the SHA-256 of the rest.
 pub const LEAST: u32 = 48;
 const HEAD: usize = 48;
@@ -67,7 +67,7 @@ impl Message {
         }
     }
 
-    /// The packet with this number and the present instant, headers included.
+    /// The packet with this number and the present time, headers included.
     ///
     /// # Errors
     /// If no packet has this size.

@@ -29,7 +29,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// within [`ORDINARY_SUPER`] and [`LARGEST_SUPER`].
 ///
 /// # Errors
-/// If the kernel refuses the size, or the stream stops.
+/// If the kernel rejects the size, or the stream stops.
 pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<Measured> {
     let most = size.clamp(ORDINARY_SUPER, LARGEST_SUPER);
     jumbo_path.set_super_packets(most)?;

@@ -40,7 +40,7 @@ impl Answerer {
     /// Opens a port on the address of the requests only, for the asking end with `token`.
     ///
     /// # Errors
-    /// If the kernel refuses the address or an option.
+    /// If the kernel rejects the address or an option.
     pub fn open(request_response: RequestResponse, token: Token) -> Result<Self> {
         let RequestResponse {
             protocol, address, ..
@@ -66,7 +66,7 @@ impl Answerer {
             Transport::Udp => self.answer_datagrams(),
         }?;
         Ok(Answered {
-            refused_peers: self.data_port.close(),
+            rejected_peers: self.data_port.close(),
             ..answered
         })
     }

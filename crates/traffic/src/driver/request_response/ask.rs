@@ -22,7 +22,7 @@ const HOPELESS: usize = 8;
 /// `token`.
 ///
 /// # Errors
-/// If the kernel refuses a socket, the other end has gone, or the total time is
+/// If the kernel rejects a socket, the other end has gone, or the total time is
 /// exceeded. An unanswered message is not an error.
 pub fn ask(request_response: &RequestResponse, token: &Token, port: u16) -> Result<Asked> {
     let mut desk = Desk::new(request_response, token, port)?;
@@ -34,7 +34,7 @@ pub fn ask(request_response: &RequestResponse, token: &Token, port: u16) -> Resu
             return Err(Error::new(
                 "exchanging messages",
                 format!(
-                    "not done within {}; a larger traffic.timeout gives it longer, a larger traffic.step asks for less",
+                    "not done within {}; a larger traffic.timeout gives it longer, a larger traffic.size_step asks for less",
                     request_response.timeout
                 ),
             ));
@@ -131,7 +131,7 @@ impl<'a> Desk<'a> {
     fn exchange_one(&mut self, length: u32) -> std::result::Result<(), Trouble> {
         let message = Message {
             echo: Echo::Wanted,
-            preroll: false,
+            warmup: false,
             tag: 0,
             length,
             sequence: self.sequence,
@@ -214,7 +214,7 @@ impl<'a> Desk<'a> {
         self.keep_account()?;
         let farewell = Message {
             echo: Echo::Unwanted,
-            preroll: false,
+            warmup: false,
             tag: 0,
             length: u32::try_from(HEADER_LEN).unwrap_or(u32::MAX),
             sequence: self.sequence,

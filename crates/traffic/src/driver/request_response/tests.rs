@@ -157,7 +157,7 @@ fn a_farewell_arrives_though_answers_were_left_unread() {
     clippy::disallowed_methods,
     reason = "the unauthenticated peers are of the test's own"
 )]
-fn refused_peers_are_refused_and_the_messages_answered() {
+fn rejected_peers_are_rejected_and_the_messages_answered() {
     for protocol in [Transport::Tcp, Transport::Udp] {
         let request_response = over(protocol, Answer::Whole);
         let token = new_token().unwrap();
@@ -177,10 +177,10 @@ fn refused_peers_are_refused_and_the_messages_answered() {
         drop(silent);
         let answered = other.join().unwrap().unwrap();
         assert_eq!((asked.sizes.len(), asked.stalls.len()), (3, 0), "{asked:?}");
-        let refused_peers = if protocol == Transport::Tcp { 2 } else { 1 };
+        let rejected_peers = if protocol == Transport::Tcp { 2 } else { 1 };
         assert_eq!(
-            (answered.refused_peers, answered.broken.len()),
-            (refused_peers, 0)
+            (answered.rejected_peers, answered.broken.len()),
+            (rejected_peers, 0)
         );
         TcpStream::connect(to).expect_err("the port is closed");
     }

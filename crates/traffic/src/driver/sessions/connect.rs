@@ -59,7 +59,7 @@ pub struct Plan {
     pub intervals: Option<Intervals>,
 }
 
-/// Opens a log. The argument is this clock at the instant from which records count, in
+/// Opens a log. The argument is this clock at the time from which records count, in
 /// nanoseconds.
 pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, String>>;
 
@@ -95,7 +95,7 @@ pub struct FlowOutcome {
 /// error.
 ///
 /// # Errors
-/// If it cannot begin: no receiver listens, the receiver refuses, or the kernel does.
+/// If it cannot begin: no receiver listens, the receiver rejects, or the kernel does.
 pub fn run(plan: Plan) -> Result<Outcome> {
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         let start = clock::monotonic();
@@ -428,7 +428,7 @@ impl Session {
         let clock = kernel_clock::monotonic_nanos();
         self.client
             .receive(clock, bytes)
-            .map_err(|fault| self.refused(&fault))
+            .map_err(|fault| self.rejected(&fault))
     }
 
     /// The receiver's next message.
@@ -442,7 +442,7 @@ impl Session {
         }
     }
 
-    fn refused(&self, fault: &crate::machine::control::Fault) -> Error {
+    fn rejected(&self, fault: &crate::machine::control::Fault) -> Error {
         Error::new(
             format!("asking {}", self.connection.peer().ip()),
             fault.to_string(),
@@ -450,7 +450,7 @@ impl Session {
     }
 
     fn out_of_turn(&self) -> Error {
-        self.refused(&crate::machine::control::Fault::Unexpected)
+        self.rejected(&crate::machine::control::Fault::Unexpected)
     }
 }
 

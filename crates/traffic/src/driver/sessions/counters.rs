@@ -21,7 +21,7 @@ pub(super) struct SentCounters {
     messages: AtomicU64,
     bytes: AtomicU64,
     unsent: AtomicU64,
-    /// The instant at which the current message is due, in picoseconds of this clock;
+    /// The time at which the current message is due, in picoseconds of this clock;
     /// zero without one.
     due: AtomicU64,
     /// The echoes of its messages; their delays are round-trip times.
@@ -43,7 +43,7 @@ pub struct PathMtuNotice {
 /// The counters of a flow's receiver, or of the receiver of its echoes.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounters {
-    /// The instant of the first arrival, in picoseconds of this clock; zero before it.
+    /// The time of the first arrival, in picoseconds of this clock; zero before it.
     first: AtomicU64,
     messages: AtomicU64,
     bytes: AtomicU64,
@@ -60,7 +60,7 @@ pub(super) struct SentTotals {
     pub(super) messages: u64,
     pub(super) bytes: u64,
     pub(super) unsent: u64,
-    /// The instant at which the current message is, or was, due.
+    /// The time at which the current message is, or was, due.
     pub(super) due: Option<Time>,
 }
 
@@ -84,7 +84,7 @@ impl SentCounters {
         add(&self.unsent, messages);
     }
 
-    /// Sets the instant of the next message; `None` at the end of the flow.
+    /// Sets the time of the next message; `None` at the end of the flow.
     pub(super) fn due(&self, at: Option<Time>) {
         let picos = at.map_or(0, Time::as_picos);
         self.due.store(picos, Ordering::Relaxed);
@@ -140,7 +140,7 @@ impl ReceivedCounters {
         self.jitter.store(nanos, Ordering::Relaxed);
     }
 
-    /// The instant of the first arrival, on this clock.
+    /// The time of the first arrival, on this clock.
     pub(super) fn first(&self) -> Option<Time> {
         let picos = self.first.load(Ordering::Relaxed);
         (picos > 0).then(|| Time::from_picos(picos))
@@ -191,7 +191,7 @@ mod tests {
         for (mtu, by, known) in [
             (1500, None, None),
             (1400, router, router),
-            // The kernel refuses further messages by itself.
+            // The kernel rejects further messages by itself.
             (1400, None, router),
             (1280, None, None),
         ] {

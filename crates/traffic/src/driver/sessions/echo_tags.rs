@@ -1,5 +1,5 @@
 //! Tags of messages, by which a sender recognizes echoes: the other host may neither
-//! change an instant of sending nor answer a message that has not left.
+//! change a time of sending nor answer a message that has not left.
 
 use std::hash::{BuildHasher, RandomState};
 

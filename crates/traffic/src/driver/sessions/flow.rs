@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::machine::control::FlowBounds;
-use meter::departures::{Law, Schedule};
+use meter::departures::{Distribution, Schedule};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
 use wire::control::{Meter, Name};
 
@@ -56,13 +56,13 @@ impl Flow {
     }
 }
 
-/// The laws of a flow's messages.
+/// The distributions of a flow's messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
     /// Gaps in picoseconds.
-    pub gaps: Law,
+    pub gaps: Distribution,
     /// Sizes in bytes.
-    pub sizes: Law,
+    pub sizes: Distribution,
     /// Seed of the random numbers.
     pub seed: Seed,
     /// The most messages.

@@ -18,7 +18,7 @@ pub struct Options {
     pub segmentation: u16,
     /// Whether the receiver's kernel may merge datagrams (UDP GRO).
     pub merge: bool,
-    /// Whether to poll the clock shortly before an instant instead of sleeping.
+    /// Whether to poll the clock shortly before a time instead of sleeping.
     pub spin: bool,
     /// Whether both ends poll for arrivals instead of sleeping.
     pub busy: bool,

@@ -1,4 +1,4 @@
-//! Departures of a flow at the instants of a grid that begins with the flow: a late
+//! Departures of a flow at the times of a grid that begins with the flow: a late
 //! departure does not delay later ones.
 
 mod drifting;
@@ -23,14 +23,14 @@ use os::{clock, interrupt, kernel_clock};
 /// The longest wait without a check whether the flow is to end.
 const LOOK: Span = Span::from_millis(50);
 
-/// The span before an instant in which the clock is polled. At 10 000 departures per
+/// The span before a time in which the clock is polled. At 10 000 departures per
 /// second on virtual processors with other load, 99 of 100 left within 27 us with a
 /// span of 60 us, within 19 us with 80 us, and within 0.2 us with 90 us (medians of
 /// nine runs each, with real-time priority): a processor that sleeps only for a moment
 /// is not descheduled. It costs 9 % of a processor at 1000 departures per second.
 const SPIN: Span = Span::from_micros(90);
 
-/// The messages of impossible sizes in a row after which a flow ends: its law has hardly
+/// The messages of impossible sizes in a row after which a flow ends: its distribution has hardly
 /// any others.
 const HOPELESS: u64 = 1_000_000;
 
@@ -48,14 +48,14 @@ pub(super) struct Departures {
     timing_error: Delays,
     /// Messages that were due, and those of them that the protocol cannot carry.
     offered: u64,
-    refused: u64,
-    refused_in_a_row: u64,
+    rejected: u64,
+    rejected_in_a_row: u64,
     /// Bytes of the messages before the current one.
     carried: Bytes,
     counters: Arc<SentCounters>,
 }
 
-/// The method of waiting for instants.
+/// The method of waiting for times.
 enum Pace {
     Grid(Pacer),
     Drifting(Drifting),
@@ -96,18 +96,18 @@ impl Departures {
                 flow.largest.map_or(most, |largest| largest.min(most)),
             ),
             carried: Bytes::ZERO,
-            refused_in_a_row: 0,
+            rejected_in_a_row: 0,
             flow: flow.clone(),
             stop: Arc::clone(stop),
             pace,
             timing_error: Delays::default(),
             offered: 0,
-            refused: 0,
+            rejected: 0,
             counters: Arc::clone(counters),
         })
     }
 
-    /// Waits for the next message. Returns its size in bytes and the actual instant; `None`
+    /// Waits for the next message. Returns its size in bytes and the actual time; `None`
     /// at the end of the flow.
     pub(super) fn wait_for_next(&mut self) -> Option<(usize, Time)> {
         let departure = self.next()?;
@@ -136,20 +136,20 @@ impl Departures {
             self.offered += 1;
             let (least, most) = self.sizes;
             if size < least || size > most {
-                self.refused += 1;
-                self.refused_in_a_row += 1;
-                if self.refused_in_a_row > HOPELESS {
+                self.rejected += 1;
+                self.rejected_in_a_row += 1;
+                if self.rejected_in_a_row > HOPELESS {
                     return None;
                 }
                 continue;
             }
-            self.refused_in_a_row = 0;
+            self.rejected_in_a_row = 0;
             let size = usize::try_from(size.get()).unwrap_or(usize::MAX);
             return Some(Departure { size, due });
         }
     }
 
-    /// Waits for the instant of a message and returns the actual instant; `None` if the
+    /// Waits for the time of a message and returns the actual time; `None` if the
     /// flow ends before. Timing error is measured here, just before the message is written.
     pub(super) fn wait(&mut self, departure: Departure) -> Option<Time> {
         let due = if self.flow.paced {
@@ -186,7 +186,7 @@ impl Departures {
         Some(now)
     }
 
-    /// The instant of a message if the flow has a limit: not before the bytes ahead of it
+    /// The time of a message if the flow has a limit: not before the bytes ahead of it
     /// had passed at that rate.
     fn limited(&mut self, due: Time, size: usize) -> Time {
         let Some(limit) = self.flow.limit else {
@@ -222,7 +222,7 @@ impl Departures {
     pub(super) fn totals(&self) -> (u64, u64, Option<DelayDistribution>) {
         (
             self.offered,
-            self.refused,
+            self.rejected,
             DelayDistribution::of(&self.timing_error),
         )
     }
@@ -245,20 +245,25 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meter::departures::{Law, Schedule};
+    use meter::departures::{Distribution, Schedule};
     use std::net::Ipv4Addr;
     use units::{Seed, Transport};
     use wire::control::Name;
 
     #[test]
     fn a_sender_that_was_suspended_past_its_end_is_late_by_that_time() {
-        let law = |value| Law::Constant(value);
+        let distribution = |value| Distribution::Constant(value);
         let flow = Flow {
             name: Name::new("flow").unwrap(),
             transport: Some(Transport::Udp),
             meter: Meter::OneWay,
             // A gap of a millisecond, in picoseconds.
-            schedule: Schedule::new(Time::ZERO, law(1e9), law(100.0), Seed::new(1)),
+            schedule: Schedule::new(
+                Time::ZERO,
+                distribution(1e9),
+                distribution(100.0),
+                Seed::new(1),
+            ),
             paced: true,
             delay: Span::ZERO,
             length: Some(Span::from_millis(30)),

@@ -52,7 +52,7 @@ const BEGIN: Span = Span::from_secs(30);
 pub(super) struct Signal {
     /// Number of messages sent, once known.
     expected: AtomicU64,
-    /// The instant at which it became known, in picoseconds of this clock.
+    /// The time at which it became known, in picoseconds of this clock.
     since: AtomicU64,
     /// Whether a flow that this end sends was started.
     begun: AtomicBool,
@@ -96,7 +96,7 @@ impl Signal {
         Some(self.expected.load(Ordering::Acquire)).filter(|messages| *messages != u64::MAX)
     }
 
-    /// The instant at which the number became known.
+    /// The time at which the number became known.
     fn since(&self) -> Time {
         Time::from_picos(self.since.load(Ordering::Relaxed))
     }
@@ -122,14 +122,14 @@ pub(super) struct Waiting {
 /// The relation of both ends' clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clocks {
-    /// The sender's clock at the instant from which messages count.
+    /// The sender's clock at the time from which messages count.
     pub(super) epoch: u64,
     /// This clock minus the sender's.
     pub(super) offset: ClockOffset,
 }
 
 impl Clocks {
-    /// This clock at that instant.
+    /// This clock at that time.
     pub(super) fn zero(self) -> u64 {
         self.offset.to_other(self.epoch)
     }
@@ -197,7 +197,7 @@ impl Waiting {
     /// Receives the flow until it has ended or is stopped. Returns its statistics.
     ///
     /// # Errors
-    /// If the kernel refuses a call, or the sender's data are invalid.
+    /// If the kernel rejects a call, or the sender's data are invalid.
     pub(super) fn run(mut self) -> Result<Report> {
         match self.flow.transport {
             Transport::Udp => self.take_datagrams()?,

@@ -7,7 +7,7 @@ use meter::clock_offset::ClockOffset;
 use units::Transport;
 use wire::control::{Meter, Name};
 
-/// A message in the log of a sender or a receiver. Instants are nanoseconds since the
+/// A message in the log of a sender or a receiver. Times are nanoseconds since the
 /// start of the session, on the sender's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -28,7 +28,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The instant at which the record was made.
+    /// The time at which the record was made.
     pub(super) fn at(&self) -> u64 {
         self.received.unwrap_or(self.sent)
     }
@@ -41,7 +41,7 @@ pub enum Entry {
     Flow(Described),
     /// Records of one flow, in the order of their creation.
     Records(Vec<Record>),
-    /// The offset of the clocks of both ends, and the instant of its measurement on the
+    /// The offset of the clocks of both ends, and the time of its measurement on the
     /// clock of the log's writer.
     Clocks(u64, ClockOffset),
     /// The totals of a flow's sender.
@@ -61,7 +61,7 @@ pub enum Entry {
 /// start: a full token bucket passes bytes without delay.
 pub const SETTLING: u64 = 20_000_000;
 
-/// A stream of which segments arrived out of order, and the two instants at which its
+/// A stream of which segments arrived out of order, and the two times at which its
 /// rate may start, each `None` if no segment had arrived out of order by then. Bytes
 /// behind a missing segment have arrived, although their messages cannot be read yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub struct OutOfOrder {
     pub settled: Option<StreamPoint>,
 }
 
-/// How much of a stream had arrived at an instant.
+/// How much of a stream had arrived at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamPoint {
     /// Nanoseconds since the start of the session.
@@ -157,7 +157,7 @@ impl LogSink {
         }
     }
 
-    /// Flushes the records if the first has waited too long at this instant.
+    /// Flushes the records if the first has waited too long at this time.
     pub(super) fn flush_old(&mut self, now: u64) {
         if let Some(first) = self.bundle.first()
             && now.saturating_sub(first.at()) >= WAIT

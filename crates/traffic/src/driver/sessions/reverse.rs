@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use meter::departures::{Law, PathMtu};
+use meter::departures::{Distribution, PathMtu};
 use meter::time_series::TimeSeries;
 use units::{Bytes, Rate, Seed, Span, Transport};
 use wire::control::{self, LONGEST_CONGESTION, Meter, SentReport, Traffic, congestion_name};
@@ -34,8 +34,8 @@ const PATH_MTUS: [PathMtu; Traffic::PATH_MTU_MODES as usize] = [
 
 /// The traffic of `flow`, to be sent by the other end.
 pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
-    let law = |law: &Law| {
-        law.to_wire().ok_or_else(|| {
+    let distribution = |distribution: &Distribution| {
+        distribution.to_wire().ok_or_else(|| {
             let problem = "the other end has no observed values; use another distribution";
             Error::new("asking for a flow", problem)
         })
@@ -49,8 +49,8 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
         length: flow.length.map_or(0, Span::as_nanos),
         packets: source.packets.unwrap_or(0),
         bytes: source.bytes.unwrap_or(0),
-        gaps: law(&source.gaps)?,
-        sizes: law(&source.sizes)?,
+        gaps: distribution(&source.gaps)?,
+        sizes: distribution(&source.sizes)?,
         paced: flow.paced,
         nagle: !options.no_delay,
         ttl: options.ttl.unwrap_or(0),
@@ -80,8 +80,8 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
     };
     let largest = Bytes::new(flow.largest.into());
     let source = Source {
-        gaps: Law::of_wire(&traffic.gaps)?,
-        sizes: Law::of_wire(&traffic.sizes)?,
+        gaps: Distribution::of_wire(&traffic.gaps)?,
+        sizes: Distribution::of_wire(&traffic.sizes)?,
         seed: Seed::new(traffic.seed),
         packets: above_zero(traffic.packets),
         bytes: above_zero(traffic.bytes),
@@ -143,7 +143,7 @@ pub(super) fn report(flow: u16, sent: &Sent) -> SentReport {
         offered: sent.offered,
         messages: sent.messages,
         bytes: sent.bytes.get(),
-        refused: sent.refused,
+        rejected: sent.rejected,
         unsent: sent.unsent,
         too_large: sent.too_large,
         lasted: sent.lasted.as_nanos(),
@@ -178,7 +178,7 @@ pub(super) fn sent(report: &SentReport) -> Sent {
         offered: report.offered,
         messages: report.messages,
         bytes: Bytes::new(report.bytes),
-        refused: report.refused,
+        rejected: report.rejected,
         unsent: report.unsent,
         too_large: report.too_large,
         path_mtu: (mtu > 0).then_some(PathMtuNotice { mtu, router }),

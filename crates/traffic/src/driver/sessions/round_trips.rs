@@ -34,7 +34,7 @@ impl RoundTripRecorder {
         }
     }
 
-    /// Records the echo of a message that was sent. `received` is the instant of its
+    /// Records the echo of a message that was sent. `received` is the time of its
     /// arrival, in nanoseconds since the start of the session. Returns whether it is the
     /// first.
     pub(super) fn record(&mut self, echo: &Message, received: u64) -> bool {
@@ -100,7 +100,7 @@ mod tests {
             for copy in 0..3 {
                 let echo = Message {
                     echo: Echo::Reply,
-                    preroll: false,
+                    warmup: false,
                     tag: 0,
                     length: 100,
                     sequence,

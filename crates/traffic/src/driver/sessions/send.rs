@@ -62,7 +62,7 @@ pub struct Sent {
     /// Bytes of those messages.
     pub bytes: Bytes,
     /// Messages of a size that the protocol cannot carry, which were not sent.
-    pub refused: u64,
+    pub rejected: u64,
     /// Messages that the kernel did not accept: too large for the path, or without room
     /// in front of the interface.
     pub unsent: u64,
@@ -75,7 +75,7 @@ pub struct Sent {
     /// Instant at which the first message was to be written, in nanoseconds since the
     /// start of the session, whether or not the kernel accepted it.
     pub first: Option<u64>,
-    /// Timing error of messages that had an instant.
+    /// Timing error of messages that had a time.
     pub timing_error: Option<DelayDistribution>,
     /// Round-trip times.
     pub round_trips: Option<DelayDistribution>,
@@ -105,7 +105,7 @@ pub struct Sent {
 impl Sent {
     /// Messages that were due and could not be sent in time: the sender fell behind.
     pub fn missed(&self) -> u64 {
-        let tried = self.messages + self.refused + self.unsent;
+        let tried = self.messages + self.rejected + self.unsent;
         self.offered.saturating_sub(tried)
     }
 }
@@ -221,7 +221,7 @@ impl Ready {
         })
     }
 
-    /// Sends messages until the flow ends. Instants in headers count from `epoch`; the
+    /// Sends messages until the flow ends. Times in headers count from `epoch`; the
     /// flow begins at `begin`.
     pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
         let to = self.to.ip();
@@ -289,7 +289,7 @@ impl Ready {
     fn message(&self, sequence: u64, size: usize, sent: Time) -> Message {
         let message = Message {
             echo: Echo::Unwanted,
-            preroll: false,
+            warmup: false,
             tag: 0,
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,
@@ -307,7 +307,7 @@ impl Ready {
 
 /// Records departures and echoes of messages.
 pub(super) struct Log {
-    /// The zero of the instants in headers.
+    /// The zero of the times in headers.
     epoch: Time,
     counters: Arc<SentCounters>,
     pub(super) messages: u64,
@@ -315,7 +315,7 @@ pub(super) struct Log {
     unsent: u64,
     too_large: u64,
     first: Option<Time>,
-    /// The instant of the first message, sent or not.
+    /// The time of the first message, sent or not.
     begun: Option<Time>,
     last: Time,
     pub(super) round_trips: RoundTripRecorder,
@@ -343,7 +343,7 @@ impl Log {
         }
     }
 
-    /// Converts an instant to the time in headers.
+    /// Converts a time to the time in headers.
     pub(super) fn since_epoch(&self, now: Time) -> Time {
         Time::ZERO + now.since(self.epoch).unwrap_or_default()
     }
@@ -378,7 +378,7 @@ impl Log {
         tcp: Option<TcpState>,
         send_buffer: u64,
     ) -> Sent {
-        let (offered, refused, timing_error) = departures.totals();
+        let (offered, rejected, timing_error) = departures.totals();
         let lasted = self.lasted();
         let first = self.begun.or(self.first);
         let first = first.map(|first| self.since_epoch(first).as_nanos());
@@ -394,7 +394,7 @@ impl Log {
             offered,
             messages: self.messages,
             bytes: self.bytes,
-            refused,
+            rejected,
             unsent: self.unsent,
             too_large: self.too_large,
             path_mtu: self.counters.path_mtu(),
@@ -445,7 +445,7 @@ pub(super) const fn waiting(busy: bool) -> MsgFlags {
     }
 }
 
-/// Whether the kernel refused only this datagram and may accept others.
+/// Whether the kernel rejected only this datagram and may accept others.
 pub(super) fn is_passing(error: Errno) -> bool {
     matches!(
         error,

@@ -91,7 +91,7 @@ pub struct Session {
     /// This clock minus the sender's: measured before the flows, and at the end from
     /// before until after them.
     pub offset: ClockOffset,
-    /// The sender's clock at the instant from which records count, in nanoseconds.
+    /// The sender's clock at the time from which records count, in nanoseconds.
     pub epoch: u64,
 }
 
@@ -132,7 +132,7 @@ pub enum Event {
     /// A session in which flows were opened has ended.
     Ended(Served),
     /// A session ended before any flow.
-    Refused {
+    Rejected {
         /// Control address of the sender.
         peer: SocketAddr,
         /// The reason.
@@ -177,7 +177,7 @@ impl Receiver {
     /// Listens on the given addresses only.
     ///
     /// # Errors
-    /// If the kernel refuses one of them.
+    /// If the kernel rejects one of them.
     pub fn open(serving: Serving) -> Result<Self> {
         let (listeners, addresses) = listeners(&serving.listen)?;
         Ok(Self {
@@ -191,7 +191,7 @@ impl Receiver {
     /// is over, and reports events.
     ///
     /// # Errors
-    /// If the kernel refuses an ordinary call. Errors of senders are reported as
+    /// If the kernel rejects an ordinary call. Errors of senders are reported as
     /// events.
     pub fn run(self, mut tell: impl FnMut(Event)) -> Result<()> {
         let (to, events) = channel();
@@ -241,7 +241,7 @@ impl Receiver {
             .collect())
     }
 
-    /// Serves a sender in a thread. What the kernel refuses ends this session alone.
+    /// Serves a sender in a thread. What the kernel rejects ends this session alone.
     fn begin(&self, socket: OwnedFd, number: u64, sessions: &Arc<Sessions>, to: &Events) {
         // The peer may have closed it already.
         let Ok(peer) = peer_of(socket.as_fd()) else {
@@ -259,7 +259,7 @@ impl Receiver {
         });
         if let Err(error) = begun {
             let why = error.to_string();
-            to.send(Event::Refused { peer, why });
+            to.send(Event::Rejected { peer, why });
         }
     }
 }

@@ -46,19 +46,19 @@ pub(super) fn serve(
     events: &Events,
 ) -> Event {
     let peer = connection.peer();
-    let refused = |why: &Error| Event::Refused {
+    let rejected = |why: &Error| Event::Rejected {
         peer,
         why: why.to_string(),
     };
     let mut conversation = match Conversation::new(connection, serving, number, admission, events) {
         Ok(conversation) => conversation,
-        Err(error) => return refused(&error),
+        Err(error) => return rejected(&error),
     };
     let outcome = conversation.hold();
     let (flows, sent) = conversation.finish();
     match (flows.is_empty() && sent.is_empty(), outcome) {
-        (true, Err(error)) => refused(&error),
-        (true, Ok(())) => Event::Refused {
+        (true, Err(error)) => rejected(&error),
+        (true, Ok(())) => Event::Rejected {
             peer,
             why: "it asked for no flow".to_owned(),
         },
@@ -84,13 +84,13 @@ struct Conversation<'a> {
     clocks: Option<Clocks>,
     records: Option<Records>,
     flows: BTreeMap<u16, Running>,
-    /// The number of flows that have not ended, and the instant since which there is
+    /// The number of flows that have not ended, and the time since which there is
     /// none.
     open: usize,
     idle_since: Time,
     /// Reports of intervals, if they are wanted.
     reporter: Option<SessionReporter>,
-    /// The latest instant at which the sender said something.
+    /// The latest time at which the sender said something.
     heard: Time,
     to: Sender<(u16, Result<Done>)>,
     finished: Queue<(u16, Result<Done>)>,
@@ -141,7 +141,7 @@ impl<'a> Conversation<'a> {
             && self.serving.secret.is_none()
             && !self.serving.open;
         if unknown_sender {
-            return self.refuse(
+            return self.reject(
                 Reason::UnknownSender,
                 "it is another machine, and there is neither --secret-file nor --open",
             );
@@ -167,7 +167,7 @@ impl<'a> Conversation<'a> {
                     Request::Admit => {
                         if !self.admission.take_slot() {
                             let why = "as many sessions as are allowed are open";
-                            return self.refuse(Reason::Busy, why);
+                            return self.reject(Reason::Busy, why);
                         }
                         self.idle_since = clock::monotonic();
                         self.server.admit(self.idle_since);
@@ -240,7 +240,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Permits one read from the control connection, or refuses the sender.
+    /// Permits one read from the control connection, or rejects the sender.
     fn permit(&mut self) -> Result<Permit> {
         let idle = self.server.is_open() && self.open == 0;
         let idle_until = self.idle_since + self.serving.limits.idle;
@@ -256,7 +256,7 @@ impl<'a> Conversation<'a> {
         let silent = clock::monotonic().since(self.heard + SILENT);
         if silent.is_some() && self.server.is_open() && sends() {
             let why = "it sent nothing for 5 s while flows were sent to it";
-            return Err(self.refusal(Reason::Late, why));
+            return Err(self.rejection(Reason::Late, why));
         }
         let (reason, why) = match Deadline::new(end, &self.admission.evicted()).permit() {
             Ok(permit) => return Ok(permit),
@@ -266,7 +266,7 @@ impl<'a> Conversation<'a> {
             }
             Err(Ended::Stopped) => (Reason::Busy, "others connected before it was authenticated"),
         };
-        Err(self.refusal(reason, why))
+        Err(self.rejection(reason, why))
     }
 
     fn compare(&mut self, epoch: u64, nanos: i64, bound: u64) {
@@ -279,13 +279,13 @@ impl<'a> Conversation<'a> {
 
     fn open(&mut self, flow: Flow) -> Result<()> {
         let Some(clocks) = self.clocks else {
-            return self.refuse(Reason::Nonsense, "a flow before the clocks were compared");
+            return self.reject(Reason::Nonsense, "a flow before the clocks were compared");
         };
         let largest = sizes(Some(flow.transport), self.session.peer.ip()).1;
         if u64::from(flow.buffer) > LARGEST_RECEIVE_BUFFER.get()
             || u64::from(flow.largest) > largest.get()
         {
-            return self.refuse(Reason::Limit, "a larger flow than is allowed");
+            return self.reject(Reason::Limit, "a larger flow than is allowed");
         }
         if self.flows.is_empty() {
             match (self.serving.keep)(&self.session) {
@@ -296,14 +296,14 @@ impl<'a> Conversation<'a> {
                         clocks.offset,
                     ));
                 }
-                Err(why) => return self.refuse(Reason::Log, &why),
+                Err(why) => return self.reject(Reason::Log, &why),
             }
         }
         let polling = match flow.busy {
             false => None,
             true => match self.admission.poll(self.serving.polling) {
                 Some(polling) => Some(polling),
-                None => return self.refuse(Reason::Polling, "no more flows may poll"),
+                None => return self.reject(Reason::Polling, "no more flows may poll"),
             },
         };
         let signal = Signal::new();
@@ -318,7 +318,7 @@ impl<'a> Conversation<'a> {
         );
         let waiting = match waiting {
             Ok(waiting) => waiting,
-            Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
+            Err(error) => return self.reject(Reason::Kernel, &error.to_string()),
         };
         let (port, buffer) = (waiting.port, waiting.buffer);
         let counters = waiting.counters();
@@ -336,7 +336,7 @@ impl<'a> Conversation<'a> {
                 let _ = to.send((number, report));
             });
         let Ok(thread) = thread else {
-            return self.refuse(
+            return self.reject(
                 Reason::Limit,
                 "no thread is left for a flow; end other programs there",
             );
@@ -417,20 +417,20 @@ impl<'a> Conversation<'a> {
                         running.end(done);
                     }
                 }
-                Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
+                Err(error) => return self.reject(Reason::Kernel, &error.to_string()),
             }
         }
         Ok(())
     }
 
     /// Notifies the sender of the reason, and records it.
-    fn refuse(&mut self, reason: Reason, why: &str) -> Result<()> {
-        Err(self.refusal(reason, why))
+    fn reject(&mut self, reason: Reason, why: &str) -> Result<()> {
+        Err(self.rejection(reason, why))
     }
 
     /// The same, as an error.
-    fn refusal(&mut self, reason: Reason, why: &str) -> Error {
-        self.server.refuse(reason);
+    fn rejection(&mut self, reason: Reason, why: &str) -> Error {
+        self.server.reject(reason);
         let _ = self.connection.write(self.server.output());
         Error::new("a session", why)
     }

@@ -27,7 +27,7 @@ pub(super) struct Unanswered {
 /// The table of unanswered messages.
 #[derive(Clone)]
 pub(super) struct Answers {
-    /// Zero means none; other values are the instant in nanoseconds plus one.
+    /// Zero means none; other values are the time in nanoseconds plus one.
     table: Arc<[AtomicU64]>,
     /// The number of messages sent, or being sent.
     asked: Arc<AtomicU64>,
@@ -141,7 +141,7 @@ mod tests {
     fn message(sequence: u64) -> Message {
         Message {
             echo: Echo::Wanted,
-            preroll: false,
+            warmup: false,
             tag: 0,
             length: 100,
             sequence,

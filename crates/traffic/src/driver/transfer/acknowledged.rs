@@ -1,4 +1,4 @@
-//! The instant at which the kernel received the acknowledgement of the last byte.
+//! The time at which the kernel received the acknowledgement of the last byte.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 

@@ -118,8 +118,8 @@ pub struct Answered {
     /// Time from the arrival of a message until a polling reader finds it, in
     /// nanoseconds.
     pub softirq: Option<u64>,
-    /// Refused connections of unauthenticated peers; over UDP, their datagrams before the near end's.
-    pub refused_peers: u64,
+    /// Rejected connections of unauthenticated peers; over UDP, their datagrams before the near end's.
+    pub rejected_peers: u64,
     /// This clock minus the near end's, by which the timestamps were corrected; `None`: both
     /// ends read one clock.
     pub clocks: Option<ClockLine>,
@@ -167,7 +167,7 @@ impl Probe {
 /// after `token`.
 ///
 /// # Errors
-/// If the kernel refuses an option, or the far end does not answer.
+/// If the kernel rejects an option, or the far end does not answer.
 pub fn ask(probe: &Probe, token: &Token, port: u16) -> Result<Asked> {
     let mut end = End::new(probe, probe.transfer.connected(token, port)?)?;
     let (mut plain, mut sleepless, mut trips) = (Vec::new(), Vec::new(), Vec::new());
@@ -226,7 +226,7 @@ impl Answerer {
     /// Opens a port on the address of `probe` only, for the near end with `token`.
     ///
     /// # Errors
-    /// If the kernel refuses the address or an option.
+    /// If the kernel rejects the address or an option.
     pub fn open(probe: Probe, token: Token) -> Result<Self> {
         let data_port = probe.transfer.data_port(token)?;
         Ok(Self {
@@ -286,7 +286,7 @@ impl Answerer {
         Ok(Answered {
             trips: trips.collect(),
             softirq: lower_decile(sleepless),
-            refused_peers: data_port.close(),
+            rejected_peers: data_port.close(),
             clocks: None,
         })
     }

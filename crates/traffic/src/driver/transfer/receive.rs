@@ -39,7 +39,7 @@ impl Receiver {
     /// Opens a port on the transfer's address only, for the sender with `token`.
     ///
     /// # Errors
-    /// If the kernel refuses the address or an option.
+    /// If the kernel rejects the address or an option.
     pub fn open(transfer: Transfer, token: Token) -> Result<Self> {
         let data_port = transfer.data_port(token)?;
         Ok(Self {
@@ -86,7 +86,7 @@ impl Receiver {
                 clocks: None,
                 arrivals: recorder.arrivals,
                 receive_buffer,
-                refused_peers: self.data_port.close(),
+                rejected_peers: self.data_port.close(),
                 process,
             },
             delays: recorder.delays,
@@ -122,7 +122,7 @@ impl Recorded {
     }
 }
 
-/// The instant `nanos` nanoseconds before `time`; at least zero.
+/// The time `nanos` nanoseconds before `time`; at least zero.
 fn shifted_back(time: Time, nanos: i64) -> Time {
     let span = Span::from_nanos(nanos.unsigned_abs());
     match nanos {
@@ -164,12 +164,12 @@ struct Piece {
 impl<'a> TransferRecorder<'a> {
     fn new(transfer: &'a Transfer) -> Self {
         let message_plan = transfer.message_plan();
-        let counted = message_plan.bytes() - message_plan.preroll();
+        let counted = message_plan.bytes() - message_plan.warmup();
         Self {
             transfer,
             message_plan,
             bytes: Bytes::ZERO,
-            goodput_window: GoodputWindow::new(message_plan.preroll(), counted, transfer.pace),
+            goodput_window: GoodputWindow::new(message_plan.warmup(), counted, transfer.pace),
             delays: FlowRecorder::new(),
             began: None,
             arrivals: TimeSeries::default(),
@@ -362,7 +362,7 @@ impl<'a> TransferRecorder<'a> {
         // A whole packet without a timestamp is timed by the program's clock, and
         // counted.
         let whole = taken.length > 0 && taken.length < READ;
-        let counted = self.bytes >= self.message_plan.preroll();
+        let counted = self.bytes >= self.message_plan.warmup();
         self.unstamped += u64::from(stamp.is_none() && whole && counted);
         Ok(Some(Piece {
             length: taken.length,

@@ -23,7 +23,7 @@ use os::socket::{SmoothedRtt, send_buffer, stalled, tcp_state, wait};
 /// Sends all messages of `transfer` to `port` of its address, after `token`.
 ///
 /// # Errors
-/// If the kernel refuses an option, or the receiver makes no progress within the
+/// If the kernel rejects an option, or the receiver makes no progress within the
 /// transfer's timeout.
 pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
     let _pinned = transfer.processor.map(Pinned::to).transpose()?;
@@ -117,7 +117,7 @@ impl<'a> Sender<'a> {
         let mut before = Bytes::ZERO;
         for sequence in 0..self.message_plan.messages() {
             let length = self.message_plan.length(sequence);
-            let preroll = self.message_plan.is_preroll(sequence);
+            let warmup = self.message_plan.is_warmup(sequence);
             if sequence + 1 == self.message_plan.messages()
                 && self.transfer.protocol == Transport::Tcp
             {
@@ -128,7 +128,7 @@ impl<'a> Sender<'a> {
             }
             before += length;
             let sent = self.transfer.epoch.elapsed();
-            if !preroll {
+            if !warmup {
                 self.first_write.get_or_insert(sent);
             }
             let began = *self.began.get_or_insert(sent);
@@ -144,7 +144,7 @@ impl<'a> Sender<'a> {
                     Answer::Off => Echo::Unwanted,
                     Answer::Headers | Answer::Whole => Echo::Wanted,
                 },
-                preroll,
+                warmup,
                 tag: 0,
                 length: u32::try_from(length).unwrap_or(u32::MAX),
                 sequence,

@@ -24,7 +24,7 @@ const LONGEST: Span = Span::from_secs(1 << 20);
 pub(super) struct Acceptor {
     admitted: mpsc::Receiver<OwnedFd>,
     stop: Arc<Stop>,
-    refused_peers: Arc<AtomicU64>,
+    rejected_peers: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -43,17 +43,17 @@ impl Acceptor {
             flag: Arc::default(),
             event: EventFd::new().during(doing)?,
         });
-        let refused_peers = Arc::<AtomicU64>::default();
+        let rejected_peers = Arc::<AtomicU64>::default();
         let (to, admitted) = mpsc::channel();
-        let (stopped, refused) = (Arc::clone(&stop), Arc::clone(&refused_peers));
+        let (stopped, rejected) = (Arc::clone(&stop), Arc::clone(&rejected_peers));
         let thread = thread::Builder::new()
             .name("connections".to_owned())
-            .spawn(move || run(callers, &stopped, &to, &refused))
+            .spawn(move || run(callers, &stopped, &to, &rejected))
             .during(doing)?;
         Ok(Self {
             admitted,
             stop,
-            refused_peers,
+            rejected_peers,
             thread: Some(thread),
         })
     }
@@ -73,7 +73,7 @@ impl Acceptor {
     /// Ends the thread, and returns the unauthenticated peers.
     pub(super) fn end(mut self) -> u64 {
         self.join();
-        self.refused_peers.load(Ordering::Relaxed)
+        self.rejected_peers.load(Ordering::Relaxed)
     }
 
     fn join(&mut self) {
@@ -97,7 +97,7 @@ fn run(
     mut callers: Callers<OwnedFd>,
     stop: &Stop,
     to: &mpsc::Sender<OwnedFd>,
-    refused_peers: &AtomicU64,
+    rejected_peers: &AtomicU64,
 ) {
     let deadline = Deadline::of_owner(clock::monotonic() + LONGEST, &stop.flag);
     let wake = stop.event.as_fd();
@@ -112,5 +112,5 @@ fn run(
         }
     }
     callers.turn_away(&deadline);
-    refused_peers.store(callers.refused_peers(), Ordering::Relaxed);
+    rejected_peers.store(callers.rejected_peers(), Ordering::Relaxed);
 }

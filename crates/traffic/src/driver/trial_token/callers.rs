@@ -78,15 +78,15 @@ impl<L: AsFd> Callers<L> {
     }
 
     /// The unauthenticated peers so far.
-    pub(crate) fn refused_peers(&self) -> u64 {
-        self.admission.refused_peers()
+    pub(crate) fn rejected_peers(&self) -> u64 {
+        self.admission.rejected_peers()
     }
 
-    /// Refuses those that wait at this moment: they are unauthenticated peers, too.
+    /// Rejects those that wait at this moment: they are unauthenticated peers, too.
     pub(crate) fn turn_away(&mut self, deadline: &Deadline) {
         self.accept(deadline, &mut drop);
         for (number, socket) in std::mem::take(&mut self.waiting) {
-            self.admission.refuse(number);
+            self.admission.reject(number);
             // Without it the connection ends in the usual way.
             let _ = reset_on_close(socket.as_fd());
         }
@@ -132,9 +132,9 @@ impl<L: AsFd> Callers<L> {
             let number = self.next;
             self.next += 1;
             self.waiting.push((number, socket));
-            let refused = self.admission.arrive(number, from, clock::monotonic());
-            if let Some(refused) = refused {
-                self.close(refused);
+            let rejected = self.admission.arrive(number, from, clock::monotonic());
+            if let Some(rejected) = rejected {
+                self.close(rejected);
             }
             // The token is often there already.
             if let Some(stream) = self.read(number, deadline) {
@@ -154,13 +154,13 @@ impl<L: AsFd> Callers<L> {
             Ok(count) if count > 0 => self.admission.show(number, &room[..count]),
             Err(Errno::EAGAIN | Errno::EINTR) => Decision::Wait,
             Ok(_) | Err(_) => {
-                self.admission.refuse(number);
-                Decision::Refuse
+                self.admission.reject(number);
+                Decision::Reject
             }
         };
         match decision {
             Decision::Wait => None,
-            Decision::Refuse => {
+            Decision::Reject => {
                 self.close(number);
                 None
             }
@@ -235,9 +235,9 @@ mod tests {
         let found = (0..1_000).find_map(|_| round(&mut callers)).unwrap();
         let from = peer_of(found.as_fd()).unwrap();
         assert_eq!(Some(from), sender.local_addr().ok());
-        // Nobody else may enter, and all are refused.
+        // Nobody else may enter, and all are rejected.
         assert!(callers.is_complete() && callers.waiting.is_empty());
-        assert_eq!(callers.refused_peers(), others.len() as u64);
+        assert_eq!(callers.rejected_peers(), others.len() as u64);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) struct Met {
     /// The socket for datagrams of others since the sender came; `None` until then.
     pub(super) others: Option<Others>,
     /// Datagrams of unauthenticated peers before that.
-    pub(super) refused_peers: u64,
+    pub(super) rejected_peers: u64,
 }
 
 /// A second socket at the port of one that is connected: the kernel gives it the datagrams of
@@ -81,12 +81,12 @@ impl Others {
 pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met> {
     let doing = || "waiting for the sender";
     let deadline = clock::monotonic() + timeout;
-    let mut refused_peers = 0;
+    let mut rejected_peers = 0;
     let others = loop {
         if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
             return Ok(Met {
                 others: None,
-                refused_peers,
+                rejected_peers,
             });
         }
         match read_any(socket, MsgFlags::empty()).during(doing)? {
@@ -95,28 +95,28 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
                 connect(socket.as_raw_fd(), &from).during(doing)?;
                 break Others::beside(socket)?;
             }
-            Some(_) => refused_peers += 1,
+            Some(_) => rejected_peers += 1,
             None => {}
         }
         // A flood may keep the socket readable.
         if clock::monotonic() >= deadline {
             return Ok(Met {
                 others: None,
-                refused_peers,
+                rejected_peers,
             });
         }
     };
     for _ in 0..MOST_EARLIER {
         match read_any(socket, MsgFlags::empty()).during(doing)? {
             Some(datagram) if token.is(datagram.bytes()) => {}
-            Some(_) => refused_peers += 1,
+            Some(_) => rejected_peers += 1,
             None => break,
         }
     }
     answer(socket, token)?;
     Ok(Met {
         others: Some(others),
-        refused_peers,
+        rejected_peers,
     })
 }
 

@@ -37,8 +37,8 @@ fn transfer(protocol: Transport, timeout: Span) -> Transfer {
     Transfer {
         protocol,
         address: own_address(),
-        preroll: Bytes::ZERO,
-        preroll_message: Bytes::new(MESSAGE),
+        warmup: Bytes::ZERO,
+        warmup_message: Bytes::new(MESSAGE),
         size: Bytes::new(SIZE),
         message: Bytes::new(MESSAGE),
         pace: None,
@@ -116,7 +116,7 @@ fn messages() -> Vec<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(MESSAGE).unwrap()];
         let header = Message {
             echo: MessageEcho::Unwanted,
-            preroll: false,
+            warmup: false,
             tag: 0,
             length: u32::try_from(MESSAGE).unwrap(),
             sequence,
@@ -133,7 +133,7 @@ fn is_whole(received: &Received) -> bool {
 }
 
 /// Waits until the other end resets or closes a connection without a word.
-fn is_refused(mut stream: TcpStream) -> bool {
+fn is_rejected(mut stream: TcpStream) -> bool {
     let end = stream.read(&mut [0; 1]);
     end.map_or_else(
         |error| error.kind() == ErrorKind::ConnectionReset,
@@ -142,7 +142,7 @@ fn is_refused(mut stream: TcpStream) -> bool {
 }
 
 #[test]
-fn refused_peers_before_and_amid_a_stream_are_refused_and_counted() {
+fn rejected_peers_before_and_amid_a_stream_are_rejected_and_counted() {
     let running = Running::begin(Transport::Tcp);
     // More silent ones than may wait, and some with garbage.
     let silent: Vec<TcpStream> = (0..MOST_WAITING + 20).map(|_| running.connect()).collect();
@@ -150,27 +150,27 @@ fn refused_peers_before_and_amid_a_stream_are_refused_and_counted() {
         let mut other = running.connect();
         // The reset may come in the middle.
         let _ = other.write_all(&vec![7; length]);
-        assert!(length < TOKEN_LEN || is_refused(other));
+        assert!(length < TOKEN_LEN || is_rejected(other));
     }
     let mut sender = running.connect();
     sender.write_all(running.token.bytes()).unwrap();
     let messages = messages();
     let (first, rest) = messages.split_at(messages.len() / 2);
     sender.write_all(&first.concat()).unwrap();
-    // In the middle of the transfer all of them are refused, and so are those who come
+    // In the middle of the transfer all of them are rejected, and so are those who come
     // then, even with the token.
-    assert!(silent.into_iter().all(is_refused));
+    assert!(silent.into_iter().all(is_rejected));
     for _ in 0..10 {
-        assert!(is_refused(running.connect()));
+        assert!(is_rejected(running.connect()));
     }
     let mut thief = running.connect();
     let _ = thief.write_all(running.token.bytes());
-    assert!(is_refused(thief));
+    assert!(is_rejected(thief));
     sender.write_all(&rest.concat()).unwrap();
     let received = running.end().unwrap();
     assert!(is_whole(&received), "{received:?}");
-    let refused_peers = u64::try_from(MOST_WAITING + 20 + 3 + 10 + 1).unwrap();
-    assert_eq!(received.refused_peers, refused_peers);
+    let rejected_peers = u64::try_from(MOST_WAITING + 20 + 3 + 10 + 1).unwrap();
+    assert_eq!(received.rejected_peers, rejected_peers);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_flood_of_datagrams_neither_delays_nor_changes_a_transfer() {
     let stopped = Arc::clone(&stop);
     let flood = thread::spawn(move || {
         while !stopped.load(Ordering::Relaxed) {
-            // Once the receiver has its sender, its kernel refuses others.
+            // Once the receiver has its sender, its kernel rejects others.
             let _ = other.send(&[7; 100]);
             thread::yield_now();
         }
@@ -195,13 +195,13 @@ fn a_flood_of_datagrams_neither_delays_nor_changes_a_transfer() {
     flood.join().unwrap();
     assert_eq!(sent.messages, SIZE / MESSAGE);
     assert!(
-        is_whole(&received) && received.refused_peers >= 5,
+        is_whole(&received) && received.rejected_peers >= 5,
         "{received:?}"
     );
 }
 
 #[test]
-fn datagrams_of_refused_peers_amid_a_transfer_are_counted_and_not_answered() {
+fn datagrams_of_rejected_peers_amid_a_transfer_are_counted_and_not_answered() {
     let running = Running::begin(Transport::Udp);
     let sender = running.socket();
     let mut room = [0; 100];
@@ -226,7 +226,7 @@ fn datagrams_of_refused_peers_amid_a_transfer_are_counted_and_not_answered() {
     }
     let received = running.end().unwrap();
     assert!(is_whole(&received), "{received:?}");
-    assert_eq!(received.refused_peers, 3);
+    assert_eq!(received.rejected_peers, 3);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn no_other_user_can_join_a_port_of_datagrams() {
 }
 
 #[test]
-fn a_sender_with_another_token_is_refused() {
+fn a_sender_with_another_token_is_rejected() {
     for (protocol, reason) in [
         (Transport::Tcp, "reset"),
         (Transport::Udp, "no progress within"),
@@ -282,7 +282,7 @@ fn a_sender_with_another_token_is_refused() {
         send(&running.transfer, &running.token, running.port).unwrap();
         let received = running.end().unwrap();
         assert!(
-            is_whole(&received) && received.refused_peers >= 1,
+            is_whole(&received) && received.rejected_peers >= 1,
             "{received:?}"
         );
     }

@@ -149,7 +149,7 @@ impl Client {
 
     fn take(&mut self, clock: u64, message: Control) -> Result<Option<ReceiverMessage>, Fault> {
         match (self.stage, message) {
-            (_, Control::Refused(reason)) => Err(Fault::Refused(reason)),
+            (_, Control::Rejected(reason)) => Err(Fault::Rejected(reason)),
             (
                 Stage::Greeted,
                 Control::Challenge {

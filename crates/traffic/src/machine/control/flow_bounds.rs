@@ -75,14 +75,14 @@ impl FlowBounds {
         self.check_counts([
             sent.offered,
             sent.messages,
-            sent.refused,
+            sent.rejected,
             sent.unsent,
             sent.segments,
         ])?;
         self.check_bytes(sent.bytes)?;
         self.check_times([sent.lasted, sent.most, sent.round_trip])?;
         self.check_sizes(sent.messages, sent.bytes)?;
-        let tried = [sent.messages, sent.refused, sent.unsent];
+        let tried = [sent.messages, sent.rejected, sent.unsent];
         let tried = tried.into_iter().fold(0, u64::saturating_add);
         let fits = tried <= sent.offered
             && sent.too_large <= sent.unsent
@@ -98,7 +98,7 @@ impl FlowBounds {
             .bytes
             .is_none_or(|bytes| sent.bytes < bytes.saturating_add(largest));
         let asked = self.packets.is_none_or(|packets| sent.offered <= packets);
-        // Messages leave at their instants or later.
+        // Messages leave at their times or later.
         let lasting = self
             .length
             .map_or(self.elapsed, |length| length.min(self.elapsed));
@@ -201,7 +201,7 @@ mod tests {
             offered: 900,
             messages: 890,
             bytes: 400_500,
-            refused: 4,
+            rejected: 4,
             unsent: 6,
             too_large: 5,
             lasted: 999_000_000,
@@ -257,7 +257,7 @@ mod tests {
             (|one| one.offered = 1_200_000_001, Impossible::TooMany),
             // The sum of the three wraps to less than was offered.
             (
-                |one| (one.refused, one.unsent) = (1 << 63, 1 << 63),
+                |one| (one.rejected, one.unsent) = (1 << 63, 1 << 63),
                 Impossible::TooMany,
             ),
             (|one| one.bytes = 240_000_000_001, Impossible::TooMany),
@@ -265,7 +265,7 @@ mod tests {
             (|one| one.bytes = 890 * 100 - 1, Impossible::Sizes),
             (|one| one.bytes = 400_600, Impossible::BeyondFlow),
             (|one| one.offered = 901, Impossible::BeyondFlow),
-            (|one| one.refused = 5, Impossible::Contradiction),
+            (|one| one.rejected = 5, Impossible::Contradiction),
             (|one| one.lasted = 1_300_000_000, Impossible::TooLong),
             (|one| one.p99 = 9_001, Impossible::Contradiction),
             (|one| one.retransmitted = 701, Impossible::Contradiction),
@@ -374,7 +374,7 @@ mod tests {
             /// What is taken for possible is safe to compute with: no sum wraps, and nothing is
             /// lost that was not sent.
             #[test]
-            fn honest_reports_with_changed_numbers_are_refused_or_add_up(
+            fn honest_reports_with_changed_numbers_are_rejected_or_add_up(
                 changes in prop::collection::vec((0_usize..14, number()), 0..3),
                 elapsed in prop_oneof![Just(BOUNDS.elapsed), number()],
                 gap in prop_oneof![Just(0.0), Just(1e6), any::<f64>()],
@@ -383,7 +383,7 @@ mod tests {
                 let (mut sent, mut came) = (sent(), received());
                 for (field, number) in changes {
                     let fields = [
-                        &mut sent.offered, &mut sent.messages, &mut sent.bytes, &mut sent.refused,
+                        &mut sent.offered, &mut sent.messages, &mut sent.bytes, &mut sent.rejected,
                         &mut sent.unsent, &mut sent.too_large, &mut sent.lasted, &mut came.messages,
                         &mut came.bytes, &mut came.duplicates, &mut came.reordered, &mut came.delayed,
                         &mut came.negative, &mut came.most,
@@ -393,7 +393,7 @@ mod tests {
                 let (sent_alone, came_alone) = (bounds.check_sent(&sent), bounds.check_received(&came));
                 if bounds.check(&sent, &came).is_ok() {
                     prop_assert!(sent_alone.is_ok() && came_alone.is_ok());
-                    let tried = sent.messages.checked_add(sent.refused).unwrap();
+                    let tried = sent.messages.checked_add(sent.rejected).unwrap();
                     prop_assert!(tried.checked_add(sent.unsent).unwrap() <= sent.offered);
                     prop_assert!(came.messages <= sent.messages && came.bytes <= sent.bytes);
                     prop_assert!(came.delayed.checked_add(came.negative).unwrap() <= came.messages);

@@ -34,11 +34,11 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The sender has authenticated itself. The driver answers with [`Server::admit`],
-    /// or with [`Server::refuse`] if there is no room.
+    /// or with [`Server::reject`] if there is no room.
     Admit,
     /// The sender's estimate of the clocks, in nanoseconds.
     Clocks {
-        /// The sender's clock at the instant from which its messages count.
+        /// The sender's clock at the time from which its messages count.
         epoch: u64,
         /// This clock minus the sender's.
         offset: i64,
@@ -149,7 +149,7 @@ impl Server {
             match taken {
                 Ok(request) => requests.extend(request),
                 Err((fault, reason)) => {
-                    self.refuse(reason);
+                    self.reject(reason);
                     return Err(fault);
                 }
             }
@@ -200,14 +200,14 @@ impl Server {
     }
 
     /// Ends the session with a reason.
-    pub fn refuse(&mut self, reason: Reason) {
+    pub fn reject(&mut self, reason: Reason) {
         if self.stage != Stage::Closed {
-            self.channel.send(&Control::Refused(reason));
+            self.channel.send(&Control::Rejected(reason));
             self.stage = Stage::Closed;
         }
     }
 
-    /// The instant at which the session times out: first the handshake's limit, then
+    /// The time at which the session times out: first the handshake's limit, then
     /// that of the session.
     pub fn deadline(&self) -> Time {
         self.deadline

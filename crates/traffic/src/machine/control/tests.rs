@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use units::Transport;
 use units::{Span, Time};
 use wire::control::{
-    Control, Flow, LONGEST, Law, Meter, Name, Progress, Reason, Report, Reverse, SentReport,
-    Traffic, VERSION,
+    Control, Distribution, Flow, LONGEST, Meter, Name, Progress, Reason, Report, Reverse,
+    SentReport, Traffic, VERSION,
 };
 
 use secret::Secret;
@@ -64,8 +64,8 @@ fn reversed(number: u16) -> Reverse {
             length: 5,
             packets: 0,
             bytes: 0,
-            gaps: Law::default(),
-            sizes: Law::default(),
+            gaps: Distribution::default(),
+            sizes: Distribution::default(),
             paced: true,
             nagle: false,
             ttl: 0,
@@ -86,7 +86,7 @@ fn talk(
     let (mut news, mut requests) = (Vec::new(), Vec::new());
     loop {
         let to_server = std::mem::take(client.output());
-        let mut refused = None;
+        let mut rejected = None;
         for byte in &to_server {
             match server.receive(500, &[*byte]) {
                 Ok(asked) => {
@@ -98,7 +98,7 @@ fn talk(
                     }
                 }
                 Err(fault) => {
-                    refused = Some(fault);
+                    rejected = Some(fault);
                     break;
                 }
             }
@@ -107,7 +107,7 @@ fn talk(
         for byte in &to_client {
             news.extend(client.receive(900, &[*byte])?);
         }
-        if let Some(fault) = refused {
+        if let Some(fault) = rejected {
             return Err(fault);
         }
         if to_server.is_empty() && to_client.is_empty() {
@@ -175,7 +175,7 @@ fn who_does_not_know_the_secret_is_told_so_and_gets_nothing() {
     for (ours, theirs, fault) in [
         ("", "right", Fault::SecretNeeded),
         ("right", "", Fault::Unproven),
-        ("wrong", "right", Fault::Refused(Reason::Secret)),
+        ("wrong", "right", Fault::Rejected(Reason::Secret)),
     ] {
         let (mut client, mut server) = (client(ours), server(theirs, 7));
         assert_eq!(talk(&mut client, &mut server), Err(fault));
@@ -184,7 +184,7 @@ fn who_does_not_know_the_secret_is_told_so_and_gets_nothing() {
 }
 
 #[test]
-fn what_was_recorded_in_one_session_is_refused_in_the_next() {
+fn what_was_recorded_in_one_session_is_rejected_in_the_next() {
     let (mut client, mut server_then) = (client("right"), server("right", 7));
     let mut recorded = client.output().clone();
     server_then
@@ -204,7 +204,7 @@ fn what_was_recorded_in_one_session_is_refused_in_the_next() {
 }
 
 #[test]
-fn a_sealed_frame_that_is_changed_repeated_or_left_out_is_refused() {
+fn a_sealed_frame_that_is_changed_repeated_or_left_out_is_rejected() {
     let frames = |client: &mut Client| {
         client.open(flow(0));
         let first = std::mem::take(client.output());
@@ -230,13 +230,13 @@ fn a_sealed_frame_that_is_changed_repeated_or_left_out_is_refused() {
 }
 
 #[test]
-fn more_flows_than_are_allowed_are_refused_and_no_flow_twice() {
+fn more_flows_than_are_allowed_are_rejected_and_no_flow_twice() {
     for numbers in [&[0, 1, 2][..], &[0, 0]] {
         let (mut client, mut server) = (client(""), server("", 7));
         talk(&mut client, &mut server).unwrap();
         numbers.iter().for_each(|number| client.open(flow(*number)));
         let answer = talk(&mut client, &mut server);
-        assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
+        assert_eq!(answer, Err(Fault::Rejected(Reason::Limit)));
     }
 }
 
@@ -246,7 +246,7 @@ fn a_flow_ends_once_and_only_if_it_was_there() {
     talk(&mut client, &mut server).unwrap();
     client.ended(0, 1, 1);
     let answer = talk(&mut client, &mut server);
-    assert_eq!(answer, Err(Fault::Refused(Reason::Nonsense)));
+    assert_eq!(answer, Err(Fault::Rejected(Reason::Nonsense)));
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn a_flow_may_be_reported_before_its_sender_says_that_it_ended() {
     assert!(talk(&mut client, &mut server).is_ok());
     client.ended(0, 1, 1);
     let again = talk(&mut client, &mut server);
-    assert_eq!(again, Err(Fault::Refused(Reason::Nonsense)));
+    assert_eq!(again, Err(Fault::Rejected(Reason::Nonsense)));
 }
 
 #[test]
@@ -277,11 +277,11 @@ fn whoever_proved_itself_waits_for_room_and_is_told_if_there_is_none() {
     client.receive(0, &std::mem::take(server.output())).unwrap();
     assert_eq!(pass(&mut client, &mut server), Ok(vec![Request::Admit]));
     assert!(!server.is_open() && server.output().is_empty());
-    server.refuse(Reason::Busy);
+    server.reject(Reason::Busy);
     let error = client.receive(0, server.output());
-    assert_eq!(error, Err(Fault::Refused(Reason::Busy)));
+    assert_eq!(error, Err(Fault::Rejected(Reason::Busy)));
     server.admit(Time::ZERO);
-    assert!(!server.is_open(), "what was refused stays so");
+    assert!(!server.is_open(), "what was rejected stays so");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_session_has_little_time_until_both_know_each_other() {
 }
 
 #[test]
-fn another_version_is_refused_in_a_frame_that_it_understands() {
+fn another_version_is_rejected_in_a_frame_that_it_understands() {
     let mut server = server("", 7);
     let mut room = [0; LONGEST];
     let hello = Control::Hello {
@@ -306,12 +306,16 @@ fn another_version_is_refused_in_a_frame_that_it_understands() {
     bytes.extend(&room[..length]);
     let answer = server.receive(0, &bytes);
     assert_eq!(answer, Err(Fault::Version(9)));
-    assert_eq!(server.output()[..], [0, 2, 5, 0], "refused for its version");
+    assert_eq!(
+        server.output()[..],
+        [0, 2, 5, 0],
+        "rejected for its version"
+    );
 }
 
 #[test]
 fn flows_that_the_receiver_sends_begin_together_once_and_count_as_others_do() {
-    let nonsense = Err(Fault::Refused(Reason::Nonsense));
+    let nonsense = Err(Fault::Rejected(Reason::Nonsense));
     let (mut client, mut server) = (client(""), server("", 7));
     talk(&mut client, &mut server).unwrap();
     client.open(flow(0));
@@ -347,7 +351,7 @@ fn no_flow_is_reversed_after_the_start_or_beyond_the_limit() {
             .iter()
             .for_each(|number| client.reverse(reversed(*number)));
         let answer = talk(&mut client, &mut server);
-        assert_eq!(answer, Err(Fault::Refused(reason)));
+        assert_eq!(answer, Err(Fault::Rejected(reason)));
     }
 }
 
@@ -386,5 +390,5 @@ fn a_session_has_a_few_estimates_of_the_clocks_only() {
     }
     client.clocks(8, 1, 1);
     let ninth = talk(&mut client, &mut server);
-    assert_eq!(ninth, Err(Fault::Refused(Reason::Nonsense)));
+    assert_eq!(ninth, Err(Fault::Rejected(Reason::Nonsense)));
 }

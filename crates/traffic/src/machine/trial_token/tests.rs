@@ -18,17 +18,17 @@ fn a_token_is_not_shown() {
 }
 
 #[test]
-fn connections_that_say_nothing_are_refused_in_time() {
+fn connections_that_say_nothing_are_rejected_in_time() {
     let mut admission = Admission::new(Token::new(TOKEN), 1);
     assert_eq!(admission.arrive(1, address(1), at(5)), None);
     assert_eq!(admission.arrive(2, address(1), at(7)), None);
     assert_eq!(admission.next_expiry(), Some(at(15)));
     assert!(admission.expire(at(14)).is_empty());
     assert_eq!(admission.expire(at(15)), [1]);
-    assert_eq!(admission.show(1, &TOKEN), Decision::Refuse);
+    assert_eq!(admission.show(1, &TOKEN), Decision::Reject);
     assert_eq!(admission.show(2, &TOKEN), Decision::Admit);
     assert_eq!(
-        (admission.refused_peers(), admission.next_expiry()),
+        (admission.rejected_peers(), admission.next_expiry()),
         (1, None)
     );
 }
@@ -37,15 +37,15 @@ fn connections_that_say_nothing_are_refused_in_time() {
 fn a_sender_waits_however_many_others_come_from_elsewhere() {
     let mut admission = Admission::new(Token::new(TOKEN), 1);
     assert_eq!(admission.arrive(0, address(1), at(0)), None);
-    let refused: Vec<Number> = (1..1_000)
+    let rejected: Vec<Number> = (1..1_000)
         .filter_map(|number| admission.arrive(number, address(2), at(0)))
         .collect();
-    assert_eq!(refused[..3], [1, 2, 3], "the oldest of the other address");
+    assert_eq!(rejected[..3], [1, 2, 3], "the oldest of the other address");
     assert_eq!(admission.show(0, &TOKEN), Decision::Admit);
     // Nobody else may enter, not even with the token.
     assert_eq!(admission.expire(at(0)).len(), MOST_WAITING - 1);
     assert_eq!(admission.arrive(1_000, address(1), at(0)), Some(1_000));
-    assert_eq!(admission.refused_peers(), 1_000);
+    assert_eq!(admission.rejected_peers(), 1_000);
 }
 
 /// An event at a port.
@@ -99,15 +99,15 @@ mod fuzz {
                             let expected = match shown.len() {
                                 ..TOKEN_LEN => Decision::Wait,
                                 TOKEN_LEN if *shown == TOKEN && admitted < most => Decision::Admit,
-                                _ => Decision::Refuse,
+                                _ => Decision::Reject,
                             };
                             prop_assert_eq!(decision, expected);
                             admitted += usize::from(decision == Decision::Admit);
                         } else {
-                            prop_assert_eq!(decision, Decision::Refuse);
+                            prop_assert_eq!(decision, Decision::Reject);
                         }
                     }
-                    Event::Leave(number) => admission.refuse(number),
+                    Event::Leave(number) => admission.reject(number),
                     Event::Expire(after) => {
                         now += Span::from_secs(after);
                         admission.expire(now);
@@ -115,7 +115,7 @@ mod fuzz {
                 }
                 prop_assert!(admission.waiting.len() <= MOST_WAITING);
                 let all = admission.waiting.len() + admitted;
-                prop_assert_eq!(all as u64 + admission.refused_peers(), shown.len() as u64);
+                prop_assert_eq!(all as u64 + admission.rejected_peers(), shown.len() as u64);
             }
         }
     }
@@ -129,10 +129,10 @@ proptest! {
 
     #[test]
     fn the_sender_enters_whoever_is_there_and_however_its_bytes_are_cut(
-        refused_peers in prop::collection::vec((0_u8..4, 0_usize..TOKEN_LEN), 0..200), cut in 0..=TOKEN_LEN,
+        rejected_peers in prop::collection::vec((0_u8..4, 0_usize..TOKEN_LEN), 0..200), cut in 0..=TOKEN_LEN,
     ) {
         let mut admission = Admission::new(Token::new(TOKEN), 1);
-        for (number, (from, count)) in (0..).zip(refused_peers) {
+        for (number, (from, count)) in (0..).zip(rejected_peers) {
             admission.arrive(number, address(from), Time::ZERO);
             admission.show(number, &vec![7; count]);
         }

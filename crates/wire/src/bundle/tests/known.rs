@@ -13,9 +13,9 @@ fn alike(count: u8, length: usize) -> Packets {
         .collect()
 }
 
-fn over(carriage: Carriage) -> Packing {
+fn over(encapsulation: Encapsulation) -> Packing {
     Packing {
-        carriage,
+        encapsulation,
         unit: Unit::Microsecond,
         sequence: 7,
     }
@@ -26,7 +26,7 @@ fn a_bundle_is_laid_out_as_its_table_says() {
     let packing = Packing {
         unit: Unit::TenMicroseconds,
         sequence: 0xabc,
-        ..over(CARRIAGES[0])
+        ..over(ENCAPSULATIONS[0])
     };
     let packets = vec![(vec![0x45, 1, 2], 0x0102), (vec![0x60], 0xffff)];
     let bytes = pack(packing, &packets).unwrap();
@@ -63,16 +63,16 @@ fn as_many_packets_fit_an_mtu_as_the_layout_says() {
         (9_000, 1_500),
         (9_000, 576),
     ] {
-        let cost = over(CARRIAGES[0]).packet_len(0, 0);
+        let cost = over(ENCAPSULATIONS[0]).packet_len(0, 0);
         assert_eq!(cost, 26);
         let most = (mtu - cost) / (length + ENTRY_LEN);
         let [fits, passes] = [most, most + 1]
-            .map(|count| over(CARRIAGES[0]).packet_len(count, count * length) <= mtu);
+            .map(|count| over(ENCAPSULATIONS[0]).packet_len(count, count * length) <= mtu);
         assert!(fits && !passes, "{mtu} {length}");
         let packets = alike(u8::try_from(most).unwrap(), length);
-        assert!(pack(over(CARRIAGES[0]), &packets).unwrap().len() <= mtu);
+        assert!(pack(over(ENCAPSULATIONS[0]), &packets).unwrap().len() <= mtu);
     }
-    let others = CARRIAGES.map(|carriage| over(carriage).packet_len(0, 0));
+    let others = ENCAPSULATIONS.map(|encapsulation| over(encapsulation).packet_len(0, 0));
     assert_eq!(others, [26, 46, 34, 54, 10]);
 }
 
@@ -80,15 +80,15 @@ fn as_many_packets_fit_an_mtu_as_the_layout_says() {
 fn two_packets_in_one_frame_save_four_bytes_of_ethernet() {
     // Bytes on the wire: preamble, addresses, type, checksum and gap take 38 bytes
     // per frame [Mulahuwaish s2.A].
-    let bundled = 38 + over(CARRIAGES[0]).packet_len(2, 2 * 100);
+    let bundled = 38 + over(ENCAPSULATIONS[0]).packet_len(2, 2 * 100);
     assert_eq!(bundled + 4, 2 * (38 + 100));
 }
 
 #[test]
 fn all_of_a_bundle_may_die_and_then_nothing_more_can() {
-    for carriage in CARRIAGES {
-        let bytes = pack(over(carriage), &alike(5, 33)).unwrap();
-        let mut carried = parse(carriage, bytes).unwrap();
+    for encapsulation in ENCAPSULATIONS {
+        let bytes = pack(over(encapsulation), &alike(5, 33)).unwrap();
+        let mut carried = parse(encapsulation, bytes).unwrap();
         assert_eq!((carried.live(), carried.live_bytes()), (5, 165));
         let all = InnerDropped {
             packets: 5,
@@ -100,14 +100,14 @@ fn all_of_a_bundle_may_die_and_then_nothing_more_can() {
         assert_eq!(carried.discard(0), None);
         assert!(!carried.mark(0) && carried.checksum_holds());
         assert_eq!(left(&carried), []);
-        let next = parse(carriage, sent(&carried)).unwrap();
+        let next = parse(encapsulation, sent(&carried)).unwrap();
         assert_eq!((next.live(), next.header()), (0, carried.header()));
     }
 }
 
 #[test]
 fn front_drop_moves_nothing_and_compaction_all_that_follows() {
-    let bytes = pack(over(CARRIAGES[2]), &alike(6, 1_000)).unwrap();
+    let bytes = pack(over(ENCAPSULATIONS[2]), &alike(6, 1_000)).unwrap();
     let mut carried = Carried::parse(bytes).unwrap();
     let before = carried.inside()[34 + 24 + 2_000..].to_vec();
     carried.drop_inner(2);
@@ -121,11 +121,11 @@ fn front_drop_moves_nothing_and_compaction_all_that_follows() {
 
 #[test]
 fn an_error_that_the_checksum_shows_is_still_shown_after_inner_drops() {
-    for carriage in [CARRIAGES[2], CARRIAGES[3]] {
-        let mut bytes = pack(over(carriage), &alike(4, 77)).unwrap();
+    for encapsulation in [ENCAPSULATIONS[2], ENCAPSULATIONS[3]] {
+        let mut bytes = pack(over(encapsulation), &alike(4, 77)).unwrap();
         let last = bytes.len() - 1;
         bytes[last] ^= 1;
-        let mut carried = parse(carriage, bytes).unwrap();
+        let mut carried = parse(encapsulation, bytes).unwrap();
         assert!(!carried.checksum_holds());
         carried.drop_inner(1);
         carried.discard(2);
@@ -139,7 +139,7 @@ fn an_error_that_the_checksum_shows_is_still_shown_after_inner_drops() {
 
 #[test]
 fn without_a_checksum_over_ipv4_there_is_none_afterwards_and_ipv6_needs_one() {
-    let mut bytes = pack(over(CARRIAGES[2]), &alike(4, 77)).unwrap();
+    let mut bytes = pack(over(ENCAPSULATIONS[2]), &alike(4, 77)).unwrap();
     bytes[26..28].fill(0);
     let mut carried = Carried::parse(bytes).unwrap();
     carried.drop_inner(1);
@@ -149,15 +149,15 @@ fn without_a_checksum_over_ipv4_there_is_none_afterwards_and_ipv6_needs_one() {
         carried.inside()[24..26],
         (8u16 + 6 + 16 + 231).to_be_bytes()
     );
-    let mut bytes = pack(over(CARRIAGES[3]), &alike(4, 77)).unwrap();
+    let mut bytes = pack(over(ENCAPSULATIONS[3]), &alike(4, 77)).unwrap();
     bytes[46..48].fill(0);
-    let refused = Carried::parse(bytes).unwrap_err();
-    assert_eq!(refused, Error::Malformed(Field::Checksum));
+    let rejected = Carried::parse(bytes).unwrap_err();
+    assert_eq!(rejected, Error::Malformed(Field::Checksum));
 }
 
 #[test]
 fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
-    for carriage in CARRIAGES {
+    for encapsulation in ENCAPSULATIONS {
         let mut packets = alike(6, 61);
         for (number, (bytes, _)) in packets.iter_mut().enumerate() {
             bytes[..2].copy_from_slice(match number % 2 {
@@ -166,7 +166,8 @@ fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
             });
         }
         packets[5].0[1] = 0;
-        let mut carried = parse(carriage, pack(over(carriage), &packets).unwrap()).unwrap();
+        let mut carried =
+            parse(encapsulation, pack(over(encapsulation), &packets).unwrap()).unwrap();
         carried.drop_inner(1);
         assert!(carried.mark(2) && carried.mark(3) && !carried.mark(0) && !carried.mark(5));
         assert!(carried.checksum_holds());
@@ -177,8 +178,8 @@ fn a_mark_reaches_the_packet_it_is_meant_for_and_the_sum_around_it() {
 }
 
 #[test]
-fn what_is_no_bundle_is_refused_with_what_is_wrong() {
-    let good = pack(over(CARRIAGES[2]), &alike(3, 50)).unwrap();
+fn what_is_no_bundle_is_rejected_with_what_is_wrong() {
+    let good = pack(over(ENCAPSULATIONS[2]), &alike(3, 50)).unwrap();
     // The checksum is kept right, so that the test sees the change itself.
     let with = |at: usize, byte: u8| {
         let mut bytes = good.clone();
@@ -209,8 +210,8 @@ fn what_is_no_bundle_is_refused_with_what_is_wrong() {
     assert!(matches!(with(28, 15), Error::Truncated { .. }));
     let mut damaged = good.clone();
     damaged[8] -= 1;
-    let refused = Carried::parse(damaged).unwrap_err();
-    assert_eq!(refused, Error::Malformed(Field::Checksum));
+    let rejected = Carried::parse(damaged).unwrap_err();
+    assert_eq!(rejected, Error::Malformed(Field::Checksum));
     for length in 0..good.len() {
         assert!(matches!(
             Carried::parse(&good[..length]),
@@ -220,33 +221,33 @@ fn what_is_no_bundle_is_refused_with_what_is_wrong() {
 }
 
 #[test]
-fn what_cannot_be_packed_is_refused() {
-    let refused = |packing, packets: Packets| match pack(packing, &packets) {
+fn what_cannot_be_packed_is_rejected() {
+    let rejected = |packing, packets: Packets| match pack(packing, &packets) {
         Err(Error::Malformed(field)) => field,
         other => panic!("{other:?}"),
     };
-    let packing = over(CARRIAGES[0]);
-    assert_eq!(refused(packing, vec![]), Field::Count);
-    assert_eq!(refused(packing, vec![(vec![], 0)]), Field::Length);
+    let packing = over(ENCAPSULATIONS[0]);
+    assert_eq!(rejected(packing, vec![]), Field::Count);
+    assert_eq!(rejected(packing, vec![(vec![], 0)]), Field::Length);
     let late = Packing {
         sequence: SEQUENCES,
         ..packing
     };
-    assert_eq!(refused(late, alike(2, 20)), Field::Sequence);
+    assert_eq!(rejected(late, alike(2, 20)), Field::Sequence);
     for addresses in [V4, V6] {
-        let large = Carriage::Ip {
+        let large = Encapsulation::Ip {
             addresses,
             service: 0,
         };
-        assert_eq!(refused(over(large), alike(50, 1_400)), Field::Length);
+        assert_eq!(rejected(over(large), alike(50, 1_400)), Field::Length);
     }
     for (label, class) in [(1 << 20, 0), (0, 8)] {
-        let labelled = Carriage::Label { label, class };
-        assert_eq!(refused(over(labelled), alike(2, 20)), Field::Label);
+        let labelled = Encapsulation::Label { label, class };
+        assert_eq!(rejected(over(labelled), alike(2, 20)), Field::Label);
     }
-    let labelled = over(CARRIAGES[4]);
+    let labelled = over(ENCAPSULATIONS[4]);
     let many: Packets = (0..5_000).map(|_| (vec![0x45; 20], 0)).collect();
-    assert_eq!(refused(labelled, many), Field::Count);
+    assert_eq!(rejected(labelled, many), Field::Count);
     let mut short = [0; 25];
     assert!(matches!(
         packing.emit(&[], &mut short),
@@ -257,12 +258,12 @@ fn what_cannot_be_packed_is_refused() {
 #[test]
 fn a_frame_with_tags_labels_and_padding_is_read() {
     let mac = [[2; 6], [4; 6]].concat();
-    for (carriage, kind) in [
-        (CARRIAGES[0], [0x08, 0x00]),
-        (CARRIAGES[3], [0x86, 0xdd]),
-        (CARRIAGES[4], [0x88, 0x47]),
+    for (encapsulation, kind) in [
+        (ENCAPSULATIONS[0], [0x08, 0x00]),
+        (ENCAPSULATIONS[3], [0x86, 0xdd]),
+        (ENCAPSULATIONS[4], [0x88, 0x47]),
     ] {
-        let packet = pack(over(carriage), &alike(2, 21)).unwrap();
+        let packet = pack(over(encapsulation), &alike(2, 21)).unwrap();
         for tags in [
             &[][..],
             &[0x81, 0, 0, 5],
@@ -270,23 +271,26 @@ fn a_frame_with_tags_labels_and_padding_is_read() {
         ] {
             let frame = [&mac[..], tags, &kind, &packet, &[0xff; 9]].concat();
             let mut carried = Carried::parse_frame(frame).unwrap();
-            assert_eq!(carried.carriage().unwrap(), carriage);
+            assert_eq!(carried.encapsulation().unwrap(), encapsulation);
             assert_eq!(carried.sent_len(), 14 + tags.len() + packet.len());
             carried.drop_inner(1);
             assert_eq!(sent(&carried).len(), 14 + tags.len() + packet.len() - 21);
             assert!(carried.checksum_holds());
         }
         let wrong = [&mac[..], &[0x08, 0x06], &packet].concat();
-        let refused = Carried::parse_frame(wrong).unwrap_err();
-        assert_eq!(refused, Error::Malformed(Field::Protocol));
+        let rejected = Carried::parse_frame(wrong).unwrap_err();
+        assert_eq!(rejected, Error::Malformed(Field::Protocol));
     }
     let stack = [
         &[0, 0x06, 0x40, 64][..],
-        &pack(over(CARRIAGES[4]), &alike(2, 21)).unwrap(),
+        &pack(over(ENCAPSULATIONS[4]), &alike(2, 21)).unwrap(),
     ]
     .concat();
     let carried = Carried::parse_labelled(stack).unwrap();
-    assert_eq!((carried.live(), carried.carriage()), (2, Ok(CARRIAGES[4])));
+    assert_eq!(
+        (carried.live(), carried.encapsulation()),
+        (2, Ok(ENCAPSULATIONS[4]))
+    );
     let endless = [0u8; 64];
     assert!(Carried::parse_labelled(&endless).is_err());
 }

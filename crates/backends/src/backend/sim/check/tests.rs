@@ -99,7 +99,7 @@ load = \"50%\"
 
 /// Asserts the complete error line of `text` with `sets`.
 #[track_caller]
-fn refused(text: &str, sets: &[&str], line: &str) {
+fn rejected(text: &str, sets: &[&str], line: &str) {
     let mut experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
     for set in sets {
         experiment.set(set).unwrap();
@@ -109,10 +109,10 @@ fn refused(text: &str, sets: &[&str], line: &str) {
 }
 
 #[test]
-fn a_network_that_cannot_be_is_refused_at_the_line_of_its_element() {
+fn a_network_that_cannot_be_is_rejected_at_the_line_of_its_element() {
     let graph = |old: &str, new: &str, line: &str| {
         assert!(GRAPH.contains(old), "{old}");
-        refused(&GRAPH.replacen(old, new, 1), &[], line);
+        rejected(&GRAPH.replacen(old, new, 1), &[], line);
     };
     graph(
         "ends = [\"a\", \"r\"]",
@@ -130,7 +130,7 @@ fn a_network_that_cannot_be_is_refused_at_the_line_of_its_element() {
          [links.s-t]\nends = [\"s\", \"t\"]\n[links.t-u]\nends = [\"t\", \"u\"]\n[links.u-s]\nends = [\"u\", \"s\"]\n[links.a-r]",
         "experiments/x.toml:21: link `u-s` closes a loop of switches; remove it, or make one of them a router",
     );
-    refused(
+    rejected(
         &DOMAIN.replace("mtu = 9000", "mtu = 4000"),
         &[],
         "experiments/x.toml:13: link `core` supports 4000 B and bundles of `in` have up to 9000 B; make them smaller",
@@ -138,8 +138,8 @@ fn a_network_that_cannot_be_is_refused_at_the_line_of_its_element() {
 }
 
 #[test]
-fn a_buffer_smaller_than_a_packet_is_refused_at_its_key() {
-    refused(
+fn a_buffer_smaller_than_a_packet_is_rejected_at_its_key() {
+    rejected(
         SMALL,
         &["traffic.protocol=udp", "host.receive_buffer=100"],
         "--set host.receive_buffer=100: node `receiver`: its receive buffer holds 100 bytes and a packet of flow `transfer` takes 1494; give it room for one",
@@ -147,13 +147,13 @@ fn a_buffer_smaller_than_a_packet_is_refused_at_its_key() {
 }
 
 #[test]
-fn cross_traffic_is_refused_where_it_would_disturb_what_is_measured() {
-    refused(
+fn cross_traffic_is_rejected_where_it_would_disturb_what_is_measured() {
+    rejected(
         FLOWS,
         &["host.receive_per_packet=1us", "network.load=heavy"],
         "--set network.load=heavy: cross traffic: simulated hosts would process the packets of cross traffic, too; leave out their costs or the cross traffic",
     );
-    refused(
+    rejected(
         FLOWS,
         &["network.shape=dumbbell", "network.load=heavy"],
         "--set network.load=heavy: cross traffic: only a path, e.g. shape = \"chain\", can have simulated cross traffic; write a flow instead",

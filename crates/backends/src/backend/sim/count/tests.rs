@@ -54,7 +54,7 @@ fn counter(interval: u64) -> Counter {
     Counter::new(vec![Some(link)], None, false)
 }
 
-/// A packet that waits between the two instants and is then sent or dropped.
+/// A packet that waits between the two times and is then sent or dropped.
 fn wait(counter: &mut Counter, from: u64, to: u64, is_sent: bool) {
     let state = QueueState {
         backlog: Backlog::default(),

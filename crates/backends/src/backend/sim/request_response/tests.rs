@@ -6,7 +6,7 @@ use super::*;
 /// The time of a message of `size` bytes at `mtu` over `links` links at 1
 /// Gbit/s with switches between them, in microseconds.
 fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
-    let sizes = format!("from = {size}\nto = {size}\nat = {size}\n");
+    let sizes = format!("min_size = {size}\nmax_size = {size}\nreference_size = {size}\n");
     let keys = format!("protocol = \"{protocol}\"\nanswer = \"{answer}\"\n{sizes}");
     measured(links, mtu, "", &keys).metrics["message_time"] * 1e3
 }
@@ -16,7 +16,7 @@ fn time(protocol: &str, answer: &str, links: u32, mtu: u32, size: u32) -> f64 {
 fn measured(links: u32, mtu: u32, network: &str, traffic: &str) -> Measurements {
     let shape = match links {
         1 => "shape = \"pair\"".to_owned(),
-        links => format!("shape = \"switched\"\nstages = {}", links - 1),
+        links => format!("shape = \"switched\"\ndevices = {}", links - 1),
     };
     let text = format!(
         "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n\
@@ -104,7 +104,7 @@ fn a_message_waits_behind_others_as_it_does_in_theory() {
     for protocol in ["udp", "tcp"] {
         let keys = |to: u32| {
             format!(
-                "protocol = \"{protocol}\"\nfrom = 1000\nto = {to}\nstep = 1\nat = 1000\nsize = \"100kB\"\n"
+                "protocol = \"{protocol}\"\nmin_size = 1000\nmax_size = {to}\nsize_step = 1\nreference_size = 1000\nsize = \"100kB\"\n"
             )
         };
         let idle = mean_time(&measured(1, 9_000, "", &keys(1_039)));
@@ -128,7 +128,7 @@ fn a_message_waits_behind_others_as_it_does_in_theory() {
 
 #[test]
 fn a_connection_shares_its_links_too() {
-    let sizes = "protocol = \"tcp\"\nfrom = 20000\nto = 20000\nat = 20000\n";
+    let sizes = "protocol = \"tcp\"\nmin_size = 20000\nmax_size = 20000\nreference_size = 20000\n";
     let idle = mean_time(&measured(2, 1_500, "", sizes));
     let shared = mean_time(&measured(2, 1_500, "load = \"heavy\"", sizes));
     // Four fifths of the rate are taken: fourteen segments take several times
@@ -141,7 +141,7 @@ fn a_connection_shares_its_links_too() {
 
 #[test]
 fn what_is_lost_is_sent_again_and_costs_that_time() {
-    let sizes = "protocol = \"udp\"\nfrom = 1000\nto = 1019\nstep = 1\nat = 1000\nsize = \"100kB\"\nretransmit_after = \"10ms\"\n";
+    let sizes = "protocol = \"udp\"\nmin_size = 1000\nmax_size = 1019\nsize_step = 1\nreference_size = 1000\nsize = \"100kB\"\nretransmit_after = \"10ms\"\n";
     let idle = mean_time(&measured(1, 1_500, "", sizes));
     let lossy = mean_time(&measured(1, 1_500, "loss = \"20%\"", sizes));
     // Message and answer arrive with 0.8^2: 1 / 0.64 - 1 times 10 ms.
@@ -150,8 +150,8 @@ fn what_is_lost_is_sent_again_and_costs_that_time() {
 }
 
 #[test]
-fn what_no_transport_and_no_simulator_carries_is_refused_in_one_line() {
-    let refused = |keys: &str| {
+fn what_no_transport_and_no_simulator_carries_is_rejected_in_one_line() {
+    let rejected = |keys: &str| {
         let text = format!(
             "format = 1\nname = \"one\"\n[aliases]\nmtu = \"network.mtu\"\n[network]\nip = 4\n\
              [traffic]\nkind = \"request-response\"\n{keys}\n[sweep]\nmtu = [1500]\n[compare]\nfactor = \"mtu\"\nbaseline = 1500\n"
@@ -159,13 +159,13 @@ fn what_no_transport_and_no_simulator_carries_is_refused_in_one_line() {
         let plan = Experiment::parse(&text, "one")
             .unwrap()
             .plan(Backend::Sim, crate::backend::sim::check);
-        format!("{:#}", plan.expect_err("it is refused"))
+        format!("{:#}", plan.expect_err("it is rejected"))
     };
-    let long = refused("to = 65508");
-    assert!(long.ends_with("a message in UDP over IPv4 has 1000 to 65507 bytes: for instance --set traffic.to=65507"), "{long}");
-    assert!(refused("step = 0").contains("sizes grow by 1 byte or more"));
-    assert!(refused("answer = \"pieces\"").contains("--on netns"));
-    assert!(refused("pause = \"1ms\"").contains("host.receive_per_packet"));
-    assert!(refused("message = 1000").contains("only traffic of kind = \"transfer\""));
-    assert!(refused("size = \"1kB\"").contains("at least one message"));
+    let long = rejected("max_size = 65508");
+    assert!(long.ends_with("a message in UDP over IPv4 has 1000 to 65507 bytes: for instance --set traffic.max_size=65507"), "{long}");
+    assert!(rejected("step = 0").contains("sizes grow by 1 byte or more"));
+    assert!(rejected("answer = \"pieces\"").contains("--on netns"));
+    assert!(rejected("pause = \"1ms\"").contains("host.receive_per_packet"));
+    assert!(rejected("message = 1000").contains("only traffic of kind = \"transfer\""));
+    assert!(rejected("size = \"1kB\"").contains("at least one message"));
 }

@@ -13,14 +13,14 @@ use super::elements::{ECHO, TRANSFER, bytes, place, slowest_gap, whole};
 const TIMEOUT_FACTOR: f64 = 100.0;
 const TIMEOUT_MARGIN: Span = Span::from_secs(3_600);
 
-/// The flows of a transfer, and the instant at which the last source stops.
+/// The flows of a transfer, and the time at which the last source stops.
 pub(super) fn of(
     setting: &Setting,
     graph: &spec::Graph,
     transfer: &spec::Transfer,
     settings: &tcp::Settings,
 ) -> (Vec<Flow>, Time) {
-    let all = transfer.preroll + transfer.size;
+    let all = transfer.warmup + transfer.size;
     let messages = all.get().div_ceil(transfer.message.get());
     let gap = slowest_gap(setting, transfer.message);
     let flow = |name: &str, [from, to]: [&str; 2], bytes, messages| Flow {
@@ -38,7 +38,7 @@ pub(super) fn of(
     };
     let forth = Messages {
         size: transfer.message.get(),
-        preroll: transfer.preroll.get(),
+        warmup: transfer.warmup.get(),
         answers: None,
     };
     let mut flows = vec![flow(
@@ -52,7 +52,7 @@ pub(super) fn of(
         // have their own, with headers of the same size.
         let back = Messages {
             size: MESSAGE_HEADER.get(),
-            preroll: 0,
+            warmup: 0,
             answers: Some(0),
         };
         flows.push(flow(ECHO, ["receiver", "sender"], None, back));

@@ -5,7 +5,7 @@
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
 
-use meter::departures::{Law, mean_gap};
+use meter::departures::{Distribution, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 
@@ -45,7 +45,7 @@ pub(in crate::backend::sim) fn at_first(setting: &Setting) -> Option<Time> {
     }
     let transfer = setting.traffic.transfer().filter(|_| crossed)?;
     transfer.tcp.as_ref()?;
-    let all = transfer.preroll + transfer.size;
+    let all = transfer.warmup + transfer.size;
     let messages = all.get().div_ceil(transfer.message.get());
     let idle = slowest_gap(setting, transfer.message) * bytes(Bytes::new(messages));
     Some(Time::ZERO + Span::from_picos(whole(AT_FIRST * idle)) + LONGER)
@@ -127,9 +127,9 @@ fn flow(
     let link = &setting.network.links[wire.link];
     let mean = mean_gap(link.framing.wire_size(cross.packet), cross.rate);
     let gaps = match cross.gaps {
-        Gaps::Exponential => Law::Exponential(mean),
-        Gaps::Constant => Law::Constant(mean),
-        Gaps::Uniform => Law::Uniform(0.0, 2.0 * mean),
+        Gaps::Exponential => Distribution::Exponential(mean),
+        Gaps::Constant => Distribution::Constant(mean),
+        Gaps::Uniform => Distribution::Uniform(0.0, 2.0 * mean),
     };
     let ip = setting.network.ip;
     let headers = ip.header() + units::Transport::Udp.header();
@@ -141,6 +141,9 @@ fn flow(
         ip,
         start: Time::ZERO,
         stop: None,
-        traffic: sim::Traffic::Datagrams(Datagrams::new(gaps, Law::Constant(bytes(payload)))),
+        traffic: sim::Traffic::Datagrams(Datagrams::new(
+            gaps,
+            Distribution::Constant(bytes(payload)),
+        )),
     }
 }

@@ -1,16 +1,16 @@
 //! Converts a domain to the terms of the simulator.
 
 use plan::setting as spec;
-use queue::GatherSettings;
+use queue::AggregatorSettings;
 use sim::{Destination, Detour, Domain, Edge, Ingress, Prefix};
 
 /// The domain of a network with the same node numbers.
 pub(super) fn of(domain: &spec::Domain) -> Domain {
-    let gather = domain.gather.as_ref().map(ingress);
+    let aggregate = domain.aggregate.as_ref().map(ingress);
     let edges = domain.edges.iter();
     let routes = domain.routes.iter();
     Domain {
-        edges: edges.map(|&node| Edge { node, gather }).collect(),
+        edges: edges.map(|&node| Edge { node, aggregate }).collect(),
         addresses: domain.addresses.clone(),
         table: routes
             .map(|route| Prefix {
@@ -41,13 +41,13 @@ fn detours(domain: &spec::Domain) -> Vec<Detour> {
     winding.map(detour).collect()
 }
 
-const fn ingress(gather: &GatherSettings) -> Ingress {
+const fn ingress(aggregate: &AggregatorSettings) -> Ingress {
     Ingress {
-        mtu: gather.mtu,
-        trigger: gather.trigger,
-        header: gather.carriage.header,
-        entry: gather.carriage.entry,
-        tick: gather.tick,
-        share: gather.share,
+        mtu: aggregate.mtu,
+        trigger: aggregate.trigger,
+        header: aggregate.encapsulation.header,
+        entry: aggregate.encapsulation.entry,
+        tick: aggregate.tick,
+        share: aggregate.share,
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn bytes(size: Bytes) -> f64 {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "not below zero; what is longer than time goes on is refused by the simulator"
+    reason = "not below zero; what is longer than time goes on is rejected by the simulator"
 )]
 pub(super) fn whole(picos: f64) -> u64 {
     picos as u64

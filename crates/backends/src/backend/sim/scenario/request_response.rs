@@ -4,7 +4,7 @@
 //! takes as long as the first, and one of each size is sufficient.
 
 use experiment::MESSAGE_HEADER;
-use meter::departures::Law;
+use meter::departures::Distribution;
 use plan::setting::{Answer, Link};
 use plan::{Setting, setting as spec};
 use sim::{Datagrams, Flow, Messages, Tcp};
@@ -49,7 +49,7 @@ pub(in crate::backend::sim) fn settling(setting: &Setting, size: Bytes) -> Optio
     Some((of_others.max().unwrap_or_default() * SETTLING + travel).max(LEAST))
 }
 
-/// The flows of a message of `size` bytes and of its answer, and the instant
+/// The flows of a message of `size` bytes and of its answer, and the time
 /// at which the last source stops.
 pub(super) fn of(
     setting: &Setting,
@@ -90,7 +90,7 @@ pub(super) fn of(
             };
             let messages = |size: Bytes, answers| Messages {
                 size: size.get(),
-                preroll: 0,
+                warmup: 0,
                 answers,
             };
             // The kernel's answers share the connection of the messages; here
@@ -108,8 +108,8 @@ pub(super) fn of(
                 sim::Traffic::Datagrams(Datagrams {
                     limit: Some(1),
                     ..Datagrams::new(
-                        Law::Constant(bytes(Bytes::new(timeout.as_picos() * later))),
-                        Law::Constant(bytes(size)),
+                        Distribution::Constant(bytes(Bytes::new(timeout.as_picos() * later))),
+                        Distribution::Constant(bytes(size)),
                     )
                 })
             };

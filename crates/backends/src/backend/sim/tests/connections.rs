@@ -15,7 +15,7 @@ congestion = \"reno\"
 [traffic]
 size = \"1MB\"
 message = 1000
-preroll = \"500kB\"
+warmup = \"500kB\"
 [sweep]
 \"network.mtu\" = [1500]
 ";
@@ -38,7 +38,7 @@ stop = \"2s\"
 [flows.many]
 protocol = \"tcp\"
 count = 4
-start_within = \"500ms\"
+start_jitter = \"500ms\"
 [flows.talk]
 message = 100
 gap = \"20ms\"
@@ -65,7 +65,7 @@ fn answers_take_what_their_way_back_takes() {
     // A window of one segment: each segment waits alone, and so does each
     // answer.
     let sets = [
-        "traffic.preroll=14280",
+        "traffic.warmup=14280",
         "traffic.size=142800",
         "tcp.window=1",
         "tcp.acknowledge=each",
@@ -139,7 +139,7 @@ fn what_is_outstanding_when_a_flow_stops_is_still_repaired() {
 
 #[test]
 fn flows_begin_at_instants_of_their_own() {
-    let settings = settings(FLOWS, &["tcp.agent=sack1", "flows.many.stagger=1s"]);
+    let settings = settings(FLOWS, &["tcp.agent=sack1", "flows.many.start_interval=1s"]);
     let scenario = |seed| scenario_of(&settings[0], Seed::new(seed), Bytes::new(u64::MAX));
     let (one, other) = (scenario(1), scenario(2));
     let many = |scenario: &sim::Scenario| -> Vec<u64> {

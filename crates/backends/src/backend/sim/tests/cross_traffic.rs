@@ -9,7 +9,7 @@ format = 1
 name = \"behind\"
 [network]
 shape = \"chain\"
-stages = 0
+devices = 0
 ip = 4
 mtu = 9000
 rate = \"100mbit\"
@@ -43,7 +43,7 @@ fn a_message_waits_for_poisson_packets_as_theory_says() {
         let off = (waited / expected - 1.0).abs();
         assert!(off < 0.12, "{load}: {waited} ms instead of {expected}");
         let cross = &measurements.evidence["cross"][0];
-        assert_eq!(cross["way"], "with");
+        assert_eq!(cross["direction"], "forward");
         let offered = cross["offered_mbit"].as_f64().unwrap();
         assert!((offered / (100.0 * share) - 1.0).abs() < 0.05, "{offered}");
         // Cross traffic is not in metrics and lists.
@@ -56,7 +56,10 @@ fn a_message_waits_for_poisson_packets_as_theory_says() {
 fn behind_even_packets_no_message_waits_longer_than_one_takes() {
     let each = wire(9000.0 + 38.0);
     let (idle, _) = delay(&[]);
-    let (loaded, measurements) = delay(&["network.load=moderate", "network.cross.gaps=constant"]);
+    let (loaded, measurements) = delay(&[
+        "network.load=moderate",
+        "network.cross.interarrival=constant",
+    ]);
     let waited = (loaded - idle) / (0.5 * each / 2.0);
     assert!((waited - 1.0).abs() < 0.08, "{waited} of the mean");
     let worst = (measurements.metrics["delay_p99/probe"] - idle) / (0.98 * each);
@@ -65,8 +68,8 @@ fn behind_even_packets_no_message_waits_longer_than_one_takes() {
 
 #[test]
 fn every_hop_has_others_of_its_own_and_directions_are_apart() {
-    let (idle, _) = delay(&["network.stages=3"]);
-    let (loaded, measurements) = delay(&["network.stages=3", "network.load=moderate"]);
+    let (idle, _) = delay(&["network.devices=3"]);
+    let (loaded, measurements) = delay(&["network.devices=3", "network.load=moderate"]);
     let expected = 4.0 * 0.5 * wire(9038.0) / (2.0 * 0.5);
     let waited = (loaded - idle) / expected;
     assert!((waited - 1.0).abs() < 0.12, "{waited}");
@@ -81,11 +84,11 @@ fn every_hop_has_others_of_its_own_and_directions_are_apart() {
         4
     );
     // Traffic in the opposite direction does not interfere.
-    let against = ["network.load=heavy", "network.cross.way=against"];
+    let against = ["network.load=heavy", "network.cross.direction=reverse"];
     let (loaded, measurements) = delay(&against);
     assert!((loaded - delay(&[]).0).abs() < 1e-9);
-    assert_eq!(measurements.evidence["cross"][0]["way"], "against");
-    let (_, measurements) = delay(&["network.load=light", "network.cross.way=both"]);
+    assert_eq!(measurements.evidence["cross"][0]["direction"], "reverse");
+    let (_, measurements) = delay(&["network.load=light", "network.cross.direction=both"]);
     assert_eq!(links(&measurements), 2);
 }
 

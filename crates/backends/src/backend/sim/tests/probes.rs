@@ -32,7 +32,7 @@ fn every_shipped_fault_is_named_with_its_size_and_its_hop() {
 
 #[test]
 fn a_score_is_lower_if_the_far_end_is_silent() {
-    let text = "format = 1\nname = \"silent\"\n[network]\nshape = \"chain\"\nstages = 2\n\
+    let text = "format = 1\nname = \"silent\"\n[network]\nshape = \"chain\"\ndevices = 2\n\
         delay = \"1ms\"\nmtu = 9000\nrate = \"1gbit\"\n[traffic]\nkind = \"probe\"\n\
         [sweep]\n\"network.loss\" = [\"100%\"]\n";
     let measurements = measurements(text, &[]);

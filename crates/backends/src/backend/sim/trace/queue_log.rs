@@ -32,7 +32,7 @@ struct Sample {
     left: Option<(Time, &'static str)>,
     /// Whether the queue marked it.
     marked: bool,
-    /// Instants and reasons of drops out of it, if it is a bundle.
+    /// Times and reasons of drops out of it, if it is a bundle.
     inner_drops: String,
 }
 
@@ -119,7 +119,7 @@ impl QueueLog {
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         vec![
             column("at_ps", integers(&|one| Some(one.at.as_picos()))),
-            column("way", integers(&|one| Some(one.direction as u64))),
+            column("direction", integers(&|one| Some(one.direction as u64))),
             column(
                 "packets",
                 integers(&|one| Some(one.state.backlog.packets.into())),
@@ -135,7 +135,7 @@ impl QueueLog {
             column("size", integers(&|one| Some(one.packet.size.get()))),
             column("inner", integers(&|one| Some(one.packet.live.into()))),
             column("left_ps", integers(&|one| Some(one.left?.0.as_picos()))),
-            column("fate", texts(&|one| Some(one.left?.1.to_owned()))),
+            column("outcome", texts(&|one| Some(one.left?.1.to_owned()))),
             column("marked", integers(&|one| Some(one.marked.into()))),
             column("inner_drops", texts(&|one| some(&one.inner_drops))),
             column("average_bytes", average(|average| average.bytes)),

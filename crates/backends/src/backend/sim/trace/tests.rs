@@ -93,12 +93,12 @@ fn a_trace_has_every_packet_and_changes_no_figure() {
     );
     assert!(found.iter().all(|row| row.get_long(3).unwrap() <= 40_000));
     // Each packet has left: as a loss, or to the link.
-    let fate = |row: &Row| row.get_string(11).cloned();
-    let full = found.iter().filter(|row| fate(row).unwrap() == "full");
+    let outcome = |row: &Row| row.get_string(11).cloned();
+    let full = found.iter().filter(|row| outcome(row).unwrap() == "full");
     assert_eq!(full.count() as u64, dropped);
     for row in &found {
         let waited = row.get_long(10).unwrap() - row.get_long(0).unwrap();
-        let is_lost = fate(row).unwrap() == "full";
+        let is_lost = outcome(row).unwrap() == "full";
         assert!(waited >= 0 && (!is_lost || waited == 0), "{row}");
     }
     let instants: Vec<i64> = found.iter().map(|row| row.get_long(0).unwrap()).collect();

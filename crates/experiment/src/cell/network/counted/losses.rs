@@ -21,23 +21,23 @@ pub(super) fn read(
     let Some(found) = reader.optional(&window, part)? else {
         // An epoch without a period must not be ignored.
         return match reader.optional(&epoch, span)? {
-            Some(found) => Err(found.refuse(format!("it needs {window} = \"0s..25s\" beside it"))),
+            Some(found) => Err(found.reject(format!("it needs {window} = \"0s..25s\" beside it"))),
             None => Ok(None),
         };
     };
     let (from, to) = found.value;
     if to > duration {
-        return Err(found.refuse(format!(
+        return Err(found.reject(format!(
             "traffic.duration ends at {duration}, before it; write a longer duration"
         )));
     }
     if let Some(other) = other {
         let why = format!("one link alone is looked at for losses, and {other} is; remove one");
-        return Err(found.refuse(why));
+        return Err(found.reject(why));
     }
     let epoch = reader.read(&epoch, span)?;
     if epoch.value == Span::ZERO {
-        return Err(epoch.refuse("write a time above 0, about a round trip"));
+        return Err(epoch.reject("write a time above 0, about a round trip"));
     }
     Ok(Some(Losses {
         from,

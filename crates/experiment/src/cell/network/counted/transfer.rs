@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::word;
-use keyfile::{Node, Table, refusal};
+use keyfile::{Node, Table, rejection};
 use plan::Backend;
 use plan::setting::{LinkKind, Network, Transfer};
 use units::Transport;
@@ -10,7 +10,7 @@ use units::Transport;
 use super::{called, of_one_wire};
 use crate::reader::Reader;
 
-/// Whether the fates of a transfer's packets are known for each link.
+/// Whether the outcomes of a transfer's packets are known for each link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, backend: Backend) -> bool {
     let seen = backend.profile().paces_every_link || network.link == LinkKind::Emulated;
     seen && transfer.protocol == Transport::Tcp
@@ -24,12 +24,12 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table, network: &mut Network)
         let path = format!("links.{link}.series.interval");
         if let Some(Node { value, origin }) = reader.find(&path)? {
             let why = "only traffic of kind = \"flows\" has time series; remove it";
-            return Err(refusal(origin, &path, value, why));
+            return Err(rejection(origin, &path, value, why));
         }
         for (name, path, Node { value, origin }) in called(tree, &link, &taken)? {
             if network.links[position].counted.transfer.is_some() {
                 let why = "a transfer has one part that is counted; remove the second window";
-                return Err(refusal(origin, &path, value, why));
+                return Err(rejection(origin, &path, value, why));
             }
             reader.optional(&path, word(&[("all", ())]))?;
             of_one_wire(reader, network, position)?;

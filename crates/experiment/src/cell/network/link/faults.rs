@@ -12,7 +12,7 @@ use crate::reader::Spanned;
 const DIRECTIONS: &[(&str, Option<Direction>)] = &[
     ("both", None),
     ("forward", Some(Direction::Forward)),
-    ("backward", Some(Direction::Backward)),
+    ("reverse", Some(Direction::Reverse)),
 ];
 
 const PROTOCOLS: &[(&str, Option<Protocol>)] = &[
@@ -101,7 +101,7 @@ impl Faults {
         let bytes = u64::try_from(most.value).unwrap_or_default();
         let from = self.from.as_ref().map_or(Span::ZERO, |from| from.value);
         if let Some(until) = self.until.as_ref().filter(|until| until.value <= from) {
-            return Err(until.refuse(
+            return Err(until.reject(
                 "packets are dropped until a time before `drop_from`; write a later time",
             ));
         }
@@ -115,10 +115,10 @@ impl Faults {
         }))
     }
 
-    /// Refuses the first key that is written. `why` takes its name.
-    pub(super) fn refuse(&self, why: impl Fn(&str) -> String) -> Result<()> {
+    /// Rejects the first key that is written. `why` takes its name.
+    pub(super) fn reject(&self, why: impl Fn(&str) -> String) -> Result<()> {
         fn of<T>(found: Option<&Spanned<T>>, why: String) -> Result<()> {
-            found.map_or(Ok(()), |found| Err(found.refuse(why)))
+            found.map_or(Ok(()), |found| Err(found.reject(why)))
         }
         of(self.drop_above.as_ref(), why("drop_above"))?;
         of(self.messages.as_ref(), why("too_big_messages"))?;
@@ -131,7 +131,7 @@ impl Faults {
     /// The error about a key that restricts `drop_above`, if there is one.
     fn alone(&self) -> Option<Error> {
         fn of<T>(found: Option<&Spanned<T>>) -> Option<Error> {
-            found.map(|found| found.refuse("of which packets? write drop_above too"))
+            found.map(|found| found.reject("of which packets? write drop_above too"))
         }
         of(self.direction.as_ref())
             .or_else(|| of(self.protocol.as_ref()))

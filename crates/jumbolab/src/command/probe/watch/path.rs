@@ -23,7 +23,7 @@ pub(in crate::command::probe) struct Path {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sizes {
     forward: Option<Bytes>,
-    backward: Option<Bytes>,
+    reverse: Option<Bytes>,
     answers: bool,
 }
 
@@ -31,14 +31,14 @@ impl Sizes {
     /// Nothing passes.
     pub(super) const NONE: Self = Self {
         forward: None,
-        backward: None,
+        reverse: None,
         answers: false,
     };
 
     pub(super) fn of(report: &PathReport) -> Self {
         Self {
             forward: report.forward.mtu,
-            backward: report.backward.mtu,
+            reverse: report.reverse.mtu,
             answers: report.protocols.iter().any(|one| one.answers),
         }
     }

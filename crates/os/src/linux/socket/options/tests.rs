@@ -189,7 +189,7 @@ fn stamps_interface_and_address_are_what_the_kernel_has() {
 }
 
 #[test]
-fn an_address_of_another_host_is_refused_with_the_remedy() {
+fn an_address_of_another_host_is_rejected_with_the_remedy() {
     let options = Options {
         bind: Some(SocketAddr::from(([192, 0, 2, 1], 0))),
         ..Options::default()

@@ -26,7 +26,7 @@ pub struct Rings {
     pub send_limit: u32,
 }
 
-/// Interrupt coalescing: how the hardware gathers packets before an interrupt.
+/// Interrupt coalescing: how the hardware aggregates packets before an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coalescing {
     /// The longest delay of an interrupt after an arrival.

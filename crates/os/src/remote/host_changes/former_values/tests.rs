@@ -18,8 +18,8 @@ const ROUTE: &[u8] = b"a route";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     values: BTreeMap<(u32, Setting), u32>,
-    /// The MTU that `eth0` refuses, as its driver would.
-    refused: Option<u32>,
+    /// The MTU that `eth0` rejects, as its driver would.
+    rejected: Option<u32>,
     ipv6: bool,
 }
 
@@ -50,7 +50,7 @@ fn host() -> Host {
                 .into_iter()
                 .map(|(index, setting, value)| ((index, setting), value))
                 .collect(),
-            refused: None,
+            rejected: None,
             ipv6: true,
         }),
         writes_left: RefCell::new(usize::MAX),
@@ -81,7 +81,7 @@ impl Interfaces for Host {
     }
 
     fn set(&self, interface: &Listed, setting: &Setting, value: u32) -> Result<()> {
-        let refuse = |number| {
+        let reject = |number| {
             Err(Error {
                 operation: format!("setting {}", interface.name),
                 source: io::Error::from_raw_os_error(number),
@@ -90,12 +90,12 @@ impl Interfaces for Host {
         let mut left = self.writes_left.borrow_mut();
         *left = match left.checked_sub(1) {
             Some(left) => left,
-            None => return refuse(libc::ESRCH),
+            None => return reject(libc::ESRCH),
         };
         let state = &mut *self.state.borrow_mut();
         let index = interface.index;
-        if *setting == Setting::Mtu && index == ETH0 && state.refused == Some(value) {
-            return refuse(libc::EINVAL);
+        if *setting == Setting::Mtu && index == ETH0 && state.rejected == Some(value) {
+            return reject(libc::EINVAL);
         }
         let parent = state.values[&(ETH0, Setting::Mtu)];
         let values = &mut state.values;
@@ -116,7 +116,7 @@ impl Interfaces for Host {
                 let old = put(VLAN, &Setting::Mtu, value);
                 put(VLAN, &Setting::Mtu, old.min(value));
             }
-            Setting::Mtu if parent < value => return refuse(libc::ERANGE),
+            Setting::Mtu if parent < value => return reject(libc::ERANGE),
             // Without checksums there is no TSO, but it stays requested.
             Setting::Offload(_) => {
                 put(index, setting, (value & REQUESTED) * (REQUESTED | ACTIVE));
@@ -204,7 +204,7 @@ fn put_back(host: &Host, former_values: &mut FormerValues) {
 }
 
 proptest! {
-    /// For any change of a run, and any instant of the kill of the watchdog, the record that was
+    /// For any change of a run, and any time of the kill of the watchdog, the record that was
     /// saved last puts everything back.
     #[test]
     fn the_saved_values_put_everything_back_from_any_instant(
@@ -216,7 +216,7 @@ proptest! {
         *host.writes_left.borrow_mut() = writes;
         let (mut former_values, mut saved) = (FormerValues::default(), String::new());
         for wanted in &steps {
-            // Some steps are refused: rings are rounded, VLANs are too small.
+            // Some steps are rejected: rings are rounded, VLANs are too small.
             let _ = former_values.apply(&host, wanted, |former_values| {
                 // A killed process saves nothing.
                 if *host.writes_left.borrow() > 0 {
@@ -274,17 +274,17 @@ fn a_value_that_another_program_put_back_needs_no_remark() {
 }
 
 #[test]
-fn an_mtu_that_removes_an_ip_version_is_refused_before_any_change() {
+fn an_mtu_that_removes_an_ip_version_is_rejected_before_any_change() {
     let (host, mut former_values) = (host(), FormerValues::default());
     let before = host.state.borrow().clone();
-    let mut refuse = |mtu_wanted, words: &str| {
+    let mut reject = |mtu_wanted, words: &str| {
         let error = former_values
             .apply(&host, &mtu(mtu_wanted), |_| panic!("nothing is changed"))
             .unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     };
-    refuse(1279, "IPv6 addresses and routes of eth0");
-    refuse(67, "IPv4 addresses and routes of eth0");
+    reject(1279, "IPv6 addresses and routes of eth0");
+    reject(67, "IPv4 addresses and routes of eth0");
     assert_eq!(*host.state.borrow(), before);
     host.state.borrow_mut().ipv6 = false;
     former_values.apply(&host, &mtu(1279), |_| Ok(())).unwrap();
@@ -292,15 +292,15 @@ fn an_mtu_that_removes_an_ip_version_is_refused_before_any_change() {
 }
 
 #[test]
-fn what_a_driver_refuses_or_rounds_is_an_error_and_is_put_back() {
+fn what_a_driver_rejects_or_rounds_is_an_error_and_is_put_back() {
     let (host, mut former_values) = (host(), FormerValues::default());
     let before = host.state.borrow().clone();
-    host.state.borrow_mut().refused = Some(9000);
+    host.state.borrow_mut().rejected = Some(9000);
     let mut wanted = mtu(9000);
     wanted.offloads = vec![("tso".to_owned(), false)];
     let error = former_values.apply(&host, &wanted, |_| Ok(())).unwrap_err();
     assert!(error.to_string().starts_with("setting eth0"), "{error}");
-    host.state.borrow_mut().refused = None;
+    host.state.borrow_mut().rejected = None;
     wanted = mtu(1500);
     wanted.rings.receive = Some(100);
     let error = former_values.apply(&host, &wanted, |_| Ok(())).unwrap_err();
@@ -330,7 +330,7 @@ fn what_a_driver_refuses_or_rounds_is_an_error_and_is_put_back() {
 fn a_value_that_cannot_be_put_back_stays_recorded_with_its_reason() {
     let (host, mut former_values) = (host(), FormerValues::default());
     former_values.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
-    host.state.borrow_mut().refused = Some(1500);
+    host.state.borrow_mut().rejected = Some(1500);
     assert!(
         former_values
             .give_up_foreign_values(&host)
@@ -340,7 +340,7 @@ fn a_value_that_cannot_be_put_back_stays_recorded_with_its_reason() {
     let failures = former_values.restore(&host);
     assert_eq!(failures.len(), 1, "{failures:?}");
     assert!(!former_values.is_empty());
-    host.state.borrow_mut().refused = None;
+    host.state.borrow_mut().rejected = None;
     assert_eq!(former_values.restore(&host), [""; 0]);
     assert!(former_values.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Files of hosts of any content are read or refused by line.
+//! Files of hosts of any content are read or rejected by line.
 
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ fn file() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn a_file_of_hosts_is_read_or_refused(text in file()) {
+    fn a_file_of_hosts_is_read_or_rejected(text in file()) {
         let numbered = |written: &Written| -> Result<IpAddr> {
             let text = written.address.as_deref().unwrap_or("10.9.9.9");
             text.parse().context("no address")

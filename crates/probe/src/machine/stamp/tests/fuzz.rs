@@ -36,10 +36,10 @@ proptest! {
             got += 1;
             match reflect(&mut reflector, at(now), peer(*number), bytes) {
                 Ok(reply) => prop_assert!((BASE_LEN..=bytes.len()).contains(&reply.len())),
-                Err(Refusal::Limited | Refusal::Unresolved) => {
+                Err(Rejection::Limited | Rejection::Unresolved) => {
                     prop_assert!(false, "so few packets");
                 }
-                Err(Refusal::Malformed | Refusal::Unwanted) => {}
+                Err(Rejection::Malformed | Rejection::Unwanted) => {}
             }
         }
         let counts = reflector.counts();

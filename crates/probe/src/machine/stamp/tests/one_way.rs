@@ -57,13 +57,13 @@ impl Path {
 }
 
 const FORWARD: Option<Direction> = Some(Direction::Forward);
-const BACKWARD: Option<Direction> = Some(Direction::Backward);
+const REVERSE: Option<Direction> = Some(Direction::Reverse);
 
 #[test]
 fn losses_count_in_their_direction_up_to_the_latest_reply() {
     let mut path = Path::new();
-    for fate in [None, FORWARD, None, BACKWARD, BACKWARD, FORWARD, None] {
-        path.exchange(fate);
+    for outcome in [None, FORWARD, None, REVERSE, REVERSE, FORWARD, None] {
+        path.exchange(outcome);
     }
     assert_eq!(path.counts(), [7, 5, 3]);
     // Nothing is known of packets behind the latest reply.
@@ -81,7 +81,7 @@ fn a_packet_or_reply_that_is_overtaken_is_no_loss() {
                 let second = path.reflect(&second);
                 [second, path.reflect(&first)]
             }
-            Direction::Backward => {
+            Direction::Reverse => {
                 let first = path.reflect(&first);
                 [path.reflect(&second), first]
             }
@@ -120,8 +120,8 @@ fn a_reflector_without_state_tells_no_direction() {
         },
         error(),
     );
-    for fate in [None, FORWARD, BACKWARD, None] {
-        path.exchange(fate);
+    for outcome in [None, FORWARD, REVERSE, None] {
+        path.exchange(outcome);
     }
     assert_eq!(path.loss.counts(), None);
 }
@@ -141,28 +141,28 @@ fn a_reflector_that_does_not_say_that_it_counts_shows_it_by_its_numbers() {
 proptest! {
     #[test]
     fn losses_are_exact_on_a_path_that_keeps_the_order(
-        fates in prop::collection::vec(prop_oneof![
+        outcomes in prop::collection::vec(prop_oneof![
             2 => Just(None),
             1 => Just(FORWARD),
-            1 => Just(BACKWARD),
+            1 => Just(REVERSE),
         ], 1..80),
     ) {
         let mut path = Path::new();
         let mut last = 0;
-        for (number, fate) in fates.iter().enumerate() {
-            path.exchange(*fate);
-            if fate.is_none() {
+        for (number, outcome) in outcomes.iter().enumerate() {
+            path.exchange(*outcome);
+            if outcome.is_none() {
                 last = number + 1;
             }
         }
-        let count = |fate| fates[..last].iter().filter(|one| **one == fate).count();
-        let of = |fate| u32::try_from(count(fate)).unwrap();
+        let count = |outcome| outcomes[..last].iter().filter(|one| **one == outcome).count();
+        let of = |outcome| u32::try_from(count(outcome)).unwrap();
         let sent = u32::try_from(last).unwrap();
         let arrived = sent - of(FORWARD);
         let counts = path.loss.counts().unwrap_or_default();
         prop_assert_eq!(
             [counts.sent, counts.arrived, counts.answered],
-            [sent, arrived, arrived - of(BACKWARD)]
+            [sent, arrived, arrived - of(REVERSE)]
         );
     }
 }

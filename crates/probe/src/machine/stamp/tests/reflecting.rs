@@ -162,5 +162,5 @@ fn reflectors_do_not_answer_each_other() {
     let bytes = packet(0, 7, 100, false);
     let reply = reflect(&mut reflectors[0], at(0), peer(1), &bytes).unwrap();
     let again = reflect(&mut reflectors[1], at(0), peer(1), &reply);
-    assert_eq!(again, Err(Refusal::Malformed));
+    assert_eq!(again, Err(Rejection::Malformed));
 }

@@ -47,21 +47,21 @@ fn a_mismatch_on_the_first_link_is_told_apart() {
 }
 
 #[test]
-fn a_backward_hole_is_told_from_a_forward_one() {
+fn a_reverse_hole_is_told_from_a_forward_one() {
     for link in 0..=3 {
         let narrow = Narrow {
-            direction: Some(Direction::Backward),
+            direction: Some(Direction::Reverse),
             ..Narrow::silent(link, 1500)
         };
         let report = report(&Path::with(narrow));
         assert_eq!(report.forward.mtu, mtu(9000), "{report:#?}");
         assert_eq!(
-            (report.backward.mtu, report.backward.limit),
+            (report.reverse.mtu, report.reverse.limit),
             (mtu(1500), Limit::Vanish)
         );
         let place = match first(&report) {
             FindingKind::BlackHole {
-                direction: Some(Direction::Backward),
+                direction: Some(Direction::Reverse),
                 place,
                 ..
             } => *place,
@@ -88,12 +88,12 @@ fn a_reflector_tells_the_directions_apart() {
             ..Path::with(narrow)
         };
         let report = investigate(&path, settings.clone(), 1);
-        let is_backward = direction == Direction::Backward;
+        let is_reverse = direction == Direction::Reverse;
         assert_eq!(
             report.forward.mtu,
-            mtu(if is_backward { 9000 } else { 1500 })
+            mtu(if is_reverse { 9000 } else { 1500 })
         );
-        assert_eq!(report.backward.mtu, mtu(1500));
+        assert_eq!(report.reverse.mtu, mtu(1500));
         let FindingKind::BlackHole {
             direction: found,
             place,

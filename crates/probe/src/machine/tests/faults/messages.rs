@@ -9,13 +9,13 @@ fn a_router_that_says_1500_is_named() {
         (report.verdict, report.forward.mtu),
         (Verdict::Problem, mtu(1500))
     );
-    assert_eq!(report.forward.limit, Limit::Refused);
-    let refused = FindingKind::Refused {
+    assert_eq!(report.forward.limit, Limit::Rejected);
+    let rejected = FindingKind::Rejected {
         mtu: Bytes::new(1500),
         router: router(2),
         hop: Some(2),
     };
-    assert_eq!(kinds(&report), [&refused]);
+    assert_eq!(kinds(&report), [&rejected]);
     assert!(!report.findings[0].evidence.is_empty());
     let advice = report.advice[0];
     assert_eq!(advice.device, Device::Router(router(2)));
@@ -30,7 +30,7 @@ fn routers_of_two_sizes_are_both_named_the_smaller_size_first() {
     };
     let report = report(&path);
     let named = report.findings.iter().filter_map(|one| match one.kind {
-        FindingKind::Refused { mtu, hop, .. } => Some((mtu.get(), hop)),
+        FindingKind::Rejected { mtu, hop, .. } => Some((mtu.get(), hop)),
         _ => None,
     });
     assert_eq!(

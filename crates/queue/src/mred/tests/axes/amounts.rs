@@ -7,7 +7,7 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
     let milli = Span::from_millis(1);
     let at = |millis: u64| Time::ZERO + milli * millis;
     let settings = MredSettings {
-        reading: Reading::Letter(Bounds {
+        interpretation: Interpretation::Letter(Bounds {
             low: 0.5,
             high: 0.5,
         }),
@@ -188,12 +188,12 @@ fn the_weight_the_adaptation_and_the_profile_are_those_of_red() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn what_does_not_go_together_is_rejected() {
     let bounds = |low, high| MredSettings {
-        reading: Reading::Letter(Bounds { low, high }),
+        interpretation: Interpretation::Letter(Bounds { low, high }),
         ..plain()
     };
-    for (settings, refusal) in [
+    for (settings, rejection) in [
         (bounds(-0.1, 0.5), BadSpec::Probability("the lower bound")),
         (bounds(0.1, 1.1), BadSpec::Probability("the upper bound")),
         (
@@ -237,8 +237,8 @@ fn what_does_not_go_together_is_refused() {
             BadSpec::Empty,
         ),
     ] {
-        let refused = Mred::<Bundle<Inner>>::new(&settings, RATE, Seed::new(1));
-        assert_eq!(refused.err(), Some(refusal));
+        let rejected = Mred::<Bundle<Inner>>::new(&settings, RATE, Seed::new(1));
+        assert_eq!(rejected.err(), Some(rejection));
     }
     let letter = MredSettings::letter(Limit::Packets(20), Bytes::new(3_000));
     assert_eq!(letter.check(), Ok(()));

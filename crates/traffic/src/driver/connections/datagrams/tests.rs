@@ -22,7 +22,12 @@ fn there([_, receiver]: [IpAddr; 2]) -> SocketAddr {
 }
 
 /// Sends the flow to a receiver.
-fn sent(addresses: [IpAddr; 2], gap: Span, payloads: Law, length: Span) -> (Departed, Arrivals) {
+fn sent(
+    addresses: [IpAddr; 2],
+    gap: Span,
+    payloads: Distribution,
+    length: Span,
+) -> (Departed, Arrivals) {
     let arriving = Arriving {
         at: there(addresses),
         flows: vec![FLOW],
@@ -36,7 +41,7 @@ fn sent(addresses: [IpAddr; 2], gap: Span, payloads: Law, length: Span) -> (Depa
         to: there(addresses),
         start: Span::from_millis(1),
         stop: length,
-        gaps: Law::Constant(gap.as_picos() as f64),
+        gaps: Distribution::Constant(gap.as_picos() as f64),
         payloads,
         bursts: None,
         packets: None,
@@ -63,11 +68,11 @@ fn every_datagram_of_a_schedule_arrives_once_after_it_was_sent() {
     let (departed, arrivals) = sent(
         addresses(1),
         Span::from_millis(2),
-        Law::Constant(18.0),
+        Distribution::Constant(18.0),
         Span::from_millis(100),
     );
     // Due at 3, 5, .. 99 ms.
-    assert_eq!((departed.offered, departed.refused), (49, 0));
+    assert_eq!((departed.offered, departed.rejected), (49, 0));
     assert_eq!(departed.first, Some(Span::from_millis(3)));
     assert_eq!(departed.bytes, 18 * departed.sent);
     let [arrived] = &arrivals.flows[..] else {
@@ -87,15 +92,15 @@ fn every_datagram_of_a_schedule_arrives_once_after_it_was_sent() {
 }
 
 #[test]
-fn a_datagram_without_room_for_the_header_is_refused_and_counted() {
+fn a_datagram_without_room_for_the_header_is_rejected_and_counted() {
     let (departed, arrivals) = sent(
         addresses(2),
         Span::from_millis(5),
-        Law::Constant(15.0),
+        Distribution::Constant(15.0),
         Span::from_millis(30),
     );
-    // A machine that has no time for the last instants leaves them unsent.
+    // A machine that has no time for the last times leaves them unsent.
     assert_eq!((departed.offered, departed.sent), (5, 0));
-    assert!(departed.refused > 0, "{departed:?}");
+    assert!(departed.rejected > 0, "{departed:?}");
     assert_eq!(arrivals, Arrivals::default());
 }

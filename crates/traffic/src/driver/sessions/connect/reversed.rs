@@ -53,7 +53,7 @@ impl Incoming {
 }
 
 impl Session {
-    /// Asks for a flow and connects to its port. Instants in headers count from `epoch`.
+    /// Asks for a flow and connects to its port. Times in headers count from `epoch`.
     pub(super) fn open_reverse(
         &mut self,
         number: u16,

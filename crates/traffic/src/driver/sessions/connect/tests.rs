@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use crate::machine::control::{Limits, Request, Server, Settings};
-use meter::departures::{Law, Schedule};
+use meter::departures::{Distribution, Schedule};
 use units::{Seed, Transport};
 use wire::control::Meter;
 
@@ -61,8 +61,8 @@ fn stream() -> Flow {
         meter: Meter::OneWay,
         schedule: Schedule::new(
             Time::ZERO,
-            Law::Constant(0.0),
-            Law::Constant(100.0),
+            Distribution::Constant(0.0),
+            Distribution::Constant(100.0),
             Seed::new(1),
         ),
         paced: false,

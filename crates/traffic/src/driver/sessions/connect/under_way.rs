@@ -40,7 +40,7 @@ struct UnderWay<'a> {
     /// The start of the session.
     epoch: Time,
     waits: Waits,
-    /// The instant at which this end last showed the receiver that it is there.
+    /// The time at which this end last showed the receiver that it is there.
     asked: Time,
     fault: Option<Error>,
 }

@@ -11,13 +11,13 @@ const REPORT_AFTER_SIGNAL: Span = Span::from_secs(5);
 /// The waits of a session.
 #[derive(Debug)]
 pub(super) struct Waits {
-    /// The instant at which the flows end that the receiver sends, if there are any.
+    /// The time at which the flows end that the receiver sends, if there are any.
     reversed_end: Option<Time>,
     /// Whether they were stopped because the receiver did not end them.
     given_up: bool,
-    /// The latest instant at which a flow ended, or was to end.
+    /// The latest time at which a flow ended, or was to end.
     ended: Option<Time>,
-    /// The instant at which the user's signal was seen.
+    /// The time at which the user's signal was seen.
     interrupted: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! The intervals of a sender's flows: read at regular instants, completed by the
+//! The intervals of a sender's flows: read at regular times, completed by the
 //! receiver's part, and passed on.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(in super::super) struct Reporter {
     readers: Vec<SentReader>,
     incoming: Vec<IncomingReader>,
     begin: Time,
-    /// The instant of the next report, and its number.
+    /// The time of the next report, and its number.
     next: Time,
     number: u32,
     /// A report without the receiver's part, and the end of the wait for it.

@@ -8,7 +8,7 @@ use wire::control::Name;
 use super::{FlowInterval, Interval, LEAST_PART, ReceivedReader};
 use crate::driver::sessions::counters::ReceivedCounters;
 
-/// Reads the flows of a session at regular instants, from the first arrival on.
+/// Reads the flows of a session at regular times, from the first arrival on.
 #[derive(Debug)]
 pub(in super::super) struct SessionReporter {
     every: Span,

@@ -11,7 +11,7 @@ use os::clock;
 /// no sleep; otherwise the rest is slept, in whole microseconds and with the default
 /// timer slack. Oversleeping is never compensated.
 pub(super) struct Drifting {
-    /// The instant of the previous message on the grid.
+    /// The time of the previous message on the grid.
     before: Time,
     /// The end of the previous gap.
     since: Time,

@@ -231,7 +231,7 @@ impl Waiting {
     }
 }
 
-/// Whether datagrams arrive so densely that more may gather before the next poll. A
+/// Whether datagrams arrive so densely that more may aggregate before the next poll. A
 /// full inbox left more behind; datagrams without a timestamp count as arriving when
 /// they are read.
 fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {

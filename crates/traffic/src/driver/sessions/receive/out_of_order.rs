@@ -9,7 +9,7 @@ use os::clock;
 use os::error::{During, Result};
 use os::sys::tcp_info::{self, InOrder};
 
-/// Asks TCP what has arrived at the instants at which the rate of a stream may start.
+/// Asks TCP what has arrived at the times at which the rate of a stream may start.
 pub(super) struct RateStarts {
     /// Bytes in front of the first message.
     ahead: u64,

@@ -57,7 +57,7 @@ impl ReceiveRecorder {
         self.arrivals.distinct()
     }
 
-    /// Records a message whose arrival is measured. Returns the instant of its arrival, in
+    /// Records a message whose arrival is measured. Returns the time of its arrival, in
     /// nanoseconds since the start of the session.
     pub(super) fn record(&mut self, message: Message, arrival: Arrival) -> u64 {
         let (received, stamped) = self.log(message, arrival);
@@ -71,7 +71,7 @@ impl ReceiveRecorder {
         received
     }
 
-    /// Converts an instant of this clock to nanoseconds since the start of the session.
+    /// Converts a time of this clock to nanoseconds since the start of the session.
     pub(super) fn nanos(&self, at: Time) -> u64 {
         self.timeline.nanos(at)
     }
@@ -89,12 +89,12 @@ impl ReceiveRecorder {
         self.enter(message, 0, None);
     }
 
-    /// Whether there is a log, which needs the instants of arrival.
+    /// Whether there is a log, which needs the times of arrival.
     pub(super) fn logs(&self) -> bool {
         self.log_sink.wanted()
     }
 
-    /// Appends a message to the log, if there is one. Returns the instant of its
+    /// Appends a message to the log, if there is one. Returns the time of its
     /// arrival, and whether the kernel timestamped it.
     fn log(&mut self, message: Message, arrival: Arrival) -> (u64, bool) {
         let stamped = arrival
@@ -183,7 +183,7 @@ mod tests {
     fn message(sequence: u64) -> Message {
         Message {
             echo: wire::message::Echo::Unwanted,
-            preroll: false,
+            warmup: false,
             tag: 0,
             length: 100,
             sequence,

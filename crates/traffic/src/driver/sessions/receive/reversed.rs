@@ -55,11 +55,11 @@ impl Waiting {
     }
 
     /// Sends `flow` to the end that asked for it, after it has shown the cookie from its
-    /// address and started the flow. Instants in headers count from `epoch`. `None` if
+    /// address and started the flow. Times in headers count from `epoch`. `None` if
     /// it did not.
     ///
     /// # Errors
-    /// If the kernel refuses a call, or the other end closes a stream early.
+    /// If the kernel rejects a call, or the other end closes a stream early.
     pub(in super::super) fn send(
         self,
         flow: Flow,

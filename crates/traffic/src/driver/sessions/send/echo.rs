@@ -34,7 +34,7 @@ const LOOK: Span = Span::from_millis(20);
 /// Sends flows of echoes to a host, all at the same time. Returns their results by name.
 ///
 /// # Errors
-/// If the kernel has no socket for echoes, or refuses an option.
+/// If the kernel has no socket for echoes, or rejects an option.
 pub(in super::super) fn run(
     to: SocketAddr,
     flows: Vec<Flow>,

@@ -42,7 +42,7 @@ pub(super) struct Replies {
     expected: Arc<Expected>,
     round_trips: RoundTripRecorder,
     latest: Time,
-    /// The instant at which the number of echoes became known, and the end of the wait
+    /// The time at which the number of echoes became known, and the end of the wait
     /// for them.
     began: Option<(Time, Deadline)>,
 }

@@ -64,7 +64,7 @@ impl fmt::Display for Stall {
 pub(super) struct StallTimer {
     since: Time,
     taken: usize,
-    /// The instant at which the end of the flow was noticed.
+    /// The time at which the end of the flow was noticed.
     over: Option<Time>,
 }
 

@@ -85,7 +85,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
             assert!(matches!(report, ReceiverMessage::Report(_)));
         }
         let fault = hear(&mut stream, &mut client).unwrap_err();
-        assert_eq!(fault, Fault::Refused(Reason::Late));
+        assert_eq!(fault, Fault::Rejected(Reason::Late));
     }
     let events = running.join().unwrap();
     let Some(Event::Ended(served)) = events.last() else {

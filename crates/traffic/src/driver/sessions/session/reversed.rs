@@ -21,16 +21,16 @@ impl Conversation<'_> {
     /// only there ([`Waiting::send`]).
     pub(super) fn reverse(&mut self, asked: &Reverse) -> Result<()> {
         let (Some(clocks), number) = (self.clocks, asked.flow.flow) else {
-            return self.refuse(Reason::Nonsense, "a flow before the clocks were compared");
+            return self.reject(Reason::Nonsense, "a flow before the clocks were compared");
         };
         let limit = match self.serving.rate {
-            SendingRate::None => return self.refuse(Reason::Reverse, "it asked for flows"),
+            SendingRate::None => return self.reject(Reason::Reverse, "it asked for flows"),
             SendingRate::Most(rate) => Some(rate),
             SendingRate::Any => None,
         };
         let peer = self.session.peer.ip();
         let Some(flow) = reverse::asked(asked, peer, limit) else {
-            return self.refuse(Reason::Limit, "it asked for a flow that is not allowed");
+            return self.reject(Reason::Limit, "it asked for a flow that is not allowed");
         };
         let signal = Signal::new();
         let waiting = Waiting::open(
@@ -44,7 +44,7 @@ impl Conversation<'_> {
         );
         let waiting = match waiting {
             Ok(waiting) => waiting,
-            Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
+            Err(error) => return self.reject(Reason::Kernel, &error.to_string()),
         };
         let (port, buffer) = (waiting.port, waiting.buffer);
         let counters = Arc::<SentCounters>::default();
@@ -67,7 +67,7 @@ impl Conversation<'_> {
                 let _ = to.send((number, sent));
             });
         let Ok(thread) = thread else {
-            return self.refuse(
+            return self.reject(
                 Reason::Limit,
                 "no thread is left for a flow; end other programs there",
             );

@@ -114,7 +114,7 @@ impl<'a> End<'a> {
                 InjectionPoint::Send => Echo::Wanted,
                 InjectionPoint::Receive | InjectionPoint::Echo => Echo::Reply,
             },
-            preroll: sequence < self.probe.before(),
+            warmup: sequence < self.probe.before(),
             tag: 0,
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,

@@ -37,7 +37,7 @@ fn message() -> impl Strategy<Value = Control> {
         prop::sample::select(vec![
             Control::Begin,
             Control::Farewell,
-            Control::Refused(Reason::Log),
+            Control::Rejected(Reason::Log),
         ]),
         number().prop_map(|sent| Control::Ask { sent }),
         (number(), number(), number()).prop_map(|(asked, received, answered)| Control::Tell {
@@ -76,13 +76,13 @@ fn message() -> impl Strategy<Value = Control> {
             })
         }),
         (few(), prop::array::uniform6(number())).prop_map(|(flow, numbers)| {
-            let [offered, messages, bytes, refused, unsent, lasted] = numbers;
+            let [offered, messages, bytes, rejected, unsent, lasted] = numbers;
             Control::Sent(SentReport {
                 flow,
                 offered,
                 messages,
                 bytes,
-                refused,
+                rejected,
                 unsent,
                 lasted,
                 ..SentReport::default()

@@ -43,7 +43,7 @@ fn the_figures_of_the_rfc_are_what_travels() {
 }
 
 #[test]
-fn one_wrong_byte_is_refused_by_name() {
+fn one_wrong_byte_is_rejected_by_name() {
     for (at, value, field) in [
         (0, 133, Field::Type),
         (1, 1, Field::Code),
@@ -54,12 +54,12 @@ fn one_wrong_byte_is_refused_by_name() {
     ] {
         let mut bytes = BYTES;
         bytes[at] = value;
-        let refused = RouterAdvertisement::parse(&bytes);
-        assert_eq!(refused, Err(Error::Malformed(field)), "byte {at}");
+        let rejected = RouterAdvertisement::parse(&bytes);
+        assert_eq!(rejected, Err(Error::Malformed(field)), "byte {at}");
     }
     for cut in [0, 15, 17, 23, 63] {
-        let refused = RouterAdvertisement::parse(&BYTES[..cut]);
-        assert!(matches!(refused, Err(Error::Truncated { .. })), "{cut}");
+        let rejected = RouterAdvertisement::parse(&BYTES[..cut]);
+        assert!(matches!(rejected, Err(Error::Truncated { .. })), "{cut}");
     }
 }
 

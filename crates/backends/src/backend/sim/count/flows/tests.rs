@@ -25,7 +25,7 @@ from = "sender2"
 to = "receiver2"
 message = 160
 gap = "20ms"
-gap_law = "constant"
+gap_distribution = "constant"
 start = "500ms"
 [links.bottleneck.series]
 interval = "400ms"

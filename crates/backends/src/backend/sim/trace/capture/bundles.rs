@@ -4,7 +4,7 @@ use plan::setting::Network;
 use queue::Tick;
 use sim::Opened;
 use units::IpVersion;
-use wire::bundle::{Carriage, Carried, Packing, Piece, SEQUENCES, Unit};
+use wire::bundle::{Carried, Encapsulation, Packing, Piece, SEQUENCES, Unit};
 use wire::protocol::ethernet::{HEADER_LEN, ether_type, ip_type};
 
 use super::addresses;
@@ -21,15 +21,15 @@ pub(super) enum Outer {
 }
 
 impl Outer {
-    /// The outer header of a network's bundles, if it gathers any; it follows
+    /// The outer header of a network's bundles, if it aggregates any; it follows
     /// from the header size.
     pub(super) fn of(network: &Network) -> Option<Self> {
-        let gather = network.domain.as_ref()?.gather?;
+        let aggregate = network.domain.as_ref()?.aggregate?;
         let ip = match network.ip {
             IpVersion::V4 => 20,
             IpVersion::V6 => 40,
         };
-        let header = usize::try_from(gather.carriage.header.get()).unwrap_or(usize::MAX);
+        let header = usize::try_from(aggregate.encapsulation.header.get()).unwrap_or(usize::MAX);
         Some(match header.saturating_sub(wire::bundle::HEADER_LEN) {
             bytes if bytes < ip => Self::Label,
             bytes if bytes > ip => Self::Udp(network.ip),
@@ -52,7 +52,7 @@ impl Outer {
         });
         let pieces: Vec<Piece<'_>> = pieces.collect();
         let packing = Packing {
-            carriage: self.carriage(bundle),
+            encapsulation: self.encapsulation(bundle),
             unit: match bundle.tick {
                 Tick::Micro => Unit::Microsecond,
                 Tick::TenMicros => Unit::TenMicroseconds,
@@ -76,18 +76,18 @@ impl Outer {
         Some(carried.parts().collect::<Vec<_>>().concat())
     }
 
-    fn carriage(self, bundle: &Opened) -> Carriage {
+    fn encapsulation(self, bundle: &Opened) -> Encapsulation {
         match self {
-            Self::Ip(ip) => Carriage::Ip {
+            Self::Ip(ip) => Encapsulation::Ip {
                 addresses: addresses(ip, bundle.ends),
                 service: 0,
             },
-            Self::Udp(ip) => Carriage::Udp {
+            Self::Udp(ip) => Encapsulation::Udp {
                 addresses: addresses(ip, bundle.ends),
                 service: 0,
                 port: super::FIRST_PORT,
             },
-            Self::Label => Carriage::Label {
+            Self::Label => Encapsulation::Label {
                 label: FIRST_LABEL + bundle.label.unwrap_or(0),
                 class: 0,
             },

@@ -16,7 +16,7 @@ struct Arrival {
     inner: f64,
     /// When it left the queue, and whether to the link.
     left: (f64, bool),
-    /// Instants at which packets of senders were dropped out of it.
+    /// Times at which packets of senders were dropped out of it.
     inner_drops: Vec<f64>,
     of_max: f64,
 }
@@ -33,7 +33,7 @@ impl Arrival {
             size: whole(8),
             inner: whole(9),
             left: match row.get_string(11) {
-                Ok(fate) => (seconds(whole(10)), fate == "sent"),
+                Ok(outcome) => (seconds(whole(10)), outcome == "sent"),
                 Err(_) => (f64::INFINITY, false),
             },
             inner_drops: words
@@ -45,7 +45,7 @@ impl Arrival {
         }
     }
 
-    /// The packets of senders in it at an instant.
+    /// The packets of senders in it at a time.
     fn live(&self, at: f64) -> f64 {
         let gone = self.inner_drops.iter().filter(|drop| **drop <= at);
         self.inner - gone.count() as f64
@@ -174,7 +174,7 @@ fn a_metric_of_a_window_has_one_unit_whatever_its_queue_counts() {
         "scenario=increase",
         "queue=red,mredhead",
         "count=frames,bytes500,bytes1000,inner",
-        "law=gentle,wide",
+        "curve=gentle,wide",
         "duration=6s",
         "small_start=1s",
         "h1=0s..3s",

@@ -30,7 +30,7 @@ fn result(mtu: u64) -> Investigated {
             asked: Bytes::new(9000),
             verdict: Verdict::Clean,
             forward: direction,
-            backward: direction,
+            reverse: direction,
             round_trip: None,
             hops: Vec::new(),
             protocols: vec![ProtocolResult {

@@ -3,20 +3,20 @@
 use super::*;
 
 #[test]
-fn what_cannot_be_a_domain_is_refused_in_one_line() {
+fn what_cannot_be_a_domain_is_rejected_in_one_line() {
     let wire = Settings {
         largest_packet: Some(Bytes::new(1_500)),
         ..bare(1_000_000_000, 1_000)
     };
     let big = bare(1_000_000_000, 1_000);
-    let refused = |domain: Domain| {
+    let rejected = |domain: Domain| {
         let checked = line([&big, &wire, &big], constant(1.0, 100, 1)).check();
         match checked.unwrap().with_domain(domain).err() {
             Some(BadScenario::Domain(why)) => {
                 assert!(!why.to_string().contains('\n'));
                 why
             }
-            other => panic!("not refused as a domain: {other:?}"),
+            other => panic!("not rejected as a domain: {other:?}"),
         }
     };
     let usual = || domain(Trigger::Timer(MILLI));
@@ -33,9 +33,9 @@ fn what_cannot_be_a_domain_is_refused_in_one_line() {
         ),
         (
             domain(Trigger::Timer(Span::ZERO)),
-            BadDomain::Gather {
+            BadDomain::Aggregator {
                 node: "in".into(),
-                why: BadGather::Timer,
+                why: BadAggregator::Timer,
             },
         ),
         (
@@ -80,7 +80,7 @@ fn what_cannot_be_a_domain_is_refused_in_one_line() {
             Domain {
                 edges: vec![Edge {
                     node: 1,
-                    gather: None,
+                    aggregate: None,
                 }],
                 ..usual()
             },
@@ -94,19 +94,19 @@ fn what_cannot_be_a_domain_is_refused_in_one_line() {
             BadDomain::NoSuchNode(9),
         ),
     ] {
-        assert_eq!(refused(domain), why);
+        assert_eq!(rejected(domain), why);
     }
     let mut small = usual();
-    small.edges[0].gather = Some(Ingress {
+    small.edges[0].aggregate = Some(Ingress {
         mtu: Bytes::new(70),
         ..ingress(Trigger::Full)
     });
-    let why = BadGather::Mtu { mtu: 70, least: 74 };
+    let why = BadAggregator::Mtu { mtu: 70, least: 74 };
     let node = "in".into();
-    assert_eq!(refused(small), BadDomain::Gather { node, why });
+    assert_eq!(rejected(small), BadDomain::Aggregator { node, why });
     let mut twice = usual();
     twice.edges.push(twice.edges[0]);
-    assert_eq!(refused(twice), BadDomain::Twice("in".into()));
+    assert_eq!(rejected(twice), BadDomain::Twice("in".into()));
     // Packets to hosts behind `out` would have to leave through an edge off the path.
     let mut astray = line([&big; 3], constant(1.0, 100, 1));
     astray.nodes.push(node_aside());
@@ -114,7 +114,7 @@ fn what_cannot_be_a_domain_is_refused_in_one_line() {
     let mut beside = usual();
     beside.edges.push(Edge {
         node: 6,
-        gather: None,
+        aggregate: None,
     });
     beside.table = vec![row(0, 24, 1, 6)];
     let error = astray.check().unwrap().with_domain(beside).err().unwrap();

@@ -1,7 +1,7 @@
-//! A domain gathers packets at its ingress and unpacks them at its egress.
+//! A domain aggregates packets at its ingress and unpacks them at its egress.
 
 mod addressed;
-mod refused;
+mod rejected;
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -10,7 +10,7 @@ use jumbolab_sim::{
     Notices, Outcome, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
 use link::{QueueState, Settings};
-use queue::{BadGather, Limit, MredSettings, Over, Spec, Tick, Trigger};
+use queue::{BadAggregator, Limit, MredSettings, Over, Spec, Tick, Trigger};
 use tcp::React;
 use units::{Bytes, Span, Time};
 
@@ -67,17 +67,17 @@ fn line(wires: [&Settings; 3], sent: jumbolab_sim::Datagrams) -> Scenario {
     )
 }
 
-/// `in` gathers packets to hosts behind `out`.
+/// `in` aggregates packets to hosts behind `out`.
 fn domain(trigger: Trigger) -> Domain {
     Domain {
         edges: vec![
             Edge {
                 node: 2,
-                gather: Some(ingress(trigger)),
+                aggregate: Some(ingress(trigger)),
             },
             Edge {
                 node: 3,
-                gather: None,
+                aggregate: None,
             },
         ],
         addresses: vec![(1, address(1))],
@@ -129,7 +129,7 @@ fn the_core_forwards_bundles_and_every_packet_arrives() {
         let outcome = run(line([&wire; 3], sent()), domain);
         assert_eq!(outcome.flows[0].received, 10_000);
         let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
-        assert_eq!((entered.gathered, entered.bare), (10_000, 0));
+        assert_eq!((entered.aggregated, entered.bare), (10_000, 0));
         assert_eq!(entered.bundles, 10_000_u64.div_ceil(67));
         assert_eq!((left.unpacked, left.survivors), (entered.bundles, 10_000));
         for core in [4, 5] {
@@ -141,7 +141,7 @@ fn the_core_forwards_bundles_and_every_packet_arrives() {
 }
 
 #[test]
-fn while_the_link_is_idle_nothing_waits_to_be_gathered_unless_a_timer_says_so() {
+fn while_the_link_is_idle_nothing_waits_to_be_aggregated_unless_a_timer_says_so() {
     let wire = bare(1_000_000_000, 1_000);
     let sent = || constant(1e-5, 100, 1_000);
     let delay = |trigger| {
@@ -160,7 +160,7 @@ fn while_the_link_is_idle_nothing_waits_to_be_gathered_unless_a_timer_says_so() 
 }
 
 #[test]
-fn while_the_link_is_busy_what_waits_anyway_is_gathered() {
+fn while_the_link_is_busy_what_waits_anyway_is_aggregated() {
     // 128 bytes every 10 us are 102.4 Mb/s: without bundles they take nearly all of the
     // 110 Mb/s that the other flow leaves.
     let (slow, fast) = (bare(110_000_000, 10_000), bare(1_000_000_000, 10_000));
@@ -207,14 +207,14 @@ fn two_hops_drop_inner_packets_and_every_packet_arrives_or_is_counted_once() {
             edges: vec![
                 Edge {
                     node: 2,
-                    gather: Some(Ingress {
+                    aggregate: Some(Ingress {
                         mtu: Bytes::new(3_000),
                         ..ingress(Trigger::Timer(MILLI))
                     }),
                 },
                 Edge {
                     node: 3,
-                    gather: None,
+                    aggregate: None,
                 },
             ],
             ..domain(Trigger::Full)
@@ -228,13 +228,13 @@ fn two_hops_drop_inner_packets_and_every_packet_arrives_or_is_counted_once() {
         }
         assert!(inner_dropped(&outcome) <= lost);
         let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
-        assert_eq!(entered.gathered, 26_000);
+        assert_eq!(entered.aggregated, 26_000);
         assert_eq!(entered.bare + entered.bundled, 26_000);
         let arrived: u64 = outcome.flows.iter().map(|flow| flow.received).sum();
         assert!(left.survivors <= arrived);
         let frames = outcome.links[3].directions[0].counters;
         assert!(
-            frames.fates[2] < lost,
+            frames.outcomes[2] < lost,
             "whole frames are fewer than packets"
         );
     }
@@ -254,32 +254,32 @@ fn packets_leave_where_the_longest_prefix_says_and_systems_are_not_mixed() {
     scenario
         .flows
         .push(flow("to-d", 0, 7, constant(1e-5, 100, 1_000)));
-    let mut gathering = domain(Trigger::Timer(MILLI));
-    gathering.edges.push(Edge {
+    let mut aggregation = domain(Trigger::Timer(MILLI));
+    aggregation.edges.push(Edge {
         node: 5,
-        gather: None,
+        aggregate: None,
     });
-    gathering
+    aggregation
         .addresses
         .extend([(6, address(6)), (7, address(7))]);
-    gathering.table = vec![row(0, 24, 1, 3), row(6, 32, 2, 3), row(7, 32, 1, 5)];
-    // Larger than the packets gathered within the timer.
-    gathering.edges[0].gather = Some(Ingress {
+    aggregation.table = vec![row(0, 24, 1, 3), row(6, 32, 2, 3), row(7, 32, 1, 5)];
+    // Larger than the packets aggregated within the timer.
+    aggregation.edges[0].aggregate = Some(Ingress {
         mtu: Bytes::new(60_000),
         ..ingress(Trigger::Timer(MILLI))
     });
-    let outcome = run(scenario.clone(), gathering.clone());
+    let outcome = run(scenario.clone(), aggregation.clone());
     assert!(outcome.flows.iter().all(|flow| flow.received == 1_000));
     assert_eq!(edge(&outcome, "two").survivors, 1_000);
     assert_eq!(edge(&outcome, "out").survivors, 2_000);
     let bundles = edge(&outcome, "in").bundles;
-    gathering.table[1].next_as = 1;
-    let mixed = run(scenario, gathering);
+    aggregation.table[1].next_as = 1;
+    let mixed = run(scenario, aggregation);
     assert!(edge(&mixed, "in").bundles < bundles);
 }
 
 #[test]
-fn who_has_no_row_is_not_gathered() {
+fn who_has_no_row_is_not_aggregated() {
     let wire = bare(1_000_000_000, 1_000);
     let mut scenario = line([&wire; 3], constant(1e-5, 100, 1_000));
     scenario.nodes.push(host("c"));
@@ -292,7 +292,7 @@ fn who_has_no_row_is_not_gathered() {
         .push(flow("back", 1, 0, constant(1e-5, 100, 1_000)));
     let outcome = run(scenario, domain(Trigger::Timer(MILLI)));
     assert!(outcome.flows.iter().all(|flow| flow.received == 1_000));
-    assert_eq!(edge(&outcome, "in").gathered, 1_000);
+    assert_eq!(edge(&outcome, "in").aggregated, 1_000);
     let delay = |flow: usize| outcome.flows[flow].delays.unwrap().max;
     assert!(delay(1) < delay(0) && delay(2) < delay(0));
 }
@@ -351,7 +351,7 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
         .collect();
     scenario.end = at(60.0);
     let mut domain = domain(Trigger::EgressBusy(MILLI));
-    domain.edges[1].gather = domain.edges[0].gather;
+    domain.edges[1].aggregate = domain.edges[0].aggregate;
     domain
         .addresses
         .push((0, IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1))));
@@ -365,7 +365,7 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     for flow in &outcome.flows {
         assert_eq!(flow.received_bytes, Bytes::new(200_000));
     }
-    assert!(edge(&outcome, "in").gathered > 0 && edge(&outcome, "out").gathered > 0);
+    assert!(edge(&outcome, "in").aggregated > 0 && edge(&outcome, "out").aggregated > 0);
     assert!(dropped(&outcome) > 0);
     // The same again with a tracer, and in another order.
     struct Tracing;
@@ -384,7 +384,7 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     assert_eq!((other.flows, other.links), (outcome.flows, outcome.links));
 }
 
-/// Records the instants of drops, and of notifications of sources.
+/// Records the times of drops, and of notifications of sources.
 #[derive(Default)]
 struct Notes {
     lost: Vec<Time>,
@@ -458,7 +458,7 @@ fn sources_are_notified_of_drops_after_the_delay_of_the_return_path() {
 }
 
 #[test]
-fn a_timer_bounds_what_gathering_adds_to_the_delay() {
+fn a_timer_bounds_what_aggregation_adds_to_the_delay() {
     let wire = bare(1_000_000_000, 1_000);
     // So far apart that each waits for the whole timer and is sent without a bundle.
     let outcome = run(

@@ -1,4 +1,4 @@
-//! Carriages: the headers in front of a bundle.
+//! Encapsulations: the headers in front of a bundle.
 
 use super::offsets::{Offsets, Outer};
 use crate::bytes::demand_mut;
@@ -16,7 +16,7 @@ pub const PORT: u16 = 50_253;
 
 /// The header in front of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carriage {
+pub enum Encapsulation {
     /// IP, with [`PROTOCOL`].
     Ip {
         /// Addresses of ingress and egress.
@@ -44,7 +44,7 @@ pub enum Carriage {
     },
 }
 
-impl Carriage {
+impl Encapsulation {
     /// Bytes of the header in front of the bundle.
     pub const fn header_len(&self) -> usize {
         match self {
@@ -55,7 +55,7 @@ impl Carriage {
     }
 
     /// Writes the header in front of a payload that takes the rest of `bytes`, from
-    /// [`Carriage::header_len`] on, with all checksums.
+    /// [`Encapsulation::header_len`] on, with all checksums.
     ///
     /// # Errors
     /// [`Error::Truncated`] without room for the header; [`Error::Malformed`] if the

@@ -106,16 +106,17 @@ fn earliest(options: &str, gap: u32, plausible: impl Fn(&[f64]) -> bool) -> Vec<
 }
 
 #[test]
-fn extra_delays_have_the_mean_and_the_range_of_their_law() {
+fn extra_delays_have_the_mean_and_the_range_of_their_distribution() {
     let without = earliest("--delay 1ms", 3_000, |_| true)[SPACED / 2];
     // The scale in milliseconds; a gap so long that almost no datagram waits
     // for the previous one; mean, standard deviation, and 99th percentile.
-    for (law, scale, gap, mean, deviation, high) in [
+    for (distribution, scale, gap, mean, deviation, high) in [
         ("uniform", 8.0, 9_000, 0.5, 0.2887, 1.0),
         ("normal", 4.0, 14_000, 0.7979, 0.6028, 2.576),
         ("exponential", 3.0, 18_000, 1.0, 1.0, 4.605),
     ] {
-        let options = format!("--delay 1ms --jitter {scale}ms --jitter-distribution {law}");
+        let options =
+            format!("--delay 1ms --jitter {scale}ms --jitter-distribution {distribution}");
         let count = SPACED as f64;
         let width = 2.576 * deviation / count.sqrt();
         // The smallest extra delay, the mean, and the number beyond `high`: 99
@@ -131,8 +132,11 @@ fn extra_delays_have_the_mean_and_the_range_of_their_law() {
             seen < mean + width && beyond <= 8
         });
         let (least, seen, beyond) = of(&took);
-        assert!((seen - mean).abs() < width, "{law}: {seen}, not {mean}");
-        assert!(least > -0.1, "{law}: {least}");
-        assert!(beyond <= 8, "{law}: {beyond}");
+        assert!(
+            (seen - mean).abs() < width,
+            "{distribution}: {seen}, not {mean}"
+        );
+        assert!(least > -0.1, "{distribution}: {least}");
+        assert!(beyond <= 8, "{distribution}: {beyond}");
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn bad_keys_and_values_are_refused_in_one_line() {
+fn bad_keys_and_values_are_rejected_in_one_line() {
     for (sets, line) in [
         (
             "mtu=0",
@@ -70,8 +70,8 @@ fn bad_keys_and_values_are_refused_in_one_line() {
             "--set network.delay=10ms: network.delay = \"10ms\": `delay` needs link = \"emulated\"",
         ),
         (
-            "network.stages=2",
-            "--set network.stages=2: network.stages = 2: only shape = \"switched\" and \"chain\" have stages; leave it out",
+            "network.devices=2",
+            "--set network.devices=2: network.devices = 2: only shape = \"switched\" and \"chain\" have devices; leave it out",
         ),
         (
             "network.link=real",
@@ -158,19 +158,19 @@ fn bad_keys_and_values_are_refused_in_one_line() {
             "--set trials.order=fixed: trials.order = \"fixed\": write \"random\"; no other order is honest",
         ),
     ] {
-        check_refused(SMALL, &[sets], line);
+        check_rejected(SMALL, &[sets], line);
     }
 }
 
 #[test]
 fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
     let v4 = "network.ip=4";
-    check_refused(
+    check_rejected(
         SMALL,
         &[v4, "mtu=67"],
         "--set mtu=67: network.mtu = 67: write an MTU of IPv4 from 68 to 65535",
     );
-    check_refused(
+    check_rejected(
         SMALL,
         &[v4, "traffic.message=mtu-72", "mtu=68"],
         "--set traffic.message=mtu-72: traffic.message = \"mtu-72\": -4 bytes on MTU 68; a message has 56 to 16777216 bytes: for instance --set traffic.message=56",
@@ -183,12 +183,12 @@ fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
 fn udp_messages_fit_one_packet() {
     let udp = "traffic.protocol=udp";
     plan(SMALL, &[udp, "message=65527"]);
-    check_refused(
+    check_rejected(
         SMALL,
         &[udp, "message=65528"],
         "--set message=65528: traffic.message = 65528: a message in UDP over IPv6 has 56 to 65527 bytes: for instance --set traffic.message=65527",
     );
-    check_refused(
+    check_rejected(
         SMALL,
         &[udp, "message=65508", "network.ip=4"],
         "--set message=65508: traffic.message = 65508: a message in UDP over IPv4 has 56 to 65507 bytes: for instance --set traffic.message=65507",
@@ -255,12 +255,12 @@ fn faults_in_a_file_are_named_by_line() {
             "10: this is not TOML: extra `=`, expected nothing; correct the line",
         ),
     ] {
-        check_refused(&with(lines), &[], &format!("experiments/x.toml:{fault}"));
+        check_rejected(&with(lines), &[], &format!("experiments/x.toml:{fault}"));
     }
 }
 
 #[test]
-fn what_is_no_experiment_is_refused() {
+fn what_is_no_experiment_is_rejected() {
     for (text, line) in [
         ("", "x:1: format is missing; write for instance format = 1"),
         (
@@ -284,37 +284,37 @@ fn what_is_no_experiment_is_refused() {
         let error = Experiment::parse(text, "x").expect_err(line);
         assert_eq!(format!("{error:#}"), line);
     }
-    check_refused(
+    check_rejected(
         "format = 1",
         &[],
         "experiments/x.toml:1: name is missing; write for instance name = \"my-experiment\"",
     );
-    check_refused(
+    check_rejected(
         "format = 1\nname = \"x\"",
         &[],
         "experiments/x.toml:1: sweep is missing; write for instance [sweep] mtu = [1500, 9000]",
     );
-    check_refused(
+    check_rejected(
         "format = 1\nname = \"x\"\n[sweep]",
         &[],
         "experiments/x.toml:3: sweep: a sweep over nothing; write for instance [sweep] mtu = [1500, 9000]",
     );
-    check_refused(
+    check_rejected(
         &SMALL.replace("[1500, 9000]", "[]"),
         &[],
         "experiments/x.toml:11: sweep.mtu = []: a sweep over nothing; write at least one level",
     );
-    check_refused(
+    check_rejected(
         &SMALL.replace("9000", "70000"),
         &[],
         "experiments/x.toml:11: network.mtu = 70000: write an MTU of IPv6 from 1280 to 65535",
     );
-    check_refused(
+    check_rejected(
         &SMALL.replace("network.rate", "network.rat"),
         &[],
         "experiments/x.toml:5: aliases.rate = \"network.rat\": unknown key; did you mean `network.rate`?",
     );
-    check_refused(
+    check_rejected(
         &format!("{SMALL}\"network.mtu\" = 1500"),
         &[],
         "experiments/x.toml:12: sweep.\"network.mtu\" = 1500: `network.mtu` is swept twice",
@@ -350,18 +350,18 @@ fn what_there_is_not_is_reported_before_what_is_missing() {
         ),
     ] {
         let text = format!("format = 1\n{text}");
-        check_refused(&text, &[], &format!("experiments/x.toml:{line}"));
+        check_rejected(&text, &[], &format!("experiments/x.toml:{line}"));
     }
 }
 
 #[test]
-fn a_key_of_which_nothing_here_makes_use_is_refused_and_not_called_unknown() {
-    check_refused(
+fn a_key_of_which_nothing_here_makes_use_is_rejected_and_not_called_unknown() {
+    check_rejected(
         SMALL,
         &["links.sender-receiver.ends=x"],
         "--set links.sender-receiver.ends=x: links.sender-receiver.ends = \"x\": nothing in this experiment uses it; remove it",
     );
-    check_refused(
+    check_rejected(
         SMALL,
         &["network.pairs=2"],
         "--set network.pairs=2: network.pairs = 2: nothing in this experiment uses it; remove it",
@@ -369,8 +369,8 @@ fn a_key_of_which_nothing_here_makes_use_is_refused_and_not_called_unknown() {
 }
 
 #[test]
-fn unknown_experiments_and_backends_are_refused_with_what_there_is() {
-    let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
+fn unknown_experiments_and_backends_are_rejected_with_what_there_is() {
+    let rejected = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
     const REST: &str = "`jumbolab list` names all, and a file is given by its path, as ./my.toml";
     for (name, hint) in [
         ("os-comparsion", "; did you mean `os-comparison`?"),
@@ -383,12 +383,12 @@ fn unknown_experiments_and_backends_are_refused_with_what_there_is() {
         ("zebra", ""),
     ] {
         assert_eq!(
-            refused(name),
+            rejected(name),
             format!("no shipped experiment is called `{name}`{hint}; {REST}")
         );
     }
     assert_eq!(
-        refused("./nowhere.toml"),
+        rejected("./nowhere.toml"),
         "cannot read ./nowhere.toml: No such file or directory (os error 2)"
     );
     let backend = |name: &str| format!("{:#}", name.parse::<Backend>().unwrap_err());
@@ -400,7 +400,7 @@ fn unknown_experiments_and_backends_are_refused_with_what_there_is() {
 }
 
 #[test]
-fn a_sweep_that_would_never_end_is_refused() {
+fn a_sweep_that_would_never_end_is_rejected() {
     let many: Vec<_> = (0..101).map(|step| (1500 + step).to_string()).collect();
     let mtus = format!("mtu={}", many.join(","));
     let sizes = format!("traffic.size={}", many.join(","));
@@ -412,7 +412,7 @@ fn a_sweep_that_would_never_end_is_refused() {
 }
 
 #[test]
-fn a_refusal_stays_short_whatever_is_refused() {
+fn a_rejection_stays_short_whatever_is_rejected() {
     let long = "x".repeat(10_000);
     let sets = [
         format!("mtu={long}"),
@@ -428,7 +428,7 @@ fn a_refusal_stays_short_whatever_is_refused() {
 }
 
 #[test]
-fn a_run_of_more_than_a_million_trials_is_refused() {
+fn a_run_of_more_than_a_million_trials_is_rejected() {
     let levels = ["1500"; 500].join(",");
     let error = planned(SMALL, &[&format!("mtu={levels}"), "repeat=100000"]).unwrap_err();
     let line = format!("{error:#}");

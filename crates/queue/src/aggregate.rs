@@ -1,11 +1,11 @@
-//! Gathering packets into bundles, for one place at which they are unpacked
+//! Aggregation packets into bundles, for one place at which they are unpacked
 //! [Salyers2007].
 
 use alloc::vec::Vec;
 
 use units::{Bytes, Span, Time};
 
-use crate::{Bundle, Carriage, Packet, Tick};
+use crate::{Bundle, Encapsulation, Packet, Tick};
 
 /// The smallest IP packet there is: a header of IPv4 [RFC791 s3.1].
 const SMALLEST: Bytes = Bytes::new(20);
@@ -16,25 +16,25 @@ const LARGEST: Bytes = Bytes::new(0xffff);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Trigger {
-    /// So long after its first packet came (JFET) [Mulahuwaish s2].
+    /// So long after its first packet came (MAX_WAIT) [Mulahuwaish s2].
     Timer(Span),
     /// As soon as the link can take it, so that only what waits anyway is
-    /// gathered; this long after its first packet came at the latest.
+    /// aggregated; this long after its first packet came at the latest.
     EgressBusy(Span),
     /// Never: only what is full goes.
     Full,
 }
 
-/// How packets are gathered.
+/// How packets are aggregated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct GatherSettings {
+pub struct AggregatorSettings {
     /// The bytes of IP that a bundle may have.
     pub mtu: Bytes,
     /// When a bundle goes.
     pub trigger: Trigger,
     /// The bytes that the format of bundles adds.
-    pub carriage: Carriage,
+    pub encapsulation: Encapsulation,
     /// The unit in which a bundle states the waiting time of its packets.
     pub tick: Tick,
     /// The share of sent frames that may be bundles, above 0 and at most 1: of the
@@ -43,9 +43,9 @@ pub struct GatherSettings {
     pub share: f64,
 }
 
-/// Settings with which nothing can be gathered.
+/// Settings with which nothing can be aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadGather {
+pub enum BadAggregator {
     /// No two packets would ever fit.
     #[error(
         "an MTU of {mtu} B has no room for two packets beside the headers of a bundle; \
@@ -59,32 +59,32 @@ pub enum BadGather {
     },
     /// A share that there cannot be.
     #[error(
-        "a share of bundles is above 0 and at most 1; write such a number, or switch gathering off"
+        "a share of bundles is above 0 and at most 1; write such a number, or switch aggregation off"
     )]
     Share,
     /// A timer that has expired when it is started.
-    #[error("a timer of 0 gathers nothing; give it a time, or gather while the link is busy")]
+    #[error("a timer of 0 aggregates nothing; give it a time, or aggregate while the link is busy")]
     Timer,
 }
 
-impl GatherSettings {
-    /// Whether packets can be gathered so.
+impl AggregatorSettings {
+    /// Whether packets can be aggregated so.
     ///
     /// # Errors
     /// Where a bundle could not hold two packets, or the timer is none.
-    pub fn check(&self) -> Result<(), BadGather> {
-        let least = self.carriage.header + (self.carriage.entry + SMALLEST) * 2;
+    pub fn check(&self) -> Result<(), BadAggregator> {
+        let least = self.encapsulation.header + (self.encapsulation.entry + SMALLEST) * 2;
         if self.mtu < least {
-            return Err(BadGather::Mtu {
+            return Err(BadAggregator::Mtu {
                 mtu: self.mtu.get(),
                 least: least.get(),
             });
         }
         if !(self.share > 0.0 && self.share <= 1.0) {
-            return Err(BadGather::Share);
+            return Err(BadAggregator::Share);
         }
         if self.trigger == Trigger::Timer(Span::ZERO) {
-            return Err(BadGather::Timer);
+            return Err(BadAggregator::Timer);
         }
         Ok(())
     }
@@ -93,32 +93,32 @@ impl GatherSettings {
 /// Packets that wait for more with the same destination.
 ///
 /// They keep their order. Whoever drives it asks after every call when the
-/// bundle must go, [`Gather::due`], or may go, [`Gather::due_on_idle_link`], and
-/// takes it at that instant with [`Gather::flush`].
+/// bundle must go, [`Aggregator::due`], or may go, [`Aggregator::due_on_idle_link`], and
+/// takes it at that time with [`Aggregator::flush`].
 #[derive(Debug)]
-pub struct Gather<P> {
-    settings: GatherSettings,
-    /// In the order in which they came, each with the instant.
+pub struct Aggregator<P> {
+    settings: AggregatorSettings,
+    /// In the order in which they came, each with the time.
     waiting: Vec<(P, Time)>,
     /// The bytes of IP of a bundle of them.
     bytes: Bytes,
     /// Nothing that comes can fit any more, or is to.
     full: bool,
-    /// The part of the next bundle that is due by [`GatherSettings::share`].
+    /// The part of the next bundle that is due by [`AggregatorSettings::share`].
     credit: f64,
 }
 
-impl<P: Packet> Gather<P> {
+impl<P: Packet> Aggregator<P> {
     /// Nothing waits yet.
     ///
     /// # Errors
-    /// Where packets cannot be gathered so.
-    pub fn new(settings: GatherSettings) -> Result<Self, BadGather> {
+    /// Where packets cannot be aggregated so.
+    pub fn new(settings: AggregatorSettings) -> Result<Self, BadAggregator> {
         settings.check()?;
         Ok(Self {
             settings,
             waiting: Vec::new(),
-            bytes: settings.carriage.header,
+            bytes: settings.encapsulation.header,
             full: false,
             credit: 0.0,
         })
@@ -132,17 +132,17 @@ impl<P: Packet> Gather<P> {
 
     /// The same for a packet that came before, and has waited elsewhere since.
     pub fn push_late(&mut self, now: Time, packet: P, came: Time) -> Option<Bundle<P>> {
-        let carriage = self.settings.carriage;
-        let size = packet.view().size - carriage.framing - packet.tags();
+        let encapsulation = self.settings.encapsulation;
+        let size = packet.view().size - encapsulation.framing - packet.tags();
         let room = self.settings.mtu - self.bytes;
-        let gone = if carriage.entry + size > room || size > LARGEST || self.full {
+        let gone = if encapsulation.entry + size > room || size > LARGEST || self.full {
             self.flush(now)
         } else {
             None
         };
-        self.bytes += carriage.entry + size;
+        self.bytes += encapsulation.entry + size;
         let opens = !self.waiting.is_empty() || self.may_open();
-        let room = self.bytes + carriage.entry + SMALLEST <= self.settings.mtu;
+        let room = self.bytes + encapsulation.entry + SMALLEST <= self.settings.mtu;
         self.full = size > LARGEST || !room || !opens;
         self.waiting.push((packet, came));
         gone
@@ -182,17 +182,21 @@ impl<P: Packet> Gather<P> {
     /// Releases the waiting packets at `now`, a single packet without a bundle;
     /// `None` if no packet waits.
     pub fn flush(&mut self, now: Time) -> Option<Bundle<P>> {
-        self.bytes = self.settings.carriage.header;
+        self.bytes = self.settings.encapsulation.header;
         self.full = false;
         let packets = self.waiting.drain(..).map(|(packet, came)| {
             let waited = now.since(came).unwrap_or_default();
             (packet, waited)
         });
-        let GatherSettings { carriage, tick, .. } = self.settings;
-        Bundle::pack(packets, carriage, tick, None)
+        let AggregatorSettings {
+            encapsulation,
+            tick,
+            ..
+        } = self.settings;
+        Bundle::pack(packets, encapsulation, tick, None)
     }
 
-    /// The waiting packets in order, each with the instant at which it came.
+    /// The waiting packets in order, each with the time at which it came.
     pub fn into_waiting(self) -> impl Iterator<Item = (P, Time)> {
         self.waiting.into_iter()
     }

@@ -1,7 +1,7 @@
 //! Errors of scenarios that cannot be run.
 
 use link::BadSettings;
-use meter::departures::BadLaw;
+use meter::departures::BadDistribution;
 use units::{Bytes, IpVersion};
 
 use crate::BadDomain;
@@ -140,15 +140,15 @@ pub enum BadScenario {
         /// The receiving host.
         to: String,
     },
-    /// A law that a schedule cannot use.
-    #[error("flow `{flow}`: its {law} {why}")]
-    Law {
+    /// A distribution that a schedule cannot use.
+    #[error("flow `{flow}`: its {distribution} {why}")]
+    Distribution {
         /// Name of the flow.
         flow: String,
         /// `gaps`, `payloads` or `bursts`.
-        law: &'static str,
+        distribution: &'static str,
         /// The fault and its remedy.
-        why: BadLaw,
+        why: BadDistribution,
     },
     /// A connection that has no limit, or cannot begin.
     #[error("flow `{flow}` {why}")]
@@ -158,7 +158,7 @@ pub enum BadScenario {
         /// The fault and its remedy.
         why: &'static str,
     },
-    /// A run that may last longer than instants reach.
+    /// A run that may last longer than times reach.
     #[error(
         "with the packets queued and in flight the run could last {days} days, and may last {most}; make it shorter, or links and hosts faster"
     )]

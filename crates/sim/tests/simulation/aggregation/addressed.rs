@@ -82,7 +82,7 @@ fn two_systems_behind_one_edge_may_have_paths_of_their_own() {
 }
 
 #[test]
-fn a_path_via_a_router_that_is_not_connected_is_refused() {
+fn a_path_via_a_router_that_is_not_connected_is_rejected() {
     let mut scenario = with_a_detour();
     scenario.nodes.push(node("island", Role::Router));
     let error = |via: &[usize]| {

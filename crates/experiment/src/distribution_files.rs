@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use keyfile::one_line;
-use meter::departures::{FILE, Measure, Seen, WrittenLaw};
-use plan::LawFile;
+use meter::departures::{FILE, Measure, Seen, WrittenDistribution};
+use plan::DistributionFile;
 
 use super::values_file::leaves_its_folder;
 
 /// The files that an experiment names, each read once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LawFiles {
-    read: Rc<RefCell<BTreeMap<(PathBuf, Measure), LawFile>>>,
+pub(crate) struct DistributionFiles {
+    read: Rc<RefCell<BTreeMap<(PathBuf, Measure), DistributionFile>>>,
     /// Whether they are those that a run left in its folder.
     is_of_results: bool,
 }
 
-impl LawFiles {
+impl DistributionFiles {
     pub(crate) fn new(is_of_results: bool) -> Self {
         Self {
             is_of_results,
@@ -30,30 +30,35 @@ impl LawFiles {
     }
 
     /// The files read so far, each once per set of values.
-    pub(crate) fn kept(&self) -> Vec<LawFile> {
+    pub(crate) fn kept(&self) -> Vec<DistributionFile> {
         let read = self.read.borrow();
-        let named: BTreeMap<&str, &LawFile> = read
+        let named: BTreeMap<&str, &DistributionFile> = read
             .values()
             .map(|file| (file.name.as_str(), file))
             .collect();
         named.into_values().cloned().collect()
     }
 
-    /// The law in `text`. Paths of files begin in `folder`.
-    pub(crate) fn law(
+    /// The distribution in `text`. Paths of files begin in `folder`.
+    pub(crate) fn distribution(
         &self,
         text: &str,
         measure: Measure,
         folder: &Path,
-    ) -> Result<WrittenLaw, String> {
-        WrittenLaw::parse(text, measure, |path| {
-            let LawFile { name, seen, .. } = self.read(path, measure, folder)?;
+    ) -> Result<WrittenDistribution, String> {
+        WrittenDistribution::parse(text, measure, |path| {
+            let DistributionFile { name, seen, .. } = self.read(path, measure, folder)?;
             Ok((name, seen))
         })
     }
 
     /// The values in the file at `path`, relative to `folder`.
-    fn read(&self, path: &str, measure: Measure, folder: &Path) -> Result<LawFile, String> {
+    fn read(
+        &self,
+        path: &str,
+        measure: Measure,
+        folder: &Path,
+    ) -> Result<DistributionFile, String> {
         let key = (folder.join(path), measure);
         if let Some(file) = self.read.borrow().get(&key) {
             return Ok(file.clone());
@@ -63,7 +68,7 @@ impl LawFiles {
             false => {
                 stays_in(folder, path, &key.0)?;
                 let opened = files::open_regular(&key.0);
-                LawFile::new(measure, read(opened, &key.0, measure)?)
+                DistributionFile::new(measure, read(opened, &key.0, measure)?)
             }
         };
         self.read.borrow_mut().insert(key, file.clone());
@@ -71,13 +76,13 @@ impl LawFiles {
     }
 }
 
-/// Refuses a link that leads out of `folder` under a name that does not: the user sees which
+/// Rejects a link that leads out of `folder` under a name that does not: the user sees which
 /// files outside an experiment reads.
 fn stays_in(folder: &Path, path: &str, place: &Path) -> Result<(), String> {
     if Path::new(path).is_absolute() || leaves_its_folder(&format!("{FILE}:{path}")) {
         return Ok(());
     }
-    // A file that is not there is refused when it is opened.
+    // A file that is not there is rejected when it is opened.
     let (Ok(folder), Ok(leads_to)) = (named(folder).canonicalize(), place.canonicalize()) else {
         return Ok(());
     };
@@ -93,10 +98,10 @@ fn stays_in(folder: &Path, path: &str, place: &Path) -> Result<(), String> {
 
 /// The file `name` that a run left in `folder`: its values decide its name, and no link leads
 /// out of the folder.
-fn of_results(name: &str, measure: Measure, folder: &Path) -> Result<LawFile, String> {
+fn of_results(name: &str, measure: Measure, folder: &Path) -> Result<DistributionFile, String> {
     let opened = files::Folder::open(named(folder)).and_then(|folder| folder.open_file(name));
     let place = folder.join(name);
-    let file = LawFile::new(measure, read(opened, &place, measure)?);
+    let file = DistributionFile::new(measure, read(opened, &place, measure)?);
     match file.name == name {
         true => Ok(file),
         false => Err(format!(

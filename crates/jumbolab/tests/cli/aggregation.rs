@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::harness::Dir;
 use crate::lookup::{Lines, Object};
 
-const SHORT: &str = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set stagger=20ms --set interval=1s --repeat 2";
+const SHORT: &str = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set start_interval=20ms --set interval=1s --repeat 2";
 
 #[test]
 fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
     let dir = Dir::new();
     let run = format!("run aqm-congestion -o r {SHORT} --set small_flows=5");
-    // An average that follows the queue at once, so that a short trial shows the law.
-    let law = "--set min_th=1 --set max_th=9 --set weight=0.2 --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2";
-    let words = format!("--set scenario=increase --set small_start=3s {law}");
+    // An average that follows the queue at once, so that a short trial shows the distribution.
+    let distribution = "--set min_th=1 --set max_th=9 --set weight=0.2 --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2";
+    let words = format!("--set scenario=increase --set small_start=3s {distribution}");
     let page = dir.run(&format!("{run} {words} --full")).fine().stdout;
     assert!(page.contains("\nClaims\n"), "{page}");
     let lines = dir.run("report r --json").fine().json();
@@ -49,7 +49,7 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
 }
 
 #[test]
-fn what_cannot_be_gathered_or_dropped_is_refused_in_one_line() {
+fn what_cannot_be_aggregated_or_dropped_is_rejected_in_one_line() {
     let dir = Dir::new();
     for (set, words) in [
         (
@@ -57,8 +57,8 @@ fn what_cannot_be_gathered_or_dropped_is_refused_in_one_line() {
             "domain.mtu = 50: an MTU of 50 B has no room for two packets",
         ),
         (
-            "jfet=0s",
-            "domain.jfet = \"0s\": a timer of 0 gathers nothing",
+            "max_wait=0s",
+            "domain.max_wait = \"0s\": a timer of 0 aggregates nothing",
         ),
         (
             "domain.routes.east.prefix=10.1.0.0/16",
@@ -69,21 +69,26 @@ fn what_cannot_be_gathered_or_dropped_is_refused_in_one_line() {
             "bounds=0.01..1.5",
             "the least and the largest share of a frame's packets, from 0 to 1",
         ),
-        ("over=tail", "write \"arriving\", \"head\" or \"queue\""),
+        (
+            "candidates=tail",
+            "write \"arriving\", \"head\" or \"queue\"",
+        ),
     ] {
         let run = format!("run aqm-congestion --dry-run --set queue=mredletter --set {set}");
-        dir.run(&run).refused(&[&format!("--set {set}: "), words]);
+        dir.run(&run).rejected(&[&format!("--set {set}: "), words]);
     }
 }
 
 #[test]
 fn each_setting_that_a_paper_leaves_open_says_what_a_queue_changes_there() {
     let dir = Dir::new();
-    let short = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set all=0s..6s --set stagger=20ms --repeat 3";
-    let few = "--set small_flows=5 --set small_start=3s --set packets=3000B,2in1 --set count=frames --set law=text,fixed";
+    let short = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set all=0s..6s --set start_interval=20ms --repeat 3";
+    let few = "--set small_flows=5 --set small_start=3s --set packets=3000B,2in1 --set count=frames --set curve=text,fixed";
     let fewer = "--set buffer=20 --set min_rto=200ms --set long=open";
-    dir.run(&format!("run aqm-readings -o r {short} {few} {fewer}"))
-        .fine();
+    dir.run(&format!(
+        "run aqm-interpretations -o r {short} {few} {fewer}"
+    ))
+    .fine();
     let lines = dir.run("report r --json").fine().json();
     let pairs: Vec<&Value> = lines
         .iter()
@@ -100,7 +105,8 @@ fn each_setting_that_a_paper_leaves_open_says_what_a_queue_changes_there() {
 #[test]
 fn what_a_queue_changes_is_told_seed_by_seed() {
     let dir = Dir::new();
-    let short = "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set stagger=20ms --repeat 3";
+    let short =
+        "--set duration=6s --set h1=0s..3s --set h2=3s..6s --set start_interval=20ms --repeat 3";
     let few = "--set small_flows=5 --set small_start=3s --set queue=red,mred,mredmark,codel";
     let run = format!("run aqm-ablations -o r {short} {few}");
     let text = dir.run(&format!("{run} --full")).fine().stdout;
@@ -120,7 +126,7 @@ fn what_a_queue_changes_is_told_seed_by_seed() {
         assert_eq!(line["baseline"], "queue=red");
         line["differences"].as_array().unwrap().clone()
     };
-    // Without gathering, MRED equals RED for each seed.
+    // Without aggregation, MRED equals RED for each seed.
     for difference in differences("plain", "mred") {
         assert_eq!(
             (&difference["n"], &difference["mean"]),
@@ -131,45 +137,45 @@ fn what_a_queue_changes_is_told_seed_by_seed() {
     let bundles = differences("bundles", "mred");
     assert!(bundles.iter().any(|one| one["mean"] != 0.0), "{bundles:?}");
     dir.run("run aqm-ablations --dry-run --set compare.paired=loss")
-        .refused(&["compare.paired"]);
+        .rejected(&["compare.paired"]);
 }
 
 #[test]
-fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfold() {
+fn small_packets_aggregated_for_less_than_a_millisecond_relieve_the_core_twentyfold() {
     let dir = Dir::new();
-    let cells = "--set traffic=flood25k --set frame=9000 --set gather=off,busy,t900us";
+    let cells = "--set traffic=flood25k --set frame=9000 --set aggregation=off,busy,t900us";
     dir.run(&format!("run jumbogen-scaling -o r --repeat 2 {cells}"))
         .fine();
     let lines = dir.run("report r --json").fine().json();
     let cells = lines.with("cell");
-    let [off, late] = ["off", "t900us"].map(|gather| cells.of(&[("gather", gather)]));
+    let [off, late] = ["off", "t900us"].map(|aggregate| cells.of(&[("aggregation", aggregate)]));
     // 1 + 0.9 ms times 25000 a second; each bundle has 64 bytes around packets of 46 and 4.
-    let gathered = late.figure("packets_per_frame_busy");
-    assert!((22.0..25.0).contains(&gathered), "{gathered}");
+    let aggregated = late.figure("packets_per_frame_busy");
+    assert!((22.0..25.0).contains(&aggregated), "{aggregated}");
     let bytes = late.figure("wire_bytes_busy");
-    assert!((bytes - (50.0 + 64.0 / gathered)).abs() < 0.1, "{bytes}");
+    assert!((bytes - (50.0 + 64.0 / aggregated)).abs() < 0.1, "{bytes}");
     let relieved = off.figure("frame_rate_busy") / late.figure("frame_rate_busy");
-    assert!((relieved - gathered).abs() < 0.5, "{relieved}");
+    assert!((relieved - aggregated).abs() < 0.5, "{relieved}");
     let later = late.figure("delay") - off.figure("delay");
     assert!((0.9..1.0).contains(&later), "{later}");
 }
 
 #[test]
-fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
+fn kernels_datagrams_are_aggregated_as_simulated_ones_are() {
     let dir = Dir::new();
-    let cells = "--set traffic=voip2k --set frame=9000 --set gather=off,t10ms";
+    let cells = "--set traffic=voip2k --set frame=9000 --set aggregation=off,t10ms";
     let live = "--set on.netns.network.timing_error=5s --set on.netns.trials.repeat=1 --repeat 1";
     dir.run(&format!(
         "run jumbogen-scaling --on sim,netns -o r {cells} {live}"
     ));
     let of = |backend: &str| {
         let trials = dir.trials(&format!("r/{backend}"), 2);
-        ["off", "t10ms"].map(|gather| {
-            let of_cell = |trial: &&Value| trial["factors"]["gather"] == gather;
+        ["off", "t10ms"].map(|aggregate| {
+            let of_cell = |trial: &&Value| trial["factors"]["aggregation"] == aggregate;
             trials.iter().find(of_cell).unwrap().clone()
         })
     };
-    for ([simulated, live], gathers) in of("sim")
+    for ([simulated, live], aggregates) in of("sim")
         .into_iter()
         .zip(of("netns"))
         .map(<[_; 2]>::from)
@@ -185,8 +191,8 @@ fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
             (there - 2_000.0).abs() < 100.0 && (1_000.0..2_200.0).contains(&here),
             "{live}"
         );
-        let [_, gathered] = both("packets_per_frame_busy");
-        assert_eq!(gathered > 5.0, gathers, "{live}");
+        let [_, aggregated] = both("packets_per_frame_busy");
+        assert_eq!(aggregated > 5.0, aggregates, "{live}");
         let [_, delay] = both("delay");
         assert!(delay > 2.0 && metric(&live, "loss") < 5.0, "{live}");
         assert!(
@@ -198,7 +204,7 @@ fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
 }
 
 /// A short trial of few connections, whose average follows the queue at once.
-const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.timing_error=5s --repeat 1";
+const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set start_interval=20ms --set interval=500ms --set network.timing_error=5s --repeat 1";
 
 /// Asserts that the drops of the flows are the share `percent` of their packets. Kernels send a
 /// few packets more, which are of no flow.
@@ -232,11 +238,11 @@ fn drops_out_of_simulated_bundles_are_those_of_the_flows_inside() {
 }
 
 #[test]
-fn kernels_gather_their_packets_and_the_queue_takes_some_out_of_bundles() {
+fn kernels_aggregate_their_packets_and_the_queue_takes_some_out_of_bundles() {
     let dir = Dir::new();
     let run = format!("run aqm-congestion --on netns -o r {LIVE}");
-    let law = "--set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set links.bottleneck.losses.window=1s..3s";
-    dir.run(&format!("{run} --set queue=mred {law}"));
+    let distribution = "--set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set links.bottleneck.losses.window=1s..3s";
+    dir.run(&format!("{run} --set queue=mred {distribution}"));
     let trials = dir.trials("r", 2);
     for trial in &trials {
         assert_eq!(trial["failure"], Value::Null, "{trial}");
@@ -313,7 +319,7 @@ to = \"receiver*\"
 }
 
 #[test]
-fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
+fn what_networks_of_kernels_do_not_have_is_rejected_in_one_line() {
     let dir = Dir::new();
     let run = "run aqm-congestion --on netns --dry-run --set scenario=increase --set frames=bundles --set queue=red";
     for (set, words) in [
@@ -330,8 +336,8 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
             "domain.destination: a live gateway addresses its peer",
         ),
         (
-            "carriage=label",
-            "domain.carriage: the routers of a test bed switch no labels",
+            "encapsulation=label",
+            "domain.encapsulation: the routers of a test network switch no labels",
         ),
         (
             "tcp.delayed_ack=1s",
@@ -342,6 +348,6 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
             "tcp.initial_window = 50: a kernel's first window has at most 65535 bytes, here 45 segments",
         ),
     ] {
-        dir.run(&format!("{run} --set {set}")).refused(&[words]);
+        dir.run(&format!("{run} --set {set}")).rejected(&[words]);
     }
 }

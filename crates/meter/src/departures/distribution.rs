@@ -1,4 +1,4 @@
-//! Laws of gaps and sizes: names, valid parameters, and moments.
+//! Distributions of gaps and sizes: names, valid parameters, and moments.
 
 use super::seen::Seen;
 
@@ -6,11 +6,11 @@ use super::seen::Seen;
 /// bytes for sizes.
 ///
 /// No value is below zero: negative values of a distribution are replaced by zero. The
-/// distribution above zero is unchanged; means and variances of laws that extend below
+/// distribution above zero is unchanged; means and variances of distributions that extend below
 /// zero, normal and Cauchy, are those of the replaced values.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Law {
+pub enum Distribution {
     /// A constant value.
     Constant(f64),
     /// Exponential with this mean; such gaps make a Poisson process.
@@ -23,7 +23,7 @@ pub enum Law {
     /// Normal with this mean and standard deviation [Johnson1994 ch 13].
     Normal(f64, f64),
     /// Poisson with the first value as mean, in multiples of the second: a count has no
-    /// scale, so the unit is part of the law.
+    /// scale, so the unit is part of the distribution.
     Poisson(f64, f64),
     /// Pareto with this shape and this scale, which is the minimum [Johnson1994 ch 20].
     Pareto(f64, f64),
@@ -36,17 +36,17 @@ pub enum Law {
     Weibull(f64, f64),
 }
 
-/// Reasons for which a law is invalid or unusable for packets, with the remedy. The
+/// Reasons for which a distribution is invalid or unusable for packets, with the remedy. The
 /// message follows the name of the quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadLaw {
+pub enum BadDistribution {
     /// A parameter is not a number, infinite or negative.
     #[error("must be numbers of 0 or more, at least one; write the smaller of two first")]
     Numbers,
     /// A shape whose sums of squares would overflow a double.
     #[error("must have a shape from 0.05 to 1000; write another one")]
     Shape,
-    /// A scale of zero, for which the law is undefined.
+    /// A scale of zero, for which the distribution is undefined.
     #[error("must have a scale above 0; write another one")]
     Scale,
     /// A count too large to draw.
@@ -65,15 +65,15 @@ pub enum BadLaw {
 
 /// Shapes whose means and variances fit a double.
 const SHAPES: std::ops::RangeInclusive<f64> = 0.05..=1e3;
-/// The most units of a Poisson law.
+/// The most units of a Poisson distribution.
 const LARGEST_COUNT: f64 = 1e9;
 
-impl Law {
+impl Distribution {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// See [`BadLaw`].
-    pub fn check(&self) -> Result<(), BadLaw> {
+    /// See [`BadDistribution`].
+    pub fn check(&self) -> Result<(), BadDistribution> {
         let number = |number: f64| number.is_finite() && number >= 0.0;
         let numbers = match self {
             Self::Constant(one) | Self::Exponential(one) => number(*one),
@@ -87,13 +87,13 @@ impl Law {
             | Self::Weibull(one, other) => number(*one) && number(*other),
         };
         if !numbers {
-            return Err(BadLaw::Numbers);
+            return Err(BadDistribution::Numbers);
         }
         match *self {
             Self::Pareto(shape, _) | Self::Gamma(shape, _) | Self::Weibull(shape, _)
                 if !SHAPES.contains(&shape) =>
             {
-                Err(BadLaw::Shape)
+                Err(BadDistribution::Shape)
             }
             Self::Pareto(_, scale)
             | Self::Gamma(_, scale)
@@ -101,10 +101,10 @@ impl Law {
             | Self::Cauchy(_, scale)
                 if scale == 0.0 =>
             {
-                Err(BadLaw::Scale)
+                Err(BadDistribution::Scale)
             }
             Self::Poisson(mean, unit) if !(mean > 0.0 && mean <= LARGEST_COUNT * unit) => {
-                Err(BadLaw::Count)
+                Err(BadDistribution::Count)
             }
             _ => Ok(()),
         }
@@ -173,8 +173,8 @@ impl Law {
     }
 }
 
-/// Mean and variance of a normal law whose negative values are replaced by zero, a
-/// censored normal law. With z = mean / deviation, the first two moments are m P(z) + s
+/// Mean and variance of a normal distribution whose negative values are replaced by zero, a
+/// censored normal distribution. With z = mean / deviation, the first two moments are m P(z) + s
 /// p(z) and (m^2 + s^2) P(z) + m s p(z) [Johnson1994 ch 13.10].
 fn from_zero(mean: f64, deviation: f64) -> (f64, f64) {
     if deviation == 0.0 {

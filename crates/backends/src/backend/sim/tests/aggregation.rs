@@ -45,7 +45,7 @@ from = \"a\"
 to = \"b\"
 message = 472
 gap = \"2ms\"
-gap_law = \"constant\"
+gap_distribution = \"constant\"
 [sweep]
 \"network.ip\" = [4]
 ";
@@ -118,7 +118,7 @@ fn a_bundle_that_lost_every_packet_before_it_is_dropped_counts_no_packet_twice()
 fn a_source_that_is_notified_of_drops_repairs_them_sooner_and_may_slow_down() {
     let tcp = DOMAIN
         .replace(
-            "message = 472\ngap = \"2ms\"\ngap_law = \"constant\"\n",
+            "message = 472\ngap = \"2ms\"\ngap_distribution = \"constant\"\n",
             "protocol = \"tcp\"\n",
         )
         .replace(
@@ -139,7 +139,7 @@ fn a_source_that_is_notified_of_drops_repairs_them_sooner_and_may_slow_down() {
     let notified = run(&["links.core.mred.notify=on"]);
     let reduced = run(&[
         "links.core.mred.notify=on",
-        "links.core.mred.react=retransmit + reduce",
+        "links.core.mred.reaction=retransmit + reduce",
     ]);
     let of = |measurements: &Measurements| {
         ["throughput/f", "inner_drop_percent_all"].map(|name| measurements.metrics[name])
@@ -181,7 +181,7 @@ fn an_average_that_crosses_its_upper_threshold_tells_when_first_and_when_last() 
 }
 
 #[test]
-fn with_gathering_off_a_domain_changes_nothing() {
+fn with_aggregation_off_a_domain_changes_nothing() {
     let without: String = DOMAIN
         .lines()
         .filter(|line| !line.contains("prefix") && !line.contains("egress"))
@@ -197,7 +197,7 @@ fn with_gathering_off_a_domain_changes_nothing() {
         .filter(|line| line != "mtu = 1042")
         .map(|line| format!("{line}\n"))
         .collect();
-    let off = measurements(DOMAIN, &["domain.gather=off", "links.core.mtu=500"]);
+    let off = measurements(DOMAIN, &["domain.aggregate=off", "links.core.mtu=500"]);
     let plain = measurements(&without, &[]);
     near(&off, "packets_per_frame_all", 1.0);
     for metric in ["delay/f", "loss", "drop_percent_all", "mean_queue_all"] {
@@ -217,14 +217,14 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
     let slow = DOMAIN.replace("gap = \"2ms\"", "gap = \"10ms\"");
     let both_directions = format!(
         "{slow}[domain.routes.west]\nprefix = \"10.1.0.0/16\"\negress = \"in\"\n\
-         [flows.back]\nfrom = \"b\"\nto = \"a\"\nmessage = 100\ngap = \"3ms\"\ngap_law = \"constant\"\n"
+         [flows.back]\nfrom = \"b\"\nto = \"a\"\nmessage = 100\ngap = \"3ms\"\ngap_distribution = \"constant\"\n"
     );
     let shaped = measurements(&slow, &["domain.shaping=on"]);
     let unshaped = measurements(&slow, &["domain.shaping=off"]);
-    let alone = measurements(&slow, &["domain.gather=off"]);
+    let alone = measurements(&slow, &["domain.aggregate=off"]);
     // Unshaped, both leave at once, and one waits 40 us for the other.
-    for (measurements, gathered) in [(&shaped, 10.0), (&unshaped, 5.02)] {
-        near(measurements, "one_way_delay_all", gathered + 0.08 + 8.272);
+    for (measurements, aggregated) in [(&shaped, 10.0), (&unshaped, 5.02)] {
+        near(measurements, "one_way_delay_all", aggregated + 0.08 + 8.272);
         near(
             measurements,
             "one_way_delay_early",
@@ -234,18 +234,18 @@ fn one_way_delays_are_of_packets_that_came_over_the_link_and_arrived_in_the_wind
     near(&alone, "one_way_delay_all", 0.08 + 4.0);
     near(&alone, "one_way_delay_all", alone.metrics["delay/f"]);
     // Traffic in the opposite direction does not count here.
-    let beside = measurements(&both_directions, &["domain.gather=off"]);
+    let beside = measurements(&both_directions, &["domain.aggregate=off"]);
     near(&beside, "one_way_delay_all", 0.08 + 4.0);
 }
 
 #[test]
 fn connections_have_one_way_delays_too_and_their_acknowledgements_are_none() {
     let tcp = DOMAIN.replace(
-        "message = 472\ngap = \"2ms\"\ngap_law = \"constant\"\n",
+        "message = 472\ngap = \"2ms\"\ngap_distribution = \"constant\"\n",
         "protocol = \"tcp\"\n",
     );
     let measurements = |sets: &[&str]| {
-        let sets = [&["domain.gather=off", "links.core.delay=30ms"], sets].concat();
+        let sets = [&["domain.aggregate=off", "links.core.delay=30ms"], sets].concat();
         super::measurements(&tcp, &sets)
     };
     // A window of one segment never waits: 4 ms on the core's link.

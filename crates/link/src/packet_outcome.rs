@@ -1,11 +1,11 @@
-//! Fates of packets, and their counters.
+//! OutcomeCounts of packets, and their counters.
 
 use queue::Reason;
 
 /// The outcome of a packet on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Fate {
+pub enum PacketOutcome {
     /// Delivered at the far end.
     Delivered,
     /// Delivered twice.
@@ -16,12 +16,12 @@ pub enum Fate {
     Lost,
     /// Damaged by a bit error.
     Damaged,
-    /// Refused: its IP packet is larger than the link carries.
+    /// Rejected: its IP packet is larger than the link carries.
     TooBig,
 }
 
-impl Fate {
-    /// Every fate, in the order of [`Counters::fates`].
+impl PacketOutcome {
+    /// Every outcome, in the order of [`Counters::outcomes`].
     pub const ALL: [Self; 6] = [
         Self::Delivered,
         Self::Duplicated,
@@ -32,14 +32,14 @@ impl Fate {
     ];
 }
 
-/// The number of packets by fate.
+/// The number of packets by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counters {
     /// Packets that arrived at the link.
     pub arrived: u64,
-    /// Packets by fate, in the order of [`Fate::ALL`].
-    pub fates: [u64; 6],
+    /// Packets by outcome, in the order of [`PacketOutcome::ALL`].
+    pub outcomes: [u64; 6],
     /// Bytes of delivered frames; a frame delivered twice counts twice.
     pub bytes: u64,
     /// Oversized packets whose senders were notified.
@@ -48,7 +48,7 @@ pub struct Counters {
     pub dropped: [u64; 4],
     /// Packets that the queue gave a congestion mark and sent.
     pub marked: u64,
-    /// Packets that the queue dropped out of bundles. They have no fate of their own;
+    /// Packets that the queue dropped out of bundles. They have no outcome of their own;
     /// the bundles were sent without them.
     #[cfg_attr(feature = "serde", serde(default))]
     pub inner_dropped: u64,
@@ -60,7 +60,9 @@ impl Counters {
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             arrived: self.arrived - earlier.arrived,
-            fates: std::array::from_fn(|fate| self.fates[fate] - earlier.fates[fate]),
+            outcomes: std::array::from_fn(|outcome| {
+                self.outcomes[outcome] - earlier.outcomes[outcome]
+            }),
             bytes: self.bytes - earlier.bytes,
             answered: self.answered - earlier.answered,
             dropped: std::array::from_fn(|reason| self.dropped[reason] - earlier.dropped[reason]),
@@ -69,9 +71,9 @@ impl Counters {
         }
     }
 
-    /// The number of packets with `fate`.
-    pub const fn of(&self, fate: Fate) -> u64 {
-        self.fates[fate as usize]
+    /// The number of packets with `outcome`.
+    pub const fn of(&self, outcome: PacketOutcome) -> u64 {
+        self.outcomes[outcome as usize]
     }
 
     /// The number of packets dropped by the queue for `reason`.

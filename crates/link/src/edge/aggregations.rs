@@ -1,47 +1,47 @@
-//! Packets that wait to be gathered.
+//! Packets that wait to be aggregated.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use queue::{BadGather, Bundle, Gather, GatherSettings, Packet};
+use queue::{Aggregator, AggregatorSettings, BadAggregator, Bundle, Packet};
 use units::Time;
 
 use super::{Address, Counts, Exit, Outgoing, Transmit};
 use crate::timers::Timers;
 
-/// Packets that wait to be gathered, by exit.
+/// Packets that wait to be aggregated, by exit.
 #[derive(Debug)]
-pub(super) struct Gatherings<P> {
-    all: BTreeMap<Exit, Gathering<P>>,
+pub(super) struct Aggregations<P> {
+    all: BTreeMap<Exit, Aggregation<P>>,
     /// Settings for single exits, which differ from those of all.
-    own: BTreeMap<Exit, GatherSettings>,
+    own: BTreeMap<Exit, AggregatorSettings>,
     /// Bundles closed because the latest packet did not fit.
     full: VecDeque<Transmit<P>>,
     /// When packets are sent at the latest.
     must: Timers<Exit>,
     /// When they are sent if the link is idle, if that is before.
     may: Timers<Exit>,
-    /// The gatherings that [`Gatherings::poll`] has not checked yet, the last one first.
+    /// The aggregations that [`Aggregations::poll`] has not checked yet, the last one first.
     /// A set would allocate memory for every packet.
     pending: Vec<Exit>,
     /// Whether it is to check all.
     checks_all: bool,
-    /// Packets that wait to be gathered, or to be sent after that.
+    /// Packets that wait to be aggregated, or to be sent after that.
     waiting: u64,
 }
 
 /// Packets to one exit.
 #[derive(Debug)]
-struct Gathering<P> {
-    gather: Gather<P>,
+struct Aggregation<P> {
+    aggregate: Aggregator<P>,
     address: Address,
     /// Number of bundles sent.
     sent: u64,
-    /// As [`Gatherings::must`] and [`Gatherings::may`] have it.
+    /// As [`Aggregations::must`] and [`Aggregations::may`] have it.
     must: Option<Time>,
     may: Option<Time>,
 }
 
-impl<P: Packet> Gatherings<P> {
+impl<P: Packet> Aggregations<P> {
     /// Nothing waits.
     pub(super) fn new() -> Self {
         Self {
@@ -62,66 +62,66 @@ impl<P: Packet> Gatherings<P> {
         now: Time,
         packet: P,
         (exit, address): (Exit, Address),
-        settings: GatherSettings,
+        settings: AggregatorSettings,
         counts: &mut Counts,
     ) {
         let own = &self.own;
-        let gathering = self.all.entry(exit).or_insert_with(|| Gathering {
-            gather: Gather::new(*own.get(&exit).unwrap_or(&settings))
+        let aggregation = self.all.entry(exit).or_insert_with(|| Aggregation {
+            aggregate: Aggregator::new(*own.get(&exit).unwrap_or(&settings))
                 .expect("the settings were checked"),
             address,
             sent: 0,
             must: None,
             may: None,
         });
-        let gone = gathering.gather.push(now, packet);
-        counts.gathered += 1;
+        let gone = aggregation.aggregate.push(now, packet);
+        counts.aggregated += 1;
         self.waiting += 1;
         if let Some(bundle) = gone {
-            let transmit = gathering.send(exit, bundle, counts);
+            let transmit = aggregation.send(exit, bundle, counts);
             self.full.push_back(transmit);
         }
-        gathering.renew(exit, &mut self.must, &mut self.may);
+        aggregation.renew(exit, &mut self.must, &mut self.may);
         self.check(exit);
     }
 
-    /// See [`super::Edge::set_gather`].
-    pub(super) fn set_gather(
+    /// See [`super::Edge::set_aggregate`].
+    pub(super) fn set_aggregate(
         &mut self,
         now: Time,
         exit: Exit,
-        settings: GatherSettings,
+        settings: AggregatorSettings,
         counts: &mut Counts,
-    ) -> Result<(), BadGather> {
+    ) -> Result<(), BadAggregator> {
         settings.check()?;
         self.own.insert(exit, settings);
-        if let Some(gathering) = self.all.get_mut(&exit) {
-            let anew = Gather::new(settings)?;
-            let before = std::mem::replace(&mut gathering.gather, anew);
+        if let Some(aggregation) = self.all.get_mut(&exit) {
+            let anew = Aggregator::new(settings)?;
+            let before = std::mem::replace(&mut aggregation.aggregate, anew);
             for (packet, came) in before.into_waiting() {
-                if let Some(bundle) = gathering.gather.push_late(now, packet, came) {
-                    let transmit = gathering.send(exit, bundle, counts);
+                if let Some(bundle) = aggregation.aggregate.push_late(now, packet, came) {
+                    let transmit = aggregation.send(exit, bundle, counts);
                     self.full.push_back(transmit);
                 }
             }
-            gathering.renew(exit, &mut self.must, &mut self.may);
+            aggregation.renew(exit, &mut self.must, &mut self.may);
             self.check(exit);
         }
         Ok(())
     }
 
-    /// Sends what is gathered with the next calls of [`Gatherings::poll`].
+    /// Sends what is aggregated with the next calls of [`Aggregations::poll`].
     pub(super) fn flush(&mut self, now: Time, counts: &mut Counts) {
-        for (exit, gathering) in &mut self.all {
-            if let Some(bundle) = gathering.gather.flush(now) {
-                let transmit = gathering.send(*exit, bundle, counts);
+        for (exit, aggregation) in &mut self.all {
+            if let Some(bundle) = aggregation.aggregate.flush(now) {
+                let transmit = aggregation.send(*exit, bundle, counts);
                 self.full.push_back(transmit);
             }
-            gathering.renew(*exit, &mut self.must, &mut self.may);
+            aggregation.renew(*exit, &mut self.must, &mut self.may);
         }
     }
 
-    /// Makes [`Gatherings::poll`] check all waiting packets.
+    /// Makes [`Aggregations::poll`] check all waiting packets.
     pub(super) const fn check_all(&mut self) {
         self.checks_all = true;
     }
@@ -158,14 +158,14 @@ impl<P: Packet> Gatherings<P> {
             self.pending.dedup();
         }
         while let Some(exit) = self.pending.last().copied() {
-            if let Some(gathering) = self.all.get_mut(&exit)
-                && gathering
+            if let Some(aggregation) = self.all.get_mut(&exit)
+                && aggregation
                     .due(|| free_at(exit))
                     .is_some_and(|due| due <= now)
-                && let Some(bundle) = gathering.gather.flush(now)
+                && let Some(bundle) = aggregation.aggregate.flush(now)
             {
-                gathering.renew(exit, &mut self.must, &mut self.may);
-                return Some(gathering.send(exit, bundle, counts));
+                aggregation.renew(exit, &mut self.must, &mut self.may);
+                return Some(aggregation.send(exit, bundle, counts));
             }
             self.pending.pop();
         }
@@ -189,8 +189,8 @@ impl<P: Packet> Gatherings<P> {
     #[cfg(test)]
     pub(super) fn next_by_looking(&self, free_at: impl Fn(Exit) -> Time) -> Option<Time> {
         let due = self.all.iter().filter_map(|(exit, one)| {
-            let idle = one.gather.due_on_idle_link();
-            let must = one.gather.due();
+            let idle = one.aggregate.due_on_idle_link();
+            let must = one.aggregate.due();
             let idle = idle.filter(|_| idle != must);
             [must, idle.map(|idle| idle.max(free_at(*exit)))]
                 .into_iter()
@@ -200,12 +200,12 @@ impl<P: Packet> Gatherings<P> {
         due.min()
     }
 
-    /// The number of packets that wait to be gathered, or to be sent after that.
+    /// The number of packets that wait to be aggregated, or to be sent after that.
     pub(super) const fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// Makes [`Gatherings::poll`] check the packets to `exit`.
+    /// Makes [`Aggregations::poll`] check the packets to `exit`.
     fn check(&mut self, exit: Exit) {
         let place = self.pending.binary_search_by(|other| exit.cmp(other));
         if let Err(place) = place {
@@ -214,8 +214,8 @@ impl<P: Packet> Gatherings<P> {
     }
 }
 
-impl<P: Packet> Gathering<P> {
-    /// The instant at which the packets are sent: at the deadline, or earlier if the
+impl<P: Packet> Aggregation<P> {
+    /// The time at which the packets are sent: at the deadline, or earlier if the
     /// link is idle.
     fn due(&self, free_at: impl FnOnce() -> Time) -> Option<Time> {
         let idle = self.may.map(|may| may.max(free_at()));
@@ -224,8 +224,8 @@ impl<P: Packet> Gathering<P> {
 
     /// Enters when its packets are sent.
     fn renew(&mut self, exit: Exit, must: &mut Timers<Exit>, may: &mut Timers<Exit>) {
-        let due = self.gather.due();
-        let idle = self.gather.due_on_idle_link();
+        let due = self.aggregate.due();
+        let idle = self.aggregate.due_on_idle_link();
         let idle = idle.filter(|_| idle != due);
         must.set(exit, &mut self.must, due);
         may.set(exit, &mut self.may, idle);

@@ -1,9 +1,9 @@
-//! Laws of flows in keys.
+//! Distributions of flows in keys.
 
-use meter::departures::{Bursts, Law};
+use meter::departures::{Bursts, Distribution};
 use plan::setting::{Sends, Traffic};
 
-use super::simulated::{GRAPH, refused, sim};
+use super::simulated::{GRAPH, rejected, sim};
 use super::*;
 
 /// The graph and its flow, with these lines instead of message and load.
@@ -14,11 +14,14 @@ fn with(lines: &str) -> String {
 }
 
 /// Gaps and payloads, bursts and bytes of the flow in the first cell.
-fn flow(plan: &Plan) -> (&Law, &Law, &Option<Bursts>, Option<Bytes>) {
+fn flow(plan: &Plan) -> (&Distribution, &Distribution, &Option<Bursts>, Option<Bytes>) {
     of_cell(plan, 0)
 }
 
-fn of_cell(plan: &Plan, cell: usize) -> (&Law, &Law, &Option<Bursts>, Option<Bytes>) {
+fn of_cell(
+    plan: &Plan,
+    cell: usize,
+) -> (&Distribution, &Distribution, &Option<Bursts>, Option<Bytes>) {
     let Traffic::Flows(flows) = &setting(plan, cell).traffic else {
         panic!("flows");
     };
@@ -35,7 +38,7 @@ fn of_cell(plan: &Plan, cell: usize) -> (&Law, &Law, &Option<Bursts>, Option<Byt
 }
 
 #[test]
-fn whole_laws_stand_where_means_do_and_plan_to_the_same_again() {
+fn whole_distributions_stand_where_means_do_and_plan_to_the_same_again() {
     let plan = sim(
         &with(
             "message = \"normal:500,100\"\ngap = \"pareto:1.5,1ms\"\n\
@@ -44,11 +47,11 @@ fn whole_laws_stand_where_means_do_and_plan_to_the_same_again() {
         &[],
     );
     let (gaps, payloads, seen, bytes) = flow(&plan);
-    assert_eq!(payloads, &Law::Normal(500.0, 100.0));
-    assert_eq!(gaps, &Law::Pareto(1.5, 1e9));
+    assert_eq!(payloads, &Distribution::Normal(500.0, 100.0));
+    assert_eq!(gaps, &Distribution::Pareto(1.5, 1e9));
     let bursts = Bursts {
-        on: Law::Exponential(1e12),
-        off: Law::Constant(1.35e12),
+        on: Distribution::Exponential(1e12),
+        off: Distribution::Constant(1.35e12),
     };
     assert_eq!(seen, &Some(bursts));
     assert_eq!(bytes, Some(Bytes::new(5_000_000)));
@@ -65,18 +68,26 @@ fn a_shape_beside_a_load_keeps_the_load() {
             .mean()
     };
     let plain = mean("load = \"50%\"");
-    for law in [
+    for distribution in [
         "pareto:1.5",
         "gamma:2",
         "weibull:0.8",
         "constant",
         "uniform",
     ] {
-        let shaped = mean(&format!("load = \"50%\"\ngap_law = \"{law}\""));
-        assert!((shaped / plain - 1.0).abs() < 1e-9, "{law}: {shaped}");
+        let shaped = mean(&format!(
+            "load = \"50%\"\ngap_distribution = \"{distribution}\""
+        ));
+        assert!(
+            (shaped / plain - 1.0).abs() < 1e-9,
+            "{distribution}: {shaped}"
+        );
     }
-    let sized = sim(&with("message_law = \"gamma:4\"\nload = \"50%\""), &[]);
-    assert_eq!(flow(&sized).1, &Law::Gamma(4.0, 250.0));
+    let sized = sim(
+        &with("message_distribution = \"gamma:4\"\nload = \"50%\""),
+        &[],
+    );
+    assert_eq!(flow(&sized).1, &Distribution::Gamma(4.0, 250.0));
 }
 
 #[test]
@@ -101,12 +112,12 @@ fn files_are_read_beside_the_experiment_and_not_swept() {
         .unwrap();
     assert_eq!(
         flow(&plan).1,
-        &Law::Empirical(vec![40.0, 1500.0, 1500.0].into())
+        &Distribution::Empirical(vec![40.0, 1500.0, 1500.0].into())
     );
     // Both cells name it, and it is stored once.
     assert_eq!(plan.files.len(), 1);
     assert!(plan.text.contains(&plan.files[0].name));
-    refused(
+    rejected(
         &with("gap = \"1ms\""),
         &["flows.f.gap=1ms,file:gaps.txt"],
         "--set flows.f.gap=1ms,file:gaps.txt: flows.f.gap = \"file:gaps.txt\": a file cannot be swept; make a run of each and compare them: jumbolab report A B",
@@ -114,17 +125,17 @@ fn files_are_read_beside_the_experiment_and_not_swept() {
 }
 
 #[test]
-fn whole_laws_can_be_swept() {
+fn whole_distributions_can_be_swept() {
     let plan = sim(
         &with("gap = \"1ms\""),
         &["flows.f.gap=exponential:1ms,\"gamma:2,500us\""],
     );
-    assert_eq!(of_cell(&plan, 0).0, &Law::Exponential(1e9));
-    assert_eq!(of_cell(&plan, 1).0, &Law::Gamma(2.0, 5e8));
+    assert_eq!(of_cell(&plan, 0).0, &Distribution::Exponential(1e9));
+    assert_eq!(of_cell(&plan, 1).0, &Distribution::Gamma(2.0, 5e8));
 }
 
 #[test]
-fn laws_that_cannot_be_are_refused_with_their_place() {
+fn distributions_that_cannot_be_are_rejected_with_their_place() {
     for (lines, line) in [
         (
             "gap = \"weibull:0.8\"",
@@ -135,8 +146,8 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
             "x.toml:22: flows.f.gap = \"constant:0s\": datagrams need some time between them; write for instance \"1ms\"",
         ),
         (
-            "gap = \"exponential:1ms\"\ngap_law = \"uniform\"",
-            "x.toml:23: flows.f.gap_law = \"uniform\": gap sets this as well; leave one of them out",
+            "gap = \"exponential:1ms\"\ngap_distribution = \"uniform\"",
+            "x.toml:23: flows.f.gap_distribution = \"uniform\": gap sets this as well; leave one of them out",
         ),
         (
             "gap = \"exponential:1ms\"\nload = \"5%\"",
@@ -156,15 +167,15 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
         ),
         (
             "message = \"cauchy:500,50\"\nload = \"5%\"",
-            "x.toml:23: flows.f.load = \"5%\": messages of this law have no mean; write gap",
+            "x.toml:23: flows.f.load = \"5%\": messages of this distribution have no mean; write gap",
         ),
         (
-            "load = \"5%\"\ngap_law = \"pareto:1\"",
-            "x.toml:23: flows.f.gap_law = \"pareto:1\": pareto has a mean only with a shape above 1; write gap or message as a whole law",
+            "load = \"5%\"\ngap_distribution = \"pareto:1\"",
+            "x.toml:23: flows.f.gap_distribution = \"pareto:1\": pareto has a mean only with a shape above 1; write gap or message as a whole distribution",
         ),
         (
-            "load = \"5%\"\ngap_law = \"pareto\"",
-            "x.toml:23: flows.f.gap_law = \"pareto\": write \"constant\", \"exponential\", \"uniform\", \"poisson\", \"pareto:SHAPE\", \"gamma:SHAPE\" or \"weibull:SHAPE\"",
+            "load = \"5%\"\ngap_distribution = \"pareto\"",
+            "x.toml:23: flows.f.gap_distribution = \"pareto\": write \"constant\", \"exponential\", \"uniform\", \"poisson\", \"pareto:SHAPE\", \"gamma:SHAPE\" or \"weibull:SHAPE\"",
         ),
         (
             "gap = \"1ms\"\non = \"1s\"",
@@ -183,6 +194,6 @@ fn laws_that_cannot_be_are_refused_with_their_place() {
             "x.toml:23: flows.f.bytes = 0: a flow of nothing; leave it out",
         ),
     ] {
-        refused(&with(lines), &[], &format!("experiments/{line}"));
+        rejected(&with(lines), &[], &format!("experiments/{line}"));
     }
 }

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use meter::departures::Law;
+use meter::departures::Distribution;
 
 #[test]
-fn what_is_no_file_is_refused_in_one_line() {
+fn what_is_no_file_is_rejected_in_one_line() {
     for (text, line) in [
         (
             "file:/nowhere",
@@ -19,35 +19,36 @@ fn what_is_no_file_is_refused_in_one_line() {
             "cannot read /dev/zero: it is not a regular file; name one",
         ),
     ] {
-        let read = LawFiles::default().law(text, Measure::Gaps, Path::new(""));
+        let read = DistributionFiles::default().distribution(text, Measure::Gaps, Path::new(""));
         assert_eq!(read.unwrap_err(), line, "{text}");
     }
 }
 
 /// The result of reading a file of `text`, without its folder in error
 /// messages.
-fn of_file(text: &[u8], measure: Measure) -> Result<WrittenLaw, String> {
+fn of_file(text: &[u8], measure: Measure) -> Result<WrittenDistribution, String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("seen.txt"), text).unwrap();
-    let read = LawFiles::default().law("file:seen.txt", measure, folder.path());
+    let read = DistributionFiles::default().distribution("file:seen.txt", measure, folder.path());
     read.map_err(|why| why.replace(&format!("{}/", folder.path().display()), ""))
 }
 
 #[test]
 fn a_file_has_a_value_on_each_line() {
-    let law = |text: &str, measure| of_file(text.as_bytes(), measure).unwrap().law;
+    let distribution =
+        |text: &str, measure| of_file(text.as_bytes(), measure).unwrap().distribution;
     assert_eq!(
-        law("# seen\n40\n\n1500 # twice\n1.5kB", Measure::Sizes),
-        Law::Empirical(vec![40.0, 1500.0, 1500.0].into())
+        distribution("# seen\n40\n\n1500 # twice\n1.5kB", Measure::Sizes),
+        Distribution::Empirical(vec![40.0, 1500.0, 1500.0].into())
     );
     assert_eq!(
-        law("0.000001500\r\n2ms\n3", Measure::Gaps),
-        Law::Empirical(vec![1.5e6, 2e9, 3e12].into())
+        distribution("0.000001500\r\n2ms\n3", Measure::Gaps),
+        Distribution::Empirical(vec![1.5e6, 2e9, 3e12].into())
     );
 }
 
 #[test]
-fn a_file_that_is_none_is_refused_by_its_line() {
+fn a_file_that_is_none_is_rejected_by_its_line() {
     let long = [b'1'; 2_000];
     for (text, line) in [
         (&b"40\nabc\n"[..], "seen.txt:2: "),
@@ -76,25 +77,33 @@ fn a_kept_file_reads_back_under_its_own_name() {
     let path = folder.path().join("seen.txt");
     std::fs::write(&path, "0.25\n1us\n1us\n").unwrap();
     let read = |text: &str| {
-        let files = LawFiles::default();
-        let law = files.law(text, Measure::Gaps, folder.path()).unwrap();
-        (law, files.kept())
+        let files = DistributionFiles::default();
+        let distribution = files
+            .distribution(text, Measure::Gaps, folder.path())
+            .unwrap();
+        (distribution, files.kept())
     };
-    let (law, kept) = read("file:seen.txt");
+    let (distribution, kept) = read("file:seen.txt");
     let [file] = &kept[..] else {
         panic!("one file");
     };
     let mut bytes = Vec::new();
     file.write(&mut bytes).unwrap();
     std::fs::write(folder.path().join(&file.name), bytes).unwrap();
-    assert_eq!(read(&law.to_string()), (law.clone(), kept.clone()));
+    assert_eq!(
+        read(&distribution.to_string()),
+        (distribution.clone(), kept.clone())
+    );
     // Another value, or another order, is another name.
     std::fs::write(&path, "1us\n0.25\n1us\n").unwrap();
-    assert_ne!(read("file:seen.txt").0.to_string(), law.to_string());
+    assert_ne!(
+        read("file:seen.txt").0.to_string(),
+        distribution.to_string()
+    );
 }
 
 #[test]
-fn a_link_out_of_the_experiments_folder_is_refused_and_one_within_is_followed() {
+fn a_link_out_of_the_experiments_folder_is_rejected_and_one_within_is_followed() {
     let all = tempfile::tempdir().unwrap();
     let folder = all.path().join("own");
     std::fs::create_dir_all(folder.join("inner")).unwrap();
@@ -107,8 +116,8 @@ fn a_link_out_of_the_experiments_folder_is_refused_and_one_within_is_followed() 
     link("../other/values", "far");
     link("../other", "there");
     let read = |path: &str| {
-        let files = LawFiles::default();
-        (files.law(&format!("file:{path}"), Measure::Gaps, &folder)).map(drop)
+        let files = DistributionFiles::default();
+        (files.distribution(&format!("file:{path}"), Measure::Gaps, &folder)).map(drop)
     };
     assert_eq!(read("near"), Ok(()));
     assert_eq!(read("../other/values"), Ok(()), "the user sees this path");
@@ -120,10 +129,10 @@ fn a_link_out_of_the_experiments_folder_is_refused_and_one_within_is_followed() 
 
 proptest! {
     #[test]
-    fn any_bytes_of_a_file_are_read_or_refused_in_one_line(
+    fn any_bytes_of_a_file_are_read_or_rejected_in_one_line(
         text in prop::collection::vec(prop_oneof![Just(b'1'), Just(b'\n'), Just(b'.'), any::<u8>()], 0..60),
     ) {
         let read = of_file(&text, Measure::Gaps);
-        prop_assert!(read.is_ok_and(|law| law.law.check().is_ok()) || of_file(&text, Measure::Gaps).is_err_and(|why| !why.contains('\n')));
+        prop_assert!(read.is_ok_and(|distribution| distribution.distribution.check().is_ok()) || of_file(&text, Measure::Gaps).is_err_and(|why| !why.contains('\n')));
     }
 }

@@ -144,7 +144,7 @@ fn adaptive() -> Vec<Row> {
     ]
 }
 
-/// The instants of drops while the queue never empties.
+/// The times of drops while the queue never empties.
 fn codel() -> Row {
     const INTERVAL: Span = Span::from_millis(100);
     let mut law = Codel::new(Span::from_millis(5), INTERVAL, Bytes::new(1500));

@@ -6,7 +6,7 @@ use crate::harness::Dir;
 
 const FLOWS: &str = "\
 format = 1
-name = \"laws\"
+name = \"distributions\"
 [network]
 rate = \"100mbit\"
 [traffic]
@@ -41,7 +41,7 @@ fn a_results_folder_keeps_the_values_that_flows_draw_from() {
     dir.run("run moved/plan.toml --on sim -o again").ran();
     assert_eq!(dir.trials("again", 4), dir.trials("moved", 4));
 
-    dir.run("run flows.toml --on sim").refused(&[
+    dir.run("run flows.toml --on sim").rejected(&[
         "flows.toml:16: flows.voice.gap = \"file:gaps.txt\": cannot read gaps.txt: no such file or directory",
     ]);
     dir.write("gaps.txt", "0.020\n22ms\n");

@@ -2,7 +2,7 @@
 
 use jumbolab_sim::{Role, Scenario, Tcp, Traffic};
 use link::Settings;
-use meter::departures::{Bursts, Law};
+use meter::departures::{Bursts, Distribution};
 use queue::{Limit, Spec};
 use tcp::Recovery;
 use units::{Bytes, IpVersion, Rate, Span, Time};
@@ -18,7 +18,7 @@ fn sound() -> Scenario {
 }
 
 #[track_caller]
-fn refused(change: impl FnOnce(&mut Scenario), words: &str) {
+fn rejected(change: impl FnOnce(&mut Scenario), words: &str) {
     let mut scenario = sound();
     change(&mut scenario);
     let error = scenario
@@ -40,29 +40,29 @@ fn datagrams(scenario: &mut Scenario) -> &mut jumbolab_sim::Datagrams {
 #[test]
 fn names_and_ends_must_be_there_once() {
     assert!(sound().check().is_ok());
-    refused(|s| s.nodes[2].name = "a".into(), "two nodes are called `a`");
-    refused(
+    rejected(|s| s.nodes[2].name = "a".into(), "two nodes are called `a`");
+    rejected(
         |s| s.links[1].name = "ar".into(),
         "two links are called `ar`",
     );
-    refused(
+    rejected(
         |s| s.flows.push(s.flows[0].clone()),
         "two flows are called `f`",
     );
-    refused(
+    rejected(
         |s| s.links[1].ends[1] = 3,
         "link `rb` refers to node number 3, but there are only 3",
     );
-    refused(|s| s.flows[0].from = 7, "flow `f` refers to node number 7");
+    rejected(|s| s.flows[0].from = 7, "flow `f` refers to node number 7");
 }
 
 #[test]
 fn links_must_connect_two_nodes_once_and_switches_without_a_loop() {
-    refused(
+    rejected(
         |s| s.links[1].ends = [1, 1],
         "link `rb` leads from node `r` to itself",
     );
-    refused(
+    rejected(
         |s| s.links.push(link("again", [1, 0], &bare(1, 1))),
         "links `again` and `ar` connect the same nodes",
     );
@@ -86,18 +86,18 @@ fn links_must_connect_two_nodes_once_and_switches_without_a_loop() {
 
 #[test]
 fn links_must_be_possible_and_carry_the_protocols_on_them() {
-    refused(
+    rejected(
         |s| s.links[0].directions[1].loss = 2.0,
         "link `ar`: loss is a probability",
     );
     let empty = Spec::DropTail {
         limit: Limit::Packets(0),
     };
-    refused(
+    rejected(
         |s| s.links[0].directions[0].queue = empty,
         "link `ar`: a queue that holds nothing",
     );
-    refused(
+    rejected(
         |s| {
             s.flows[0].ip = IpVersion::V6;
             s.links[1].directions[0].largest_packet = Some(Bytes::new(1_279));
@@ -107,11 +107,11 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
     let small = Spec::DropTail {
         limit: Limit::Bytes(Bytes::new(1_027)),
     };
-    refused(
+    rejected(
         |s| s.links[1].directions[0].queue = small,
         "link `rb`: its queue holds 1027 bytes and a packet of flow `f` takes 1028",
     );
-    refused(
+    rejected(
         |s| {
             let Role::Host(host) = &mut s.nodes[2].role else {
                 panic!("b is a host")
@@ -124,69 +124,69 @@ fn links_must_be_possible_and_carry_the_protocols_on_them() {
 
 #[test]
 fn flows_must_lead_from_one_host_to_another_that_can_be_reached() {
-    refused(
+    rejected(
         |s| s.flows[0].to = 1,
         "flow `f` ends at node `r`, which is not a host",
     );
-    refused(
+    rejected(
         |s| s.flows[0].from = 1,
         "flow `f` begins at node `r`, which is not a host",
     );
-    refused(
+    rejected(
         |s| s.flows[0].to = 0,
         "flow `f` leads from node `a` to itself",
     );
-    refused(
+    rejected(
         |s| {
             s.links.pop();
         },
         "flow `f` finds no path from `a` to `b`",
     );
     // Hosts forward nothing.
-    refused(
+    rejected(
         |s| s.nodes[1] = host("r"),
         "flow `f` finds no path from `a` to `b`",
     );
 }
 
 #[test]
-fn laws_must_be_possible() {
-    for law in [
-        Law::Constant(-1.0),
-        Law::Constant(f64::NAN),
-        Law::Exponential(f64::INFINITY),
-        Law::Exponential(-5.0),
-        Law::Uniform(5.0, 4.0),
-        Law::Empirical(Vec::new().into()),
-        Law::Empirical(vec![1.0, f64::NAN].into()),
-        Law::Empirical(vec![1.0, -1.0].into()),
+fn distributions_must_be_possible() {
+    for distribution in [
+        Distribution::Constant(-1.0),
+        Distribution::Constant(f64::NAN),
+        Distribution::Exponential(f64::INFINITY),
+        Distribution::Exponential(-5.0),
+        Distribution::Uniform(5.0, 4.0),
+        Distribution::Empirical(Vec::new().into()),
+        Distribution::Empirical(vec![1.0, f64::NAN].into()),
+        Distribution::Empirical(vec![1.0, -1.0].into()),
     ] {
-        refused(
-            |s| datagrams(s).gaps = law.clone(),
+        rejected(
+            |s| datagrams(s).gaps = distribution.clone(),
             "flow `f`: its gaps must be numbers of 0 or more",
         );
-        refused(
-            |s| datagrams(s).payloads = law,
+        rejected(
+            |s| datagrams(s).payloads = distribution,
             "flow `f`: its payloads must be numbers of 0 or more, at least one",
         );
     }
-    refused(
-        |s| datagrams(s).gaps = Law::Constant(0.0),
+    rejected(
+        |s| datagrams(s).gaps = Distribution::Constant(0.0),
         "its gaps are below a picosecond",
     );
-    refused(
-        |s| datagrams(s).payloads = Law::Constant(65_508.0),
+    rejected(
+        |s| datagrams(s).payloads = Distribution::Constant(65_508.0),
         "its payloads are larger than any message",
     );
-    refused(
-        |s| datagrams(s).gaps = Law::Weibull(0.0, 1.0),
+    rejected(
+        |s| datagrams(s).gaps = Distribution::Weibull(0.0, 1.0),
         "flow `f`: its gaps must have a shape from 0.05 to 1000; write another one",
     );
-    refused(
+    rejected(
         |s| {
             datagrams(s).bursts = Some(Bursts {
-                on: Law::Constant(1.0),
-                off: Law::Constant(1.0),
+                on: Distribution::Constant(1.0),
+                off: Distribution::Constant(1.0),
             });
         },
         "flow `f`: its bursts must send for 1 us or more at a time",
@@ -194,8 +194,8 @@ fn laws_must_be_possible() {
 }
 
 #[test]
-fn tahoe_is_refused_beside_the_tcp_of_the_standards() {
-    refused(
+fn tahoe_is_rejected_beside_the_tcp_of_the_standards() {
+    rejected(
         |s| {
             s.flows[0].traffic = Traffic::Tcp(Tcp::new(tcp::Settings {
                 recovery: Recovery::Tahoe,
@@ -207,12 +207,12 @@ fn tahoe_is_refused_beside_the_tcp_of_the_standards() {
 }
 
 #[test]
-fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
+fn what_would_fill_the_memory_or_outlast_the_clock_is_rejected() {
     // A gigabit over a second of delay in small packets, a buffer of millions, an
     // overloaded processor, and a transfer that keeps every arrival.
     let gigabit = |s: &mut Scenario| {
-        datagrams(s).gaps = Law::Constant(500_000.0);
-        datagrams(s).payloads = Law::Constant(18.0);
+        datagrams(s).gaps = Distribution::Constant(500_000.0);
+        datagrams(s).payloads = Distribution::Constant(18.0);
         datagrams(s).limit = None;
         s.max_recorded_messages = 0;
         s.budget = Bytes::new(10_000_000);
@@ -223,14 +223,14 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
     let mut light = sound();
     gigabit(&mut light);
     assert!(light.check().is_ok());
-    refused(
+    rejected(
         |s| {
             gigabit(s);
             s.links[1].directions[0].delay = Span::from_secs(1);
         },
         "mostly for link `rb`",
     );
-    refused(
+    rejected(
         |s| {
             gigabit(s);
             s.links[0].directions[0].queue = Spec::DropTail {
@@ -239,7 +239,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
         },
         "mostly for link `ar`",
     );
-    refused(
+    rejected(
         |s| {
             gigabit(s);
             let Role::Host(host) = &mut s.nodes[2].role else {
@@ -249,7 +249,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
         },
         "mostly for host `b`",
     );
-    refused(
+    rejected(
         |s| {
             gigabit(s);
             s.max_recorded_messages = u64::MAX;
@@ -265,7 +265,7 @@ fn what_would_fill_the_memory_or_outlast_the_clock_is_refused() {
     let error = crowd.check().err().unwrap().to_string();
     assert!(error.contains("mostly for its routes"), "{error}");
 
-    refused(
+    rejected(
         |s| s.end = Time::ZERO + Span::from_secs(201 * 86_400),
         "could last 201 days, and may last 200",
     );

@@ -9,7 +9,7 @@ use meter::departures::{Measure, Seen};
 /// a copy in its folder under a name derived from the values. The plan is
 /// therefore self-contained, and a change of the file makes another plan.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LawFile {
+pub struct DistributionFile {
     /// The file name in a results folder.
     pub name: String,
     measure: Measure,
@@ -17,7 +17,7 @@ pub struct LawFile {
     pub seen: Seen,
 }
 
-impl LawFile {
+impl DistributionFile {
     /// Wraps the values under a name derived from them.
     pub fn new(measure: Measure, seen: Seen) -> Self {
         let kind = match measure {

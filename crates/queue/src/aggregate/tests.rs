@@ -7,31 +7,31 @@ use super::*;
 use crate::rng::Rng;
 use crate::tests::Numbered;
 
-const IPV4: Carriage = Carriage {
+const IPV4: Encapsulation = Encapsulation {
     header: Bytes::new(26),
     entry: Bytes::new(4),
     framing: Bytes::ZERO,
 };
 
-fn settings(mtu: u64, trigger: Trigger) -> GatherSettings {
-    GatherSettings {
+fn settings(mtu: u64, trigger: Trigger) -> AggregatorSettings {
+    AggregatorSettings {
         mtu: Bytes::new(mtu),
         trigger,
-        carriage: IPV4,
+        encapsulation: IPV4,
         tick: Tick::Micro,
         share: 1.0,
     }
 }
 
-fn gather(mtu: u64, trigger: Trigger) -> Gather<Numbered> {
-    Gather::new(settings(mtu, trigger)).unwrap()
+fn aggregate(mtu: u64, trigger: Trigger) -> Aggregator<Numbered> {
+    Aggregator::new(settings(mtu, trigger)).unwrap()
 }
 
 const MILLI: Span = Span::from_millis(1);
 
 #[test]
 fn of_what_goes_on_a_share_is_bundled_and_the_rest_bare_in_order() {
-    let mut gather = Gather::new(GatherSettings {
+    let mut aggregate = Aggregator::new(AggregatorSettings {
         share: 0.25,
         ..settings(1_000, Trigger::Timer(MILLI))
     })
@@ -39,30 +39,30 @@ fn of_what_goes_on_a_share_is_bundled_and_the_rest_bare_in_order() {
     let mut gone: Vec<Vec<u64>> = Vec::new();
     for number in 0..36 {
         let now = Time::ZERO + Span::from_micros(number);
-        gone.extend(gather.push(now, Numbered(number, 200)).map(|bundle| {
+        gone.extend(aggregate.push(now, Numbered(number, 200)).map(|bundle| {
             let packets = bundle.unpack();
             packets.map(|(packet, _)| packet.0).collect()
         }));
-        if gather.due().is_some_and(|due| due <= now) {
-            let packets = gather.flush(now).unwrap().unpack();
+        if aggregate.due().is_some_and(|due| due <= now) {
+            let packets = aggregate.flush(now).unwrap().unpack();
             gone.push(packets.map(|(packet, _)| packet.0).collect());
         }
     }
     let sizes: Vec<usize> = gone.iter().map(Vec::len).collect();
     assert_eq!(sizes[..20], [1, 1, 1, 4].repeat(5), "{gone:?}");
     assert!(gone.concat().is_sorted());
-    let zero = GatherSettings {
+    let zero = AggregatorSettings {
         share: 0.0,
         ..settings(1_000, Trigger::Full)
     };
-    assert_eq!(zero.check(), Err(BadGather::Share));
+    assert_eq!(zero.check(), Err(BadAggregator::Share));
 }
 
 #[test]
-fn a_timer_gathers_as_many_of_poisson_arrivals_as_the_closed_form_says() {
+fn a_timer_aggregates_as_many_of_poisson_arrivals_as_the_closed_form_says() {
     // E[N] = 1 + lambda T = 11; mean hold (T + lambda T^2 / 2) / E[N] = 545.45 us.
     let mut rng = Rng::new(Seed::new(15));
-    let mut gather = gather(1 << 40, Trigger::Timer(MILLI));
+    let mut aggregate = aggregate(1 << 40, Trigger::Timer(MILLI));
     let mut now = Time::ZERO;
     let mut came = Vec::new();
     // Of each bundle its packets, and how long they were held together, in ms.
@@ -75,15 +75,15 @@ fn a_timer_gathers_as_many_of_poisson_arrivals_as_the_closed_form_says() {
             reason = "a draw"
         )]
         let next = now + Span::from_picos(gap as u64);
-        if let Some(due) = gather.due()
+        if let Some(due) = aggregate.due()
             && due <= next
         {
-            let bundle = gather.flush(due).unwrap();
+            let bundle = aggregate.flush(due).unwrap();
             assert_eq!(bundle.entries().len(), came.len());
             let hold = |came: Time| due.since(came).unwrap().as_millis_f64();
             bundles.push((came.len() as f64, came.drain(..).map(hold).sum()));
         }
-        assert!(gather.push(next, Numbered(0, 100)).is_none());
+        assert!(aggregate.push(next, Numbered(0, 100)).is_none());
         came.push(next);
         now = next;
     }
@@ -112,10 +112,10 @@ fn covers(values: impl Iterator<Item = f64>) {
 fn a_bundle_over_ipv4_holds_as_many_packets_as_the_mtu_allows() {
     for mtu in [576, 1_500, 3_000, 4_000, 9_000] {
         for length in [20, 40, 64, 100, 250] {
-            let mut gather = gather(mtu, Trigger::Full);
+            let mut aggregate = aggregate(mtu, Trigger::Full);
             let full = (0..).find_map(|number| {
-                let gone = gather.push(Time::ZERO, Numbered(number, length));
-                gone.or_else(|| gather.due().and_then(|_| gather.flush(Time::ZERO)))
+                let gone = aggregate.push(Time::ZERO, Numbered(number, length));
+                gone.or_else(|| aggregate.due().and_then(|_| aggregate.flush(Time::ZERO)))
             });
             let packets = full.unwrap().entries().len();
             assert_eq!(packets as u64, (mtu - 26) / (length + 4), "{mtu}, {length}");
@@ -135,25 +135,28 @@ fn each_trigger_says_when_a_bundle_must_go_and_when_it_may() {
         (Trigger::EgressBusy(MILLI), Some(came + MILLI), Some(came)),
         (Trigger::Full, None, None),
     ] {
-        let mut gather = gather(1_500, trigger);
-        assert_eq!((gather.due(), gather.due_on_idle_link()), (None, None));
-        gather.push(came, Numbered(0, 100));
-        assert_eq!((gather.due(), gather.due_on_idle_link()), (due, idle));
-        assert!(gather.push(came + MILLI, Numbered(1, 1_360)).is_none());
-        assert_eq!(gather.due(), Some(came), "it is full: {trigger:?}");
-        assert_eq!((gather.len(), gather.is_empty()), (2, false));
-        let bundle = gather.flush(came + MILLI).unwrap();
+        let mut aggregate = aggregate(1_500, trigger);
+        assert_eq!(
+            (aggregate.due(), aggregate.due_on_idle_link()),
+            (None, None)
+        );
+        aggregate.push(came, Numbered(0, 100));
+        assert_eq!((aggregate.due(), aggregate.due_on_idle_link()), (due, idle));
+        assert!(aggregate.push(came + MILLI, Numbered(1, 1_360)).is_none());
+        assert_eq!(aggregate.due(), Some(came), "it is full: {trigger:?}");
+        assert_eq!((aggregate.len(), aggregate.is_empty()), (2, false));
+        let bundle = aggregate.flush(came + MILLI).unwrap();
         assert_eq!(bundle.entries()[0].waited(), 1_000);
-        assert_eq!((gather.due(), gather.len()), (None, 0));
-        assert!(gather.is_empty());
+        assert_eq!((aggregate.due(), aggregate.len()), (None, 0));
+        assert!(aggregate.is_empty());
     }
 }
 
 #[test]
 fn a_packet_too_long_for_an_entry_of_a_bundle_goes_alone() {
-    let mut gather = gather(1 << 40, Trigger::Full);
+    let mut aggregate = aggregate(1 << 40, Trigger::Full);
     for (number, bytes) in [(0, LARGEST.get() + 1), (1, LARGEST.get() + 1), (2, 100)] {
-        let gone = gather.push(Time::ZERO, Numbered(number, bytes));
+        let gone = aggregate.push(Time::ZERO, Numbered(number, bytes));
         let gone: Vec<_> = gone.into_iter().flat_map(Bundle::unpack).collect();
         let numbers: Vec<u64> = gone.iter().map(|(packet, _)| packet.0).collect();
         assert_eq!(numbers, Vec::from_iter(number.checked_sub(1)));
@@ -161,17 +164,17 @@ fn a_packet_too_long_for_an_entry_of_a_bundle_goes_alone() {
 }
 
 #[test]
-fn what_cannot_gather_is_refused() {
-    let refused = |mtu, trigger| Gather::<Numbered>::new(settings(mtu, trigger)).err();
-    let small = |mtu| Some(BadGather::Mtu { mtu, least: 74 });
-    assert_eq!(refused(73, Trigger::Full), small(73));
-    assert_eq!(refused(74, Trigger::Full), None);
-    assert_eq!(refused(0, Trigger::Timer(MILLI)), small(0));
+fn what_cannot_aggregate_is_rejected() {
+    let rejected = |mtu, trigger| Aggregator::<Numbered>::new(settings(mtu, trigger)).err();
+    let small = |mtu| Some(BadAggregator::Mtu { mtu, least: 74 });
+    assert_eq!(rejected(73, Trigger::Full), small(73));
+    assert_eq!(rejected(74, Trigger::Full), None);
+    assert_eq!(rejected(0, Trigger::Timer(MILLI)), small(0));
     assert_eq!(
-        refused(1_500, Trigger::Timer(Span::ZERO)),
-        Some(BadGather::Timer)
+        rejected(1_500, Trigger::Timer(Span::ZERO)),
+        Some(BadAggregator::Timer)
     );
-    assert_eq!(refused(1_500, Trigger::EgressBusy(Span::ZERO)), None);
+    assert_eq!(rejected(1_500, Trigger::EgressBusy(Span::ZERO)), None);
 }
 
 proptest! {
@@ -183,18 +186,18 @@ proptest! {
             Just(Trigger::Timer(MILLI)), Just(Trigger::EgressBusy(MILLI)), Just(Trigger::Full)
         ],
     ) {
-        let mut gather = gather(mtu, trigger);
+        let mut aggregate = aggregate(mtu, trigger);
         let mut out = Vec::new();
         let mut now = Time::ZERO;
         let sent: Vec<Numbered> = (0..).zip(&sizes).map(|(number, size)| Numbered(number, size.0)).collect();
         for (packet, (_, micros)) in sent.iter().zip(&sizes) {
             now += Span::from_micros(*micros);
-            while let Some(due) = gather.due().filter(|due| *due <= now) {
-                out.extend(gather.flush(due));
+            while let Some(due) = aggregate.due().filter(|due| *due <= now) {
+                out.extend(aggregate.flush(due));
             }
-            out.extend(gather.push(now, *packet));
+            out.extend(aggregate.push(now, *packet));
         }
-        out.extend(gather.flush(now));
+        out.extend(aggregate.flush(now));
         for bundle in &out {
             let size = bundle.view().size.get();
             prop_assert!(bundle.is_bare() || size <= mtu);
