@@ -4,9 +4,9 @@ use document::Range;
 use maud::{Markup, html};
 
 /// The size of a drawing in pixels, and the room beside the axis for half a label.
-const WIDTH: f64 = 190.0;
+const WIDTH: f64 = 140.0;
 const HEIGHT: f64 = 16.0;
-const MARGIN: f64 = 16.0;
+const MARGIN: f64 = 14.0;
 
 fn x(place: f64) -> String {
     format!(
@@ -28,9 +28,9 @@ pub(super) fn range(range: &Range) -> Markup {
     drawing(
         "",
         &html! {
-            line.zero x1=(x(range.zero)) x2=(x(range.zero)) y1="0" y2=(HEIGHT);
-            line.span x1=(x(range.low)) x2=(x(range.high)) y1=(middle) y2=(middle);
-            circle cx=(x(range.value)) cy=(middle) r="3.5";
+            line.zero x1=(x(range.zero)) x2=(x(range.zero)) y1="0" y2=(HEIGHT) {}
+            line.span x1=(x(range.low)) x2=(x(range.high)) y1=(middle) y2=(middle) {}
+            circle cx=(x(range.value)) cy=(middle) r="3.5" {}
         },
     )
 }

@@ -262,7 +262,7 @@ fn page_table(plan: &Plan, lines: &[Row<'_>]) -> Table {
     let own = plan.backend.profile().words.figures.to_owned();
     columns.push(Column::new(level.clone().unwrap_or(own)));
     columns.push(Column::default());
-    columns.push(Column::new("Change in per cent, with its 95 % interval"));
+    columns.push(Column::new("Change, %, and 95 % interval"));
     let axis = Axis::of(lines);
     let rows = lines.iter().map(|line| {
         let mut cells = vec![Cell::Text(format!(

@@ -7,7 +7,7 @@ use document::{Cell, Range};
 use super::advice::tone;
 
 /// Changes in per cent with a label.
-const TICKS: [f64; 8] = [-90.0, -75.0, -50.0, 0.0, 100.0, 300.0, 900.0, 1900.0];
+const TICKS: [f64; 7] = [-90.0, -75.0, -50.0, 0.0, 100.0, 400.0, 1900.0];
 
 /// The least and the largest change on an axis, in per cent.
 const LIMITS: (f64, f64) = (-95.0, 2900.0);
