@@ -19,6 +19,7 @@ pub mod netlink;
 pub mod nic;
 pub mod offload;
 pub mod pacing;
+pub mod path_mtu;
 pub(crate) mod pipes;
 pub mod port;
 pub mod precision;

@@ -8,6 +8,9 @@ mod neighbour;
 mod qdisc;
 mod route;
 mod route_mtu;
+mod route_table;
+mod route_words;
+mod tunnel;
 
 use std::io;
 use std::net::IpAddr;
@@ -16,6 +19,7 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
 };
+use netlink_packet_route::route::RouteAddress;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -27,6 +31,9 @@ pub use link::VethEnd;
 pub use lookup::Listed;
 pub use qdisc::TokenBucket;
 pub use route::{HostRoute, OfTcp};
+pub use route_table::TableRoute;
+pub use route_words::RouteWords;
+pub use tunnel::{Below, Encapsulation};
 
 /// An rtnetlink socket for the namespace in which it was opened.
 pub struct Route {
@@ -130,6 +137,15 @@ const fn family(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+/// An address of IPv4 or IPv6 in a route.
+const fn plain(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some(IpAddr::V4(*address)),
+        RouteAddress::Inet6(address) => Some(IpAddr::V6(*address)),
+        _ => None,
     }
 }
 

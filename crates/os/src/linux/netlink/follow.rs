@@ -7,13 +7,13 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType,
+    RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-use super::Route;
+use super::{Route, plain};
 use crate::error::{During, Result};
 
 /// Bytes of notifications that may wait: those of some ten thousand routes.
@@ -248,14 +248,17 @@ impl Route {
         Ok(found)
     }
 
-    /// Passes all routes to `entry`.
+    /// Passes all routes to `entry`. The kernel also lists the path MTUs that it remembers
+    /// for single addresses, which are no routes.
     fn all_routes(&self, mut entry: impl FnMut(RouteMessage)) -> Result<()> {
         for family in [AddressFamily::Inet, AddressFamily::Inet6] {
             let mut request = RouteMessage::default();
             request.header.address_family = family;
             let request = RouteNetlinkMessage::GetRoute(request);
             self.dump(request, "listing routes", |listed| {
-                if let RouteNetlinkMessage::NewRoute(message) = listed {
+                if let RouteNetlinkMessage::NewRoute(message) = listed
+                    && !message.header.flags.contains(RouteFlags::Cloned)
+                {
                     entry(message);
                 }
             })?;
@@ -276,7 +279,7 @@ impl AsFd for Followed {
 }
 
 /// The messages in `bytes`, as far as they can be read.
-fn messages(bytes: &[u8]) -> Vec<RouteNetlinkMessage> {
+pub(super) fn messages(bytes: &[u8]) -> Vec<RouteNetlinkMessage> {
     let mut found = Vec::new();
     let mut rest = bytes;
     while let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest) {
@@ -311,14 +314,6 @@ fn network(message: &RouteMessage) -> Option<(IpAddr, u8)> {
 const fn interface(attribute: &RouteAttribute) -> Option<u32> {
     match attribute {
         RouteAttribute::Oif(index) => Some(*index),
-        _ => None,
-    }
-}
-
-fn plain(address: &RouteAddress) -> Option<IpAddr> {
-    match address {
-        RouteAddress::Inet(address) => Some((*address).into()),
-        RouteAddress::Inet6(address) => Some((*address).into()),
         _ => None,
     }
 }

@@ -4,10 +4,14 @@ use std::net::IpAddr;
 
 use netlink_packet_core::NLM_F_ACK;
 use netlink_packet_route::RouteNetlinkMessage;
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+use netlink_packet_route::link::{
+    AfSpecInet6, AfSpecUnspec, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteType};
+use units::Span;
 
-use super::{Route, family};
+use super::tunnel::{Encapsulation, encapsulation};
+use super::{Route, family, plain, route_table};
 use crate::error::{During, Result};
 
 /// The route that the kernel takes to an address.
@@ -21,10 +25,15 @@ pub struct Chosen {
     pub source: Option<IpAddr>,
     /// Whether the address is the broadcast address of a network.
     pub broadcast: bool,
+    /// The MTU in bytes of the route, or the path MTU that the kernel remembers; `None`:
+    /// that of the interface.
+    pub mtu: Option<u32>,
+    /// Of a path MTU that the kernel remembers: the time until it forgets it.
+    pub expires: Option<Span>,
 }
 
 /// An interface in the kernel's list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     pub index: u32,
     pub name: String,
@@ -36,10 +45,18 @@ pub struct Listed {
     pub carrier: bool,
     /// Whether it is the loopback interface.
     pub loopback: bool,
+    /// The kernel's name of its kind, such as `vlan`; `None` for hardware.
+    pub kind: Option<String>,
+    /// Its MTU for IPv6 in bytes; `None` without IPv6.
+    pub ipv6_mtu: Option<u32>,
+    /// Its encapsulation, if it is a tunnel to one far end.
+    pub tunnel: Option<Encapsulation>,
     /// Index of the interface on which it is stacked, such as the parent of a VLAN.
     pub(crate) lower: Option<u32>,
+    /// Index of the other end of a veth pair, if that is in the same namespace.
+    pub peer: Option<u32>,
     /// Index of the bridge or bond of which it is a port.
-    pub(crate) controller: Option<u32>,
+    pub controller: Option<u32>,
 }
 
 impl Route {
@@ -108,16 +125,16 @@ impl Route {
             },
         )?;
         // The ends of a veth pair name each other, but neither is stacked on the other.
-        let below = |own: u32, lower: u32| {
-            let is_peer = |one: &Listed| one.index == lower && one.lower == Some(own);
-            !interfaces.iter().any(is_peer)
+        let peer = |own: &Listed| {
+            let is_peer = |one: &&Listed| {
+                own.lower == Some(one.index) && one.lower == Some(own.index)
+            };
+            interfaces.iter().find(is_peer).map(|peer| peer.index)
         };
-        let lower: Vec<Option<u32>> = interfaces
-            .iter()
-            .map(|one| one.lower.filter(|&lower| below(one.index, lower)))
-            .collect();
-        for (interface, lower) in interfaces.iter_mut().zip(lower) {
-            interface.lower = lower;
+        let peers: Vec<Option<u32>> = interfaces.iter().map(peer).collect();
+        for (interface, peer) in interfaces.iter_mut().zip(peers) {
+            interface.peer = peer;
+            interface.lower = interface.lower.filter(|_| peer.is_none());
         }
         Ok(interfaces)
     }
@@ -126,6 +143,8 @@ impl Route {
 fn read(route: &RouteMessage) -> Chosen {
     let mut chosen = Chosen {
         broadcast: route.header.kind == RouteType::Broadcast,
+        mtu: route_table::mtu(&route.attributes).0,
+        expires: route_table::expires(route),
         ..Chosen::default()
     };
     for attribute in &route.attributes {
@@ -139,25 +158,14 @@ fn read(route: &RouteMessage) -> Chosen {
     chosen
 }
 
-fn plain(address: &RouteAddress) -> Option<IpAddr> {
-    match address {
-        RouteAddress::Inet(address) => Some((*address).into()),
-        RouteAddress::Inet6(address) => Some((*address).into()),
-        _ => None,
-    }
-}
-
 fn listed(link: &LinkMessage) -> Listed {
     let flags = link.header.flags;
     let mut listed = Listed {
         index: link.header.index,
-        name: String::new(),
-        mtu: 0,
         up: flags.contains(LinkFlags::Up),
         carrier: flags.contains(LinkFlags::LowerUp),
         loopback: flags.contains(LinkFlags::Loopback),
-        lower: None,
-        controller: None,
+        ..Listed::default()
     };
     let mut elsewhere = false;
     for attribute in &link.attributes {
@@ -167,6 +175,13 @@ fn listed(link: &LinkMessage) -> Listed {
             LinkAttribute::Link(index) => listed.lower = Some(*index),
             LinkAttribute::LinkNetNsId(_) => elsewhere = true,
             LinkAttribute::Controller(index) => listed.controller = Some(*index),
+            LinkAttribute::LinkInfo(infos) => {
+                listed.kind = infos.iter().find_map(kind);
+                listed.tunnel = encapsulation(infos);
+            }
+            LinkAttribute::AfSpecUnspec(families) => {
+                listed.ipv6_mtu = families.iter().find_map(ipv6_mtu);
+            }
             _ => {}
         }
     }
@@ -175,4 +190,24 @@ fn listed(link: &LinkMessage) -> Listed {
         listed.lower = None;
     }
     listed
+}
+
+fn kind(info: &LinkInfo) -> Option<String> {
+    match info {
+        LinkInfo::Kind(kind) => Some(kind.to_string()),
+        _ => None,
+    }
+}
+
+/// The MTU of an interface for IPv6, unless IPv6 is off there.
+fn ipv6_mtu(family: &AfSpecUnspec) -> Option<u32> {
+    let AfSpecUnspec::Inet6(attributes) = family else {
+        return None;
+    };
+    let settings = attributes.iter().find_map(|attribute| match attribute {
+        AfSpecInet6::DevConf(settings) => Some(settings),
+        _ => None,
+    })?;
+    let is_on = settings.disable_ipv6 == 0;
+    u32::try_from(settings.mtu6).ok().filter(|_| is_on)
 }

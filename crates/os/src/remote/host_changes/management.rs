@@ -143,9 +143,9 @@ mod tests {
             mtu: 1500,
             up: true,
             carrier: true,
-            loopback: false,
             lower,
             controller,
+            ..Listed::default()
         };
         let interfaces = [
             interface(1, "eth0", None, Some(3)),

@@ -62,12 +62,10 @@ impl Interfaces for Host {
         let interface = |index, name: &str, lower| Listed {
             index,
             name: name.to_owned(),
-            mtu: 0,
             up: true,
             carrier: true,
-            loopback: false,
             lower,
-            controller: None,
+            ..Listed::default()
         };
         Ok(vec![
             interface(ETH0, "eth0", None),

@@ -1,0 +1,170 @@
+//! The MTUs that routes set, and the path MTUs that the kernel remembers.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use netlink_packet_core::NLM_F_ACK;
+use netlink_packet_route::route::{
+    RouteAttribute, RouteFlags, RouteMessage, RouteMetric, RouteProtocol, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use units::Span;
+
+use super::route_words::{self, RouteWords};
+use super::{Listed, Route, family, plain};
+use crate::error::{During, Result};
+
+/// Ticks of the kernel's times in messages, in a second [LinuxUapi param.h].
+const USER_HZ: u64 = 100;
+
+/// The number of the metric of the MTU [LinuxUapi rtnetlink.h].
+const RTAX_MTU: u32 = 2;
+
+/// A unicast route, or the path MTU that the kernel remembers for one address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableRoute {
+    /// The first address of its prefix.
+    pub network: IpAddr,
+    /// Length of the prefix in bits.
+    pub length: u8,
+    /// Indices of the interfaces through which it leads.
+    pub interfaces: Vec<u32>,
+    /// The first router; `None` if there is none, or several.
+    pub router: Option<IpAddr>,
+    /// Its MTU in bytes, if it sets one.
+    pub mtu: Option<u32>,
+    /// Whether the kernel must not learn a smaller one.
+    pub is_locked: bool,
+    /// Whether it is of a router advertisement [RFC4861 s6.3.4].
+    pub is_advertised: bool,
+    /// Of a path MTU that the kernel remembers: the time until it forgets it.
+    pub expires: Option<Span>,
+    /// The route in words; `None` if it has attributes that this program cannot write.
+    pub words: Option<RouteWords>,
+}
+
+impl Route {
+    /// All unicast routes and all path MTUs that the kernel remembers. `interfaces` has
+    /// their names.
+    pub fn table_routes(&self, interfaces: &[Listed]) -> Result<Vec<TableRoute>> {
+        let names = names(interfaces);
+        let mut routes = Vec::new();
+        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+            let mut request = RouteMessage::default();
+            request.header.address_family = family;
+            let request = RouteNetlinkMessage::GetRoute(request);
+            self.dump(request, "listing routes", |listed| {
+                if let RouteNetlinkMessage::NewRoute(message) = listed {
+                    routes.extend(read(&message, &names));
+                }
+            })?;
+        }
+        Ok(routes)
+    }
+
+    /// The route of a table that the kernel takes to an address, if given through one
+    /// interface. `interfaces` has the names.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. `ENETUNREACH` without a route.
+    pub fn matching(
+        &self,
+        to: IpAddr,
+        interface: Option<u32>,
+        interfaces: &[Listed],
+    ) -> Result<Option<TableRoute>> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(to);
+        message.header.destination_prefix_length = if to.is_ipv4() { 32 } else { 128 };
+        message.header.flags = RouteFlags::FibMatch;
+        message.attributes = vec![RouteAttribute::Destination(to.into())];
+        let through = interface.map(RouteAttribute::Oif);
+        message.attributes.extend(through);
+        let names = names(interfaces);
+        let mut found = None;
+        let request = RouteNetlinkMessage::GetRoute(message);
+        self.request_response(request, NLM_F_ACK, |entry| {
+            if let RouteNetlinkMessage::NewRoute(route) = entry {
+                found = read(&route, &names);
+            }
+        })
+        .during(|| format!("looking for the route to {to}"))?;
+        Ok(found)
+    }
+}
+
+fn names(interfaces: &[Listed]) -> BTreeMap<u32, &str> {
+    let names = interfaces.iter().map(|one| (one.index, one.name.as_str()));
+    names.collect()
+}
+
+/// The MTU among the attributes of a route, and whether it is locked.
+pub(super) fn mtu(attributes: &[RouteAttribute]) -> (Option<u32>, bool) {
+    let (mut mtu, mut locked) = (None, 0);
+    let metrics = attributes.iter().filter_map(|attribute| match attribute {
+        RouteAttribute::Metrics(metrics) => Some(metrics),
+        _ => None,
+    });
+    for metric in metrics.flatten() {
+        match metric {
+            RouteMetric::Mtu(value) => mtu = Some(*value),
+            RouteMetric::Lock(bits) => locked = *bits,
+            _ => {}
+        }
+    }
+    (mtu, locked & 1 << RTAX_MTU > 0)
+}
+
+/// The time until the kernel forgets the path MTU that it remembers, if the route is one.
+pub(super) fn expires(message: &RouteMessage) -> Option<Span> {
+    let is_remembered = message.header.flags.contains(RouteFlags::Cloned);
+    let ticks = message.attributes.iter().find_map(|one| match one {
+        RouteAttribute::CacheInfo(info) => Some(info.expires),
+        _ => None,
+    });
+    // The kernel's number is signed, and 0 without an end.
+    let ticks = ticks.and_then(|ticks| i32::try_from(ticks).ok());
+    let ticks = ticks.and_then(|ticks| u64::try_from(ticks).ok());
+    let ticks = ticks.filter(|&ticks| is_remembered && ticks > 0)?;
+    Some(Span::from_millis(1_000 / USER_HZ * ticks))
+}
+
+/// A unicast route that leads through an interface.
+fn read(message: &RouteMessage, names: &BTreeMap<u32, &str>) -> Option<TableRoute> {
+    if message.header.kind != RouteType::Unicast {
+        return None;
+    }
+    let mut network = match message.header.address_family {
+        AddressFamily::Inet => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        AddressFamily::Inet6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        _ => return None,
+    };
+    let (mut interfaces, mut router) = (Vec::new(), None);
+    for attribute in &message.attributes {
+        match attribute {
+            RouteAttribute::Destination(address) => network = plain(address)?,
+            RouteAttribute::Oif(index) => interfaces.push(*index),
+            RouteAttribute::Gateway(address) => router = plain(address),
+            RouteAttribute::MultiPath(hops) => {
+                interfaces.extend(hops.iter().map(|hop| hop.interface_index));
+            }
+            _ => {}
+        }
+    }
+    let (mtu, is_locked) = mtu(&message.attributes);
+    let name = |index| names.get(&index).map(|name| (*name).to_owned());
+    Some(TableRoute {
+        network,
+        length: message.header.destination_prefix_length,
+        interfaces,
+        router,
+        mtu,
+        is_locked,
+        is_advertised: message.header.protocol == RouteProtocol::Ra,
+        expires: expires(message),
+        words: route_words::words(message, name),
+    })
+}
+
+#[cfg(test)]
+mod tests;
