@@ -21,9 +21,9 @@ mod remote;
 #[cfg(target_os = "linux")]
 pub use linux::{
     capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, kernel_clock,
-    limits, listening, machine, metrics, namespace, netlink, nic, offload, pacing, path_mtu, port, precision,
-    processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps, sys, tool,
-    tun, users,
+    limits, listening, machine, metrics, namespace, netlink, nic, offload, pacing, path_mtu, port,
+    precision, processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps,
+    sys, tool, tun, users,
 };
 pub use portable::{clock, deadline, error, interrupt, memory, own_program};
 #[cfg(target_os = "linux")]

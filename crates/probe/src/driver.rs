@@ -12,6 +12,7 @@ mod echo;
 mod error;
 mod far_end;
 mod fragments;
+mod local;
 pub mod mesh;
 mod outer;
 mod outgoing;
@@ -32,6 +33,7 @@ use link::Protocol;
 use units::{Bytes, IpMtu, Seed, Span};
 
 pub use far_end::{FarEnd, Services};
+pub use local::local_host;
 use os::clock;
 use os::error::{Error, Result};
 use os::random::random;
@@ -134,6 +136,7 @@ impl Prober {
             longest,
         } = self;
         let tunnel = Tunnel::of(driver.outgoing());
+        let local = local::findings_toward(driver.far_end(), driver.outgoing());
         driver.ends_after(longest);
         let mut show_at = clock::monotonic();
         loop {
@@ -157,6 +160,7 @@ impl Prober {
         if let Some(tunnel) = tunnel {
             tunnel.add_to(&mut report);
         }
+        report.add_local(local);
         Ok(Investigated {
             outgoing: driver.finish()?,
             report,

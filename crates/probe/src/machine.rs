@@ -9,6 +9,7 @@ mod findings;
 mod history;
 mod investigation;
 mod kind;
+mod local;
 mod mesh;
 mod mesh_outcome;
 mod packet;
@@ -23,6 +24,10 @@ mod tests;
 use link::{Direction, Protocol};
 
 pub use investigation::{Investigation, Phase, Progress};
+pub use local::{
+    LocalFinding, LocalHost, LocalInterface, LocalProblem, LocalRoute, LocalSettings,
+    LowerInterface,
+};
 pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
 pub use mesh_outcome::{MeshHost, MeshOutcome, MeshPath};
 pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};

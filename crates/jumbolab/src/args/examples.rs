@@ -282,6 +282,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "The paths between all hosts of a file, and the odd host among them",
                 "jumbolab probe --mesh hosts.txt --max-mtu 9000",
             ),
+            example(
+                "The MTUs of all interfaces and routes of this host, without a packet",
+                "jumbolab probe --self",
+            ),
         ],
     ),
     (

@@ -11,9 +11,15 @@ use super::Family;
 #[command(after_help = NOTES)]
 pub(crate) struct Probe {
     /// Name or address of the far end.
-    #[arg(required_unless_present = "mesh")]
+    #[arg(required_unless_present_any = ["mesh", "local"])]
     pub(crate) host: Option<String>,
 
+    /// Check the interfaces, routes and cached path MTUs of this host or container, and send nothing.
+    #[arg(
+        long = "self",
+        conflicts_with_all = ["host", "max_mtu", "protocol", "ipv4", "ipv6", "port", "interface", "source", "watch", "mesh", "capture"]
+    )]
+    pub(crate) local: bool,
     /// Largest MTU to test [default: MTU of the outgoing interface, at most 65535].
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_mtu: Option<String>,

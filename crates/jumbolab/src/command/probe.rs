@@ -10,9 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 use anyhow::{Result, anyhow, ensure};
 use link::Protocol;
 use os::{far_host, interrupt};
-use probe::driver::{Investigated, Task, investigate};
+use probe::driver::{Investigated, Task, investigate, local_host};
 use probe::machine::Verdict;
-use probe::text::{Probed, of_path, path_json};
+use probe::text::{Probed, local_json, of_local, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 
 use crate::args::{PORT, Probe, ProbeProtocol};
@@ -22,6 +22,9 @@ use progress::Progress;
 use watch::Watch;
 
 pub(crate) fn run(args: &Probe) -> Result<Ending> {
+    if args.local {
+        return local(args);
+    }
     let up_to = args.max_mtu.as_deref().map(size).transpose()?;
     if let Some(file) = &args.mesh {
         return mesh::run(args, file, up_to);
@@ -62,6 +65,16 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
         _ if interrupt::asked() && !is_watched => Ending::Stopped,
         verdict => ending(verdict.unwrap_or(Verdict::Unclear)),
     })
+}
+
+/// Checks the configuration of this host.
+fn local(args: &Probe) -> Result<Ending> {
+    let host = local_host()?;
+    match args.json {
+        true => output::print_lines(local_json(&host))?,
+        false => output::print_report(&document::text(&of_local(&host), output::width()))?,
+    }
+    Ok(ending(host.verdict()))
 }
 
 /// The ending with a verdict.

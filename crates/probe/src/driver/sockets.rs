@@ -136,6 +136,11 @@ impl Driver {
         &self.outgoing
     }
 
+    /// The address that is probed.
+    pub(super) const fn far_end(&self) -> IpAddr {
+        self.to.ip()
+    }
+
     /// Whether echo requests can be sent.
     pub(super) const fn can_echo(&self) -> bool {
         self.can_echo

@@ -68,14 +68,15 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
 impl FindingKind {
     /// Whether it says that something is wrong. The others explain or inform.
     pub const fn is_problem(&self) -> bool {
-        !matches!(
-            self,
-            Self::NoAnswer | Self::MtuChanged { .. } | Self::Tunnel(_) | Self::Loss(_)
-        )
+        match self {
+            Self::NoAnswer | Self::MtuChanged { .. } | Self::Tunnel(_) | Self::Loss(_) => false,
+            Self::Local(local) => local.problem.is_limit(),
+            _ => true,
+        }
     }
 
     /// The weight of findings: the smallest first.
-    const fn rank(&self) -> u8 {
+    pub(super) const fn rank(&self) -> u8 {
         match self {
             Self::NoAnswer | Self::OuterFragments { .. } => 0,
             Self::FirstLink { .. } => 1,
@@ -90,9 +91,11 @@ impl FindingKind {
             Self::Interface { .. } => 10,
             Self::MssClamped { .. } => 11,
             Self::FragmentsDropped => 12,
-            Self::MtuChanged { .. } => 13,
-            Self::Tunnel(_) => 14,
-            Self::Loss(_) => 15,
+            Self::Local(local) if local.problem.is_limit() => 13,
+            Self::MtuChanged { .. } => 14,
+            Self::Tunnel(_) => 15,
+            Self::Local(_) => 16,
+            Self::Loss(_) => 17,
         }
     }
 }

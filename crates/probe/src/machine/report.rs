@@ -7,7 +7,8 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span};
 
-use super::{Direction, Protocol};
+use super::local::Measured;
+use super::{Direction, LocalFinding, Protocol};
 pub use advice::{Advice, Device, Remedy};
 pub use finding::{Evidence, Finding, FindingKind, Place, Tunnel};
 
@@ -84,9 +85,43 @@ impl PathReport {
         self.findings.insert(0, Finding { kind, evidence });
         self.verdict = Verdict::Problem;
         self.advice.retain(|advice| advice.device != Device::Path);
-        let remedy = Remedy::Mtu(fits);
-        let advice = [Device::Own, Device::FarEnd].map(|device| Advice { device, remedy });
+        let advice = [Device::Own, Device::FarEnd].map(|device| Advice {
+            device,
+            remedy: Remedy::Mtu(fits),
+        });
         self.advice.splice(0..0, advice);
+    }
+
+    /// Adds those findings about the local host that concern the path.
+    pub fn add_local(&mut self, found: Vec<LocalFinding>) {
+        let silent = |finding: &Finding| match finding.kind {
+            FindingKind::FirstLink { .. } => true,
+            FindingKind::BlackHole { direction, .. } => direction != Some(Direction::Reverse),
+            _ => false,
+        };
+        let outside = |one: &Finding| matches!(one.kind, FindingKind::OuterFragments { .. });
+        let measured = Measured {
+            asked: self.asked,
+            passed: self.forward.mtu,
+            has_hole: self.findings.iter().any(silent),
+            fragments_outside: self.findings.iter().any(outside),
+        };
+        for local in found {
+            if !local.problem.concerns(measured) {
+                continue;
+            }
+            self.advice.push(Advice {
+                device: Device::Own,
+                remedy: Remedy::Command(local.command.clone()),
+            });
+            let kind = FindingKind::Local(local);
+            if kind.is_problem() {
+                self.verdict = Verdict::Problem;
+            }
+            let evidence = Vec::new();
+            self.findings.push(Finding { kind, evidence });
+        }
+        self.findings.sort_by_key(|finding| finding.kind.rank());
     }
 }
 

@@ -126,9 +126,8 @@ impl Route {
         )?;
         // The ends of a veth pair name each other, but neither is stacked on the other.
         let peer = |own: &Listed| {
-            let is_peer = |one: &&Listed| {
-                own.lower == Some(one.index) && one.lower == Some(own.index)
-            };
+            let is_peer =
+                |one: &&Listed| own.lower == Some(one.index) && one.lower == Some(own.index);
             interfaces.iter().find(is_peer).map(|peer| peer.index)
         };
         let peers: Vec<Option<u32>> = interfaces.iter().map(peer).collect();

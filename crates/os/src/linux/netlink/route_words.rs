@@ -1,11 +1,11 @@
 //! Routes in the words of `ip route`, so that a command can change them.
 
-use std::fmt::Write as _;
 use netlink_packet_route::AddressFamily;
 use netlink_packet_route::route::{
     RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric, RouteNextHop,
     RouteNextHopFlags, RouteProtocol, RouteScope, RouteVia,
 };
+use std::fmt::Write as _;
 
 use super::plain;
 

@@ -211,10 +211,7 @@ mod tests {
             ),
             // One that learns its ends, and one that has another end for each packet.
             (InfoData::Vxlan(vec![InfoVxlan::Id(7)]), None),
-            (
-                InfoData::GreTun(vec![InfoGre::Remote([0; 4].into())]),
-                None,
-            ),
+            (InfoData::GreTun(vec![InfoGre::Remote([0; 4].into())]), None),
             (
                 InfoData::IpTunnel(vec![InfoIpTunnel::Remote(ip), fou]),
                 None,

@@ -96,7 +96,8 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         | FindingKind::OuterFragments { .. }
         | FindingKind::MtuChanged { .. }
         | FindingKind::Tunnel(_)
-        | FindingKind::Loss(_) => Vec::new(),
+        | FindingKind::Loss(_)
+        | FindingKind::Local(_) => Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use units::Bytes;
 use super::{Place, Protocol};
 
 /// A setting to change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Advice {
     /// On which device.
     pub device: Device,
@@ -31,9 +31,11 @@ pub enum Device {
 }
 
 /// A change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remedy {
+    /// Type this command.
+    Command(String),
     /// Set the MTU to this size.
     Mtu(Bytes),
     /// Clamp the MSS of TCP to this.

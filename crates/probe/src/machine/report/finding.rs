@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use units::Bytes;
 
+use super::super::LocalFinding;
 use super::{Direction, Hop, Loss, Protocol};
 
 /// A finding with the probes that show it.
@@ -145,6 +146,9 @@ pub enum FindingKind {
     Tunnel(Tunnel),
     /// Small packets get lost as well.
     Loss(Loss),
+    /// Something limits the packets of this host.
+    #[serde(untagged)]
+    Local(LocalFinding),
 }
 
 /// A place of a path: between two of its systems.

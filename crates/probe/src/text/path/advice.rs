@@ -31,7 +31,8 @@ fn device(device: &Device, probed: &Probed<'_>) -> String {
 }
 
 fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
-    match advice.remedy {
+    match &advice.remedy {
+        Remedy::Command(command) => command.clone(),
         Remedy::Mtu(mtu) => match advice.device {
             Device::Own => format!(
                 "set MTU {} towards the far end (ip route change), or on the interface: ip link set {} mtu {}",
@@ -48,7 +49,7 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
             "send ICMP errors for packets that are too big, and let them pass (ICMP type 3 code 4, ICMPv6 type 2)"
                 .to_owned()
         }
-        Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", bytes(mtu)),
+        Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", bytes(*mtu)),
         Remedy::PassFragments => "let fragments pass".to_owned(),
         Remedy::UnclampMss(mss) => format!("do not clamp the MSS of TCP below {mss}"),
         Remedy::PassProtocol(one) => format!("let {} pass at any size", one.title()),

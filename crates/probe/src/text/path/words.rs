@@ -2,6 +2,7 @@
 
 use link::Direction;
 
+use super::super::{capitalised, local};
 use super::{Probed, bytes};
 use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
@@ -188,6 +189,7 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             loss.sent,
             shares(loss)
         ),
+        FindingKind::Local(local) => local::phrase(&local.problem),
     }
 }
 
@@ -216,6 +218,7 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
         FindingKind::MssClamped { .. } => {
             Some("A device of the path lowers the MSS of TCP, as in front of tunnels.")
         }
+        FindingKind::Local(local) => local::effect(&local.problem),
         _ => None,
     }
 }
@@ -282,12 +285,4 @@ fn one_of(names: &[String]) -> String {
         [name] => name.clone(),
         [names @ .., last] => format!("{} or {last}", names.join(", ")),
     }
-}
-
-/// The text with a capital letter first.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
 }

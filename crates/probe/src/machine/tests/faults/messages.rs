@@ -17,7 +17,7 @@ fn a_router_that_says_1500_is_named() {
     };
     assert_eq!(kinds(&report), [&rejected]);
     assert!(!report.findings[0].evidence.is_empty());
-    let advice = report.advice[0];
+    let advice = &report.advice[0];
     assert_eq!(advice.device, Device::Router(router(2)));
     assert_eq!(advice.remedy, Remedy::Mtu(Bytes::new(9000)));
 }
