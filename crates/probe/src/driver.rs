@@ -176,6 +176,7 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
     let base = Settings::new(task.to.ip(), asked);
     Settings {
         interface_mtu: Some(mtu),
+        interface_ipv6: driver.outgoing().ipv6,
         protocols: task.protocols.clone(),
         can_echo: driver.can_echo(),
         tcp: driver.tcp(),

@@ -98,6 +98,7 @@ fn one(task: &Task, args: &Probe) -> Result<Investigated> {
         host: args.host(),
         interface: &found.outgoing.interface,
         interface_mtu: found.outgoing.mtu,
+        gateway: found.outgoing.gateway,
         report: &found.report,
     };
     match args.json {

@@ -14,6 +14,8 @@ pub struct Outgoing {
     pub interface: String,
     pub index: u32,
     pub mtu: Bytes,
+    /// Whether it has IPv6.
+    pub ipv6: bool,
     /// Whether it is loopback: the address is this host's own.
     pub loopback: bool,
     /// The source address of the packets.
@@ -60,6 +62,7 @@ impl Outgoing {
             interface: interface.name.clone(),
             index: interface.index,
             mtu: Bytes::new(interface.mtu.into()),
+            ipv6: interface.ipv6_mtu.is_some(),
             loopback: interface.loopback,
             address: address.ok_or_else(|| {
                 let family = if to.is_ipv4() { "IPv4" } else { "IPv6" };

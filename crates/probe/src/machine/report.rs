@@ -2,6 +2,7 @@
 
 mod advice;
 mod finding;
+mod vlan_tag;
 
 use core::net::IpAddr;
 
@@ -11,6 +12,7 @@ use super::local::Measured;
 use super::{Direction, LocalFinding, Protocol};
 pub use advice::{Advice, Device, Remedy};
 pub use finding::{Evidence, Finding, FindingKind, Place, Tunnel};
+pub(super) use vlan_tag::{VLAN_TAG, without_tag};
 
 /// Everything that an investigation found out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -87,9 +89,20 @@ impl PathReport {
         self.advice.retain(|advice| advice.device != Device::Path);
         let advice = [Device::Own, Device::FarEnd].map(|device| Advice {
             device,
-            remedy: Remedy::Mtu(fits),
+            remedy: Remedy::InterfaceMtu(fits),
         });
         self.advice.splice(0..0, advice);
+    }
+
+    /// The MTU to set for the path to the far end, if packets of the size asked for do not
+    /// reach it: what passes, without the bytes that links take in addition to their MTU.
+    pub fn advised_mtu(&self) -> Option<Bytes> {
+        let passed = self.forward.mtu.filter(|mtu| *mtu < self.asked)?;
+        let is_fragment = self.reverse.limit == Limit::Fragmented;
+        Some(match self.forward.limit {
+            Limit::Vanish => without_tag(passed, self.reverse.mtu.filter(|_| is_fragment)),
+            _ => passed,
+        })
     }
 
     /// Adds those findings about the local host that concern the path.

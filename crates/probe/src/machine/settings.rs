@@ -22,6 +22,8 @@ pub struct Settings {
     pub asked: Bytes,
     /// The MTU of the own interface towards the far end; `None` if unknown.
     pub interface_mtu: Option<Bytes>,
+    /// Whether the own interface has IPv6, which an MTU below 1280 takes from it.
+    pub interface_ipv6: bool,
     /// The protocols to probe with that were asked for.
     pub protocols: Vec<Protocol>,
     /// Whether the own system lets the driver send echo requests.
@@ -122,6 +124,7 @@ impl Settings {
             far_end,
             asked,
             interface_mtu: None,
+            interface_ipv6: true,
             protocols: vec![Protocol::Icmp, Protocol::Udp, Protocol::Tcp],
             can_echo: true,
             tcp: TcpProbes::Any,

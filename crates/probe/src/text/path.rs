@@ -4,6 +4,8 @@ mod advice;
 mod json;
 mod words;
 
+use std::net::IpAddr;
+
 use document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};
 use link::Direction;
 use units::{Bytes, Span};
@@ -22,6 +24,8 @@ pub struct Probed<'a> {
     /// The interface through which the probes left.
     pub interface: &'a str,
     pub interface_mtu: Bytes,
+    /// The first router; `None` if the far end is on the link, or it is not known.
+    pub gateway: Option<IpAddr>,
     /// The result.
     pub report: &'a PathReport,
 }
@@ -102,7 +106,7 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
             }
             Some(carried) => format!(
                 "The path MTU to {far_end} is {}, not {}: {cause}.",
-                bytes(carried),
+                mtu(carried, report),
                 report.asked.get()
             ),
             None => format!("The path to {far_end} does not deliver packets of {asked}: {cause}."),
@@ -119,6 +123,16 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
                 "It is unclear whether the path to {far_end} delivers packets of {asked}{cause}{seen}."
             )
         }
+    }
+}
+
+/// The MTU of a path that passes packets of this size, with the bytes that it takes in
+/// addition.
+fn mtu(passed: Bytes, report: &PathReport) -> String {
+    let advised = report.advised_mtu().unwrap_or(passed);
+    match passed.checked_sub(advised) {
+        Some(more) if more > Bytes::ZERO => format!("{} (+{})", bytes(advised), more.get()),
+        _ => bytes(passed),
     }
 }
 

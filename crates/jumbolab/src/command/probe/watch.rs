@@ -136,6 +136,7 @@ impl Watch {
             host: &self.host,
             interface: &outgoing.interface,
             interface_mtu: outgoing.mtu,
+            gateway: outgoing.gateway,
             report,
         };
         let time = rfc3339(Epoch::now().unix_nanos());

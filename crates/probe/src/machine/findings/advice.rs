@@ -1,5 +1,10 @@
 //! Advice on the settings to change.
 
+use units::{Bytes, IpVersion};
+
+use super::super::kind::bytes;
+use super::super::local::smallest_of_ipv6;
+use super::super::report::without_tag;
 use super::super::{Advice, Device, Direction, Finding, FindingKind, Place, Remedy};
 use super::Facts;
 
@@ -20,13 +25,7 @@ pub(super) fn advice(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Advice> {
 fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
     let asked = Remedy::Mtu(facts.settings.asked);
     let path = Place::default();
-    let passes = |from: units::Bytes| from - units::Bytes::new(1);
-    let smaller = |device, mtu| {
-        vec![
-            (device, Remedy::Mtu(mtu)),
-            (device, Remedy::Mss(facts.mss(mtu))),
-        ]
-    };
+    let passes = |from: Bytes| from - Bytes::new(1);
     match *kind {
         FindingKind::FirstLink { from, first } => {
             let before = Some(first);
@@ -36,7 +35,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
                 is_known: true,
             };
             let mut all = vec![(link(&place), asked)];
-            all.extend(smaller(Device::Own, passes(from)));
+            all.extend(facts.smaller_link(passes(from)));
             all
         }
         FindingKind::BlackHole {
@@ -52,7 +51,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
                 Some(Direction::Reverse) => Device::FarEnd,
                 Some(Direction::Forward) | None => Device::Own,
             };
-            all.extend(smaller(device, passes(from)));
+            all.extend(facts.smaller(device, passes(from)));
             all
         }
         FindingKind::Branches {
@@ -63,7 +62,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         } => {
             let place = place.unwrap_or(path);
             let mut all = vec![(link(&place), Remedy::Mtu(large))];
-            all.extend(smaller(Device::Own, small));
+            all.extend(facts.smaller(Device::Own, small));
             all
         }
         FindingKind::OneProtocol {
@@ -87,7 +86,9 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
                 Remedy::AnnounceMtu(passes(fails_from)),
             )]
         }
-        FindingKind::Interface { .. } => vec![(Device::Own, asked)],
+        FindingKind::Interface { .. } => {
+            vec![(Device::Own, Remedy::InterfaceMtu(facts.settings.asked))]
+        }
         FindingKind::MssClamped { expected, .. } => {
             vec![(Device::Path, Remedy::UnclampMss(expected))]
         }
@@ -98,6 +99,33 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         | FindingKind::Tunnel(_)
         | FindingKind::Loss(_)
         | FindingKind::Local(_) => Vec::new(),
+    }
+}
+
+impl Facts<'_> {
+    /// A smaller MTU towards the other end of a path on which packets of `passed` arrive.
+    /// Over IPv6 there is none below 1280 [RFC8200 s5].
+    fn smaller(&self, device: Device, passed: Bytes) -> Vec<(Device, Remedy)> {
+        let mtu = without_tag(passed, self.history.fragmented_reply().map(bytes));
+        let is_rejected = self.settings.version() == IpVersion::V6 && mtu < smallest_of_ipv6();
+        let of_tcp = (device, Remedy::Mss(self.mss(mtu)));
+        match is_rejected {
+            true => Vec::new(),
+            false => vec![(device, Remedy::Mtu(mtu)), of_tcp],
+        }
+    }
+
+    /// A smaller MTU of the own link; of the route if the interface would lose IPv6.
+    fn smaller_link(&self, passed: Bytes) -> Vec<(Device, Remedy)> {
+        let mut all = self.smaller(Device::Own, passed);
+        for (_, remedy) in &mut all {
+            if let Remedy::Mtu(mtu) = *remedy
+                && (mtu >= smallest_of_ipv6() || !self.settings.interface_ipv6)
+            {
+                *remedy = Remedy::InterfaceMtu(mtu);
+            }
+        }
+        all
     }
 }
 

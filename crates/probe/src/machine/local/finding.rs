@@ -4,6 +4,8 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span};
 
+use crate::machine::report::VLAN_TAG;
+
 /// A finding about the local host.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LocalFinding {
@@ -140,6 +142,3 @@ impl LocalProblem {
         }
     }
 }
-
-/// The tag that an interface takes in addition to its MTU [IEEE802.1Q].
-const VLAN_TAG: Bytes = Bytes::new(4);

@@ -36,8 +36,11 @@ pub enum Device {
 pub enum Remedy {
     /// Type this command.
     Command(String),
-    /// Set the MTU to this size.
+    /// Set the MTU to this size: of the links of the path, or of this host's route to the
+    /// far end.
     Mtu(Bytes),
+    /// Set the MTU of the interface, which is that of its link or tunnel.
+    InterfaceMtu(Bytes),
     /// Clamp the MSS of TCP to this.
     Mss(u16),
     /// Let messages that a packet was too big pass, and send them.

@@ -1,5 +1,6 @@
 //! Each fault of a path is found, with the size and the hop.
 
+mod advice;
 mod holes;
 mod messages;
 

@@ -184,6 +184,7 @@ pub(super) fn sentence(outcome: &MeshOutcome, path: &MeshPath) -> String {
         host: outcome.name(path.to),
         interface: interface.map_or("", |(name, _)| name),
         interface_mtu: interface.map_or(Bytes::ZERO, |(_, mtu)| *mtu),
+        gateway: None,
         report,
     })
 }

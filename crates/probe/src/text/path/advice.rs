@@ -34,15 +34,15 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
     match &advice.remedy {
         Remedy::Command(command) => command.clone(),
         Remedy::Mtu(mtu) => match advice.device {
-            Device::Own => format!(
-                "set MTU {} towards the far end (ip route change), or on the interface: ip link set {} mtu {}",
-                mtu.get(),
-                probed.interface,
-                mtu.get()
-            ),
+            Device::Own => format!("send packets of {} at most: {}", bytes(*mtu), route(probed, *mtu)),
+            Device::FarEnd => format!("set MTU {} on its route to this host", mtu.get()),
             Device::Link(_) => format!("set MTU {} at both ends, and on the switches between them", mtu.get()),
             Device::Path => format!("set MTU {} on each link with a smaller one", mtu.get()),
             _ => format!("set MTU {}", mtu.get()),
+        },
+        Remedy::InterfaceMtu(mtu) => match advice.device {
+            Device::Own => format!("ip link set {} mtu {}", probed.interface, mtu.get()),
+            _ => format!("set MTU {} on its interface", mtu.get()),
         },
         Remedy::Mss(mss) => format!("clamp the MSS of TCP to {mss}"),
         Remedy::SendTooBig => {
@@ -54,6 +54,19 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
         Remedy::UnclampMss(mss) => format!("do not clamp the MSS of TCP below {mss}"),
         Remedy::PassProtocol(one) => format!("let {} pass at any size", one.title()),
     }
+}
+
+/// The command that gives this host's route to the far end an MTU.
+fn route(probed: &Probed<'_>, mtu: Bytes) -> String {
+    let far_end = probed.report.far_end;
+    let family = if far_end.is_ipv6() { "-6 " } else { "" };
+    let router = probed.gateway;
+    let router = router.map_or_else(String::new, |router| format!(" via {router}"));
+    format!(
+        "ip {family}route replace {far_end}{router} dev {} mtu {}",
+        probed.interface,
+        mtu.get()
+    )
 }
 
 /// A line for each thing that could not be seen, with what would show it.

@@ -20,6 +20,7 @@ struct PathLine<'a> {
     requested_bytes: Bytes,
     verdict: Verdict,
     summary: String,
+    advised_mtu: Option<Bytes>,
     forward: DirectionResult,
     reverse: DirectionResult,
     #[serde(serialize_with = "seconds::serialize")]
@@ -87,6 +88,7 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         requested_bytes: report.asked,
         verdict: report.verdict,
         summary: path_sentence(probed),
+        advised_mtu: report.advised_mtu(),
         forward: report.forward,
         reverse: report.reverse,
         round_trip_s: report.round_trip,

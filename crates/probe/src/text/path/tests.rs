@@ -87,6 +87,7 @@ fn probed(report: &PathReport) -> Probed<'_> {
         host: "host.example",
         interface: "eth0",
         interface_mtu: Bytes::new(9000),
+        gateway: Some(Ipv4Addr::new(10, 0, 0, 1).into()),
         report,
     }
 }
@@ -108,7 +109,7 @@ fn a_report_begins_with_the_verdict_and_names_place_and_remedy() {
         "hop  system",
         "0.45",
         "0 of 5 answered",
-        "ip link set eth0 mtu 1500",
+        "ip route replace 192.0.2.7 via 10.0.0.1 dev eth0 mtu 1500",
         "jumbolab recv",
         "CAP_NET_RAW",
         "42 probes, 120000 bytes, 1.2 s",

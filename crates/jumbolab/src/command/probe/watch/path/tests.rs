@@ -21,6 +21,7 @@ fn result(mtu: u64) -> Investigated {
             interface: "eth0".to_owned(),
             index: 2,
             mtu: Bytes::new(9000),
+            ipv6: true,
             loopback: false,
             address: Ipv4Addr::new(192, 0, 2, 2).into(),
             gateway: None,
