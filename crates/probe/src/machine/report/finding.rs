@@ -166,16 +166,19 @@ pub struct Place {
     pub is_known: bool,
 }
 
-/// An encapsulation whose headers explain a path MTU.
+/// What explains a path MTU.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Tunnel {
     /// The path MTU.
     pub mtu: Bytes,
-    /// The MTU of the link below.
+    /// The MTU of the link below the encapsulations.
     #[serde(rename = "link_mtu")]
-    pub below: Bytes,
+    pub below: Option<Bytes>,
     /// The names of encapsulations with headers as large as the difference.
     pub names: Vec<String>,
+    /// The products whose networks have this MTU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub products: Vec<String>,
 }
 
 /// The outcome of the probes of one kind.

@@ -218,6 +218,101 @@ fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
 }
 
 #[test]
+fn a_link_that_takes_a_vlan_tag_is_called_by_its_mtu() {
+    let mut report = hole();
+    report.forward.mtu = Some(Bytes::new(1504));
+    let sentence = path_sentence(&probed(&report));
+    assert!(
+        sentence.contains(" is 1500 bytes (+4), not 9000:"),
+        "{sentence}"
+    );
+    let path: Value = serde_json::from_str(&path_json(&probed(&report))[0]).unwrap();
+    assert_eq!(
+        (&path["advised_mtu"], &path["forward"]["mtu"]),
+        (&1500.into(), &1504.into())
+    );
+    report.forward.limit = Limit::Rejected;
+    let sentence = path_sentence(&probed(&report));
+    assert!(sentence.contains(" is 1504 bytes, not 9000:"), "{sentence}");
+}
+
+#[test]
+fn advice_is_a_command_where_one_does() {
+    let report = hole();
+    let line = |device, remedy| {
+        let probed = Probed {
+            gateway: None,
+            ..probed(&report)
+        };
+        advice::line(&Advice { device, remedy }, &probed)
+    };
+    let mtu = Bytes::new(1500);
+    for (device, remedy, expected) in [
+        (
+            Device::Own,
+            Remedy::Mtu(mtu),
+            "This host: send packets of 1500 bytes at most: ip route replace 192.0.2.7 dev eth0 mtu 1500",
+        ),
+        (
+            Device::Own,
+            Remedy::InterfaceMtu(mtu),
+            "This host: ip link set eth0 mtu 1500",
+        ),
+        (
+            Device::Own,
+            Remedy::Command("ip route flush cache".to_owned()),
+            "This host: ip route flush cache",
+        ),
+        (
+            Device::FarEnd,
+            Remedy::Mtu(mtu),
+            "The far end, 192.0.2.7: set MTU 1500 on its route to this host",
+        ),
+        (
+            Device::FarEnd,
+            Remedy::InterfaceMtu(mtu),
+            "The far end, 192.0.2.7: set MTU 1500 on its interface",
+        ),
+    ] {
+        assert_eq!(line(device, remedy), expected);
+    }
+}
+
+#[test]
+fn a_size_is_explained_by_headers_and_by_products() {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let report = hole();
+    for (below, headers, products, expected) in [
+        (
+            Some(1500),
+            vec!["GRE"],
+            vec![],
+            "1476 bytes are 1500 less the headers of GRE",
+        ),
+        (
+            Some(1500),
+            vec!["A", "B"],
+            vec!["C"],
+            "1476 bytes are 1500 less the headers of A or B, and the MTU of C",
+        ),
+        (
+            None,
+            vec![],
+            vec!["C", "D"],
+            "1476 bytes are the MTU of C or D",
+        ),
+    ] {
+        let kind = FindingKind::Tunnel(Tunnel {
+            mtu: Bytes::new(1476),
+            below: below.map(Bytes::new),
+            names: names(&headers),
+            products: names(&products),
+        });
+        assert_eq!(words::phrase(&kind, &probed(&report)), expected);
+    }
+}
+
+#[test]
 fn a_change_says_whether_the_path_shrank_or_grew() {
     let small = hole();
     let mut large = hole();
@@ -318,8 +413,9 @@ fn a_report_with_every_finding_reads_back_equal() {
         },
         FindingKind::Tunnel(Tunnel {
             mtu: size(1450),
-            below: size(1500),
+            below: Some(size(1500)),
             names: vec!["VXLAN".to_owned()],
+            products: vec!["Calico".to_owned()],
         }),
         FindingKind::Loss(loss),
     ];

@@ -4,7 +4,7 @@ use link::Direction;
 
 use super::super::{capitalised, local};
 use super::{Probed, bytes};
-use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
+use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place, Tunnel};
 
 /// The most lines of evidence of a finding; JSON has all.
 const MOST_EVIDENCE: usize = 8;
@@ -177,12 +177,7 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             bytes(*before),
             bytes(*after)
         ),
-        FindingKind::Tunnel(tunnel) => format!(
-            "{} are {} less the headers of {}",
-            bytes(tunnel.mtu),
-            tunnel.below.get(),
-            one_of(&tunnel.names)
-        ),
+        FindingKind::Tunnel(tunnel) => self::tunnel(tunnel),
         FindingKind::Loss(loss) => format!(
             "{} of {} small packets got no answer ({})",
             loss.lost,
@@ -190,6 +185,21 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             shares(loss)
         ),
         FindingKind::Local(local) => local::phrase(&local.problem),
+    }
+}
+
+/// What explains a path MTU.
+fn tunnel(tunnel: &Tunnel) -> String {
+    let size = bytes(tunnel.mtu);
+    let products = one_of(&tunnel.products);
+    let headers = tunnel.below.map(|below| {
+        let names = one_of(&tunnel.names);
+        format!("{size} are {} less the headers of {names}", below.get())
+    });
+    match headers {
+        Some(headers) if tunnel.products.is_empty() => headers,
+        Some(headers) => format!("{headers}, and the MTU of {products}"),
+        None => format!("{size} are the MTU of {products}"),
     }
 }
 
@@ -281,7 +291,7 @@ pub(super) fn system(hop: &Hop) -> String {
 
 fn one_of(names: &[String]) -> String {
     match names {
-        [] => "an encapsulation".to_owned(),
+        [] => String::new(),
         [name] => name.clone(),
         [names @ .., last] => format!("{} or {last}", names.join(", ")),
     }
