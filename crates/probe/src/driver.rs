@@ -67,6 +67,8 @@ pub struct Task {
     pub address: Option<IpAddr>,
     /// Whether only the sizes that pass are looked at, by one flow and without fragments.
     pub is_short: bool,
+    /// Whether cached path MTUs are no finding: earlier probes of the path left them.
+    pub ignores_cache: bool,
     /// A new file for the packets that are sent and received.
     pub capture: Option<PathBuf>,
     /// The longest that the investigation takes; `None`: the default of
@@ -99,6 +101,7 @@ pub struct Prober {
     driver: Driver,
     investigation: Investigation,
     longest: Span,
+    ignores_cache: bool,
 }
 
 impl Prober {
@@ -119,6 +122,7 @@ impl Prober {
         };
         Ok(Self {
             longest: settings.most_time + GRACE,
+            ignores_cache: task.ignores_cache,
             investigation: Investigation::new(settings, seed.derive("probes"))
                 .map_err(|error| rejected(&error, task, &driver))?,
             driver,
@@ -134,9 +138,10 @@ impl Prober {
             mut driver,
             mut investigation,
             longest,
+            ignores_cache,
         } = self;
         let tunnel = Tunnel::of(driver.outgoing());
-        let local = local::findings_toward(driver.far_end(), driver.outgoing());
+        let local = local::findings_toward(driver.far_end(), driver.outgoing(), ignores_cache);
         driver.ends_after(longest);
         let mut show_at = clock::monotonic();
         loop {

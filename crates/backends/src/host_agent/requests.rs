@@ -216,6 +216,7 @@ fn task(investigation: Investigation) -> Task {
         interface: None,
         address: Some(investigation.from),
         is_short: true,
+        ignores_cache: false,
         capture: None,
         most_time: None,
     }

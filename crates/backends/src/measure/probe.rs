@@ -38,6 +38,7 @@ pub(super) fn probe(
         interface: None,
         address: None,
         is_short: false,
+        ignores_cache: false,
         capture: None,
         most_time: Some(probe.timeout),
     };

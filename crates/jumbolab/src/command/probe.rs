@@ -57,7 +57,11 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
     }
     let is_watched = watch.is_some();
     if let Some(watch) = watch {
-        verdicts = watch.run(|short| task(args, short.to, up_to))?;
+        let again = |short: &Task| Task {
+            ignores_cache: true,
+            ..task(args, short.to, up_to)
+        };
+        verdicts = watch.run(again)?;
     }
     let verdict = verdicts.into_iter().max_by_key(|verdict| weight(*verdict));
     Ok(match verdict {
@@ -128,6 +132,7 @@ fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
         address: args.source,
         capture: args.capture.clone(),
         is_short: false,
+        ignores_cache: false,
         most_time: None,
     }
 }

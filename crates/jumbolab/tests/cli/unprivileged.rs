@@ -10,6 +10,7 @@ mod hosts;
 mod jumbograms;
 mod kernel_tcp;
 mod links;
+mod local_host;
 mod malformed;
 mod pictures;
 pub(crate) mod probe;

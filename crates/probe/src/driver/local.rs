@@ -33,9 +33,17 @@ pub fn local_host() -> Result<LocalHost> {
 
 /// The findings about what this host does with packets to an address. Probes may change
 /// what the kernel caches, so that it is asked before they leave.
-pub(super) fn findings_toward(to: IpAddr, outgoing: &Outgoing) -> Vec<LocalFinding> {
+pub(super) fn findings_toward(
+    to: IpAddr,
+    outgoing: &Outgoing,
+    ignores_cache: bool,
+) -> Vec<LocalFinding> {
     match toward(to, outgoing) {
-        Ok(host) => host.findings(),
+        Ok(mut host) => {
+            host.routes
+                .retain(|route| route.expires.is_none() || !ignores_cache);
+            host.findings()
+        }
         // The probes show all the same what the path supports.
         Err(_) => Vec::new(),
     }

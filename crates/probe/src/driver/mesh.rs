@@ -174,6 +174,7 @@ impl<'a> Running<'a> {
             interface: None,
             address: (own.is_ipv4() == other.is_ipv4()).then_some(own),
             is_short: true,
+            ignores_cache: false,
             capture: None,
             most_time: Some(LONGEST),
         };

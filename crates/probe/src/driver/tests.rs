@@ -29,6 +29,7 @@ fn driver(to: IpAddr) -> Driver {
         reflector: None,
         up_to: None,
         is_short: false,
+        ignores_cache: false,
         most_time: None,
         capture: None,
         interface: None,

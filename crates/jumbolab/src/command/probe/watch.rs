@@ -66,6 +66,7 @@ impl Watch {
         let task = Task {
             protocols: answers.map_or_else(|| task.protocols.clone(), |one| vec![one.protocol]),
             is_short: true,
+            ignores_cache: true,
             capture: None,
             ..task.clone()
         };

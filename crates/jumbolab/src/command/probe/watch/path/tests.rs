@@ -66,6 +66,7 @@ fn path() -> Path {
         interface: None,
         address: None,
         is_short: true,
+        ignores_cache: false,
         most_time: None,
         capture: None,
     };
