@@ -12,7 +12,7 @@ ip -n r address add fe80::b6/64 dev ra nodad
 at r "$JUMBOLAB" recv --open --port 7171 >/dev/null 2>said &
 until grep -qs 'port 7171' said; do sleep 0.01; done
 to() { command=$1; shift; at a "$JUMBOLAB" $command "$@" >out 2>&1 && code=0 || code=$?; echo "$code $(tail -n 1 out)"; }
-for host in fe80::b6 10.0.1.255 224.0.0.9 10.0.1.2:22 fe80::b6%none; do
+for host in fe80::b6 10.0.1.255 224.0.0.9 10.0.1.2:22 fe80::b6%none fd00:1::2%ar 10.0.1.0/24 '[fd00:1::2' 0.0.0.0; do
     to probe $host
     to send $host --port 7171 --packets 2
 done
@@ -33,6 +33,14 @@ to send fe80::b6 --interface ar --protocol icmp --packets 2 --gap 1ms
         "write 10.0.1.2 --port 22",
         "there is no interface none",
         "there is no interface none",
+        "write fd00:1::2 --interface ar",
+        "write fd00:1::2 --interface ar",
+        "no prefix length; write 10.0.1.0",
+        "no prefix length; write 10.0.1.0",
+        "a bracket is missing",
+        "a bracket is missing",
+        "127.0.0.1 for this one",
+        "127.0.0.1 for this one",
         "%ar and --interface lo are two interfaces",
     ];
     let lines: Vec<&str> = outcome.stdout.lines().collect();

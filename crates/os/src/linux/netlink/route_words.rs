@@ -42,7 +42,7 @@ pub(super) fn words(
     let mut next_hops = String::new();
     let (mut table, mut has_router) = (u32::from(header.table), false);
     let mut metrics = String::new();
-    let mut rest = String::new();
+    let (mut device, mut rest) = (String::new(), String::new());
     let by_object = (message.attributes.iter()).any(|one| matches!(one, RouteAttribute::NhId(_)));
     for attribute in &message.attributes {
         match attribute {
@@ -57,7 +57,7 @@ pub(super) fn words(
                 has_router = true;
                 words += &format!(" via inet6 {router}");
             }
-            RouteAttribute::Oif(index) => rest += &format!(" dev {}", name(*index)?),
+            RouteAttribute::Oif(index) => device += &format!(" dev {}", name(*index)?),
             RouteAttribute::NhId(number) => words += &format!(" nhid {number}"),
             RouteAttribute::MultiPath(hops) => {
                 for hop in hops {
@@ -78,6 +78,7 @@ pub(super) fn words(
             _ => return None,
         }
     }
+    words += &device;
     words += &rest;
     if table != u32::from(RouteHeader::RT_TABLE_MAIN) {
         words += &format!(" table {table}");
