@@ -10,7 +10,7 @@ use crate::harness::Dir;
 const MEND: &str = r#"
 mend() {
     sed -n 's/.*"command":"\([^"]*\)".*/\1/p' before >commands
-    while read -r command; do at a $command; done <commands
+    while read -r command; do at a $command >/dev/null; done <commands
 }
 "#;
 

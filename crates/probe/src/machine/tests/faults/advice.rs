@@ -24,7 +24,7 @@ fn an_interface_is_made_smaller_for_its_own_link_unless_it_loses_ipv6() {
             ..settings()
         };
         let report = investigate(&Path::with(Narrow::silent(0, size)), settings, 1);
-        let mtu = Bytes::new(size.into());
+        let mtu = Bytes::new(size);
         let expected = match is_interface {
             true => Remedy::InterfaceMtu(mtu),
             false => Remedy::Mtu(mtu),
@@ -38,7 +38,7 @@ fn an_interface_is_made_smaller_for_its_own_link_unless_it_loses_ipv6() {
 fn a_link_further_on_changes_the_route_and_not_the_interface() {
     for size in [1500, 1400, 1124] {
         let report = report(&Path::with(Narrow::silent(2, size)));
-        let mtu = Bytes::new(size.into());
+        let mtu = Bytes::new(size);
         assert_eq!(own(&report)[0], &Remedy::Mtu(mtu));
         assert_eq!(report.advised_mtu(), Some(mtu));
     }
