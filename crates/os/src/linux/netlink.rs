@@ -5,8 +5,10 @@ mod follow;
 mod link;
 mod lookup;
 mod neighbour;
+mod plain;
 mod qdisc;
 mod route;
+mod route_metrics;
 mod route_mtu;
 mod route_table;
 mod route_words;
@@ -19,7 +21,6 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
 };
-use netlink_packet_route::route::RouteAddress;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -28,12 +29,12 @@ use crate::error::{During, Error, Result};
 pub use follow::Followed;
 pub use follow::{KernelRoute, RouteFilter};
 pub use link::VethEnd;
-pub use lookup::Listed;
+pub use lookup::{Below, Listed};
 pub use qdisc::TokenBucket;
 pub use route::{HostRoute, OfTcp};
 pub use route_table::TableRoute;
 pub use route_words::RouteWords;
-pub use tunnel::{Below, Encapsulation};
+pub use tunnel::Encapsulation;
 
 /// An rtnetlink socket for the namespace in which it was opened.
 pub struct Route {
@@ -137,15 +138,6 @@ const fn family(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
-    }
-}
-
-/// An address of IPv4 or IPv6 in a route.
-const fn plain(address: &RouteAddress) -> Option<IpAddr> {
-    match address {
-        RouteAddress::Inet(address) => Some(IpAddr::V4(*address)),
-        RouteAddress::Inet6(address) => Some(IpAddr::V6(*address)),
-        _ => None,
     }
 }
 

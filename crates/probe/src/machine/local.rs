@@ -122,7 +122,7 @@ impl LocalHost {
 
     /// The findings that hold without a path: that TCP never searches the path MTU itself,
     /// as by default, matters only where packets are dropped silently.
-    pub fn standing_findings(&self) -> Vec<LocalFinding> {
+    pub fn general_findings(&self) -> Vec<LocalFinding> {
         let mut findings = self.findings();
         findings.retain(|one| !matches!(one.problem, LocalProblem::TcpMtuProbing { value: 0, .. }));
         findings

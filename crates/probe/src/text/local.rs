@@ -8,6 +8,7 @@ mod tests;
 use document::{Block, Cell, Column, Document, Section, Style, Table};
 use units::{Bytes, Span};
 
+use super::sentence::capitalised;
 use crate::machine::{LocalFinding, LocalHost, LocalInterface, LocalProblem, LocalRoute};
 pub use json::local_json;
 
@@ -126,7 +127,7 @@ pub(super) const fn effect(problem: &LocalProblem) -> Option<&'static str> {
 /// The report of a host: the answer, its findings with their commands, its interfaces, and
 /// the routes that set an MTU.
 pub fn of_local(host: &LocalHost) -> Document {
-    let findings = host.standing_findings();
+    let findings = host.general_findings();
     let title = sentence(&findings);
     let (faults, limits): (Vec<_>, Vec<_>) =
         findings.iter().partition(|one| one.problem.is_fault());
@@ -166,7 +167,7 @@ fn sentence(findings: &[LocalFinding]) -> String {
 fn lines(findings: &[&LocalFinding]) -> Vec<String> {
     let each = findings.iter().flat_map(|one| {
         let effect = effect(&one.problem).map(|effect| format!("  {effect}"));
-        let first = super::capitalised(&phrase(&one.problem));
+        let first = capitalised(&phrase(&one.problem));
         let command = format!("  {}", one.command);
         [Some(format!("{first}.")), effect, Some(command)]
     });

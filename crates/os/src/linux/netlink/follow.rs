@@ -13,7 +13,8 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-use super::{Route, plain};
+use super::Route;
+use super::plain::plain;
 use crate::error::{During, Result};
 
 /// Bytes of notifications that may wait: those of some ten thousand routes.

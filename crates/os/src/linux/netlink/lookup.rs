@@ -10,8 +10,10 @@ use netlink_packet_route::link::{
 use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteType};
 use units::Span;
 
+use super::plain::plain;
+use super::route_metrics;
 use super::tunnel::{Encapsulation, encapsulation};
-use super::{Route, family, plain, route_table};
+use super::{Route, family};
 use crate::error::{During, Result};
 
 /// The route that the kernel takes to an address.
@@ -57,6 +59,16 @@ pub struct Listed {
     pub peer: Option<u32>,
     /// Index of the bridge or bond of which it is a port.
     pub controller: Option<u32>,
+}
+
+/// The interface that carries the packets of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Below {
+    pub interface: String,
+    /// The MTU in bytes towards the far end of the tunnel.
+    pub mtu: u32,
+    /// The largest packet of the upper interface, in bytes, that leaves in one piece.
+    pub fits: u32,
 }
 
 impl Route {
@@ -137,13 +149,35 @@ impl Route {
         }
         Ok(interfaces)
     }
+
+    /// The interface that carries the packets of `upper`, if the kernel tells: that of the
+    /// route to the far end of a tunnel, or the parent of a VLAN or the like.
+    pub fn below(&self, upper: &Listed, all: &[Listed]) -> Option<Below> {
+        let by_index = |index| all.iter().find(|one| one.index == index);
+        if let Some(tunnel) = upper.tunnel {
+            let chosen = self.choose(tunnel.far_end, None, None).ok()?;
+            let lower = by_index(chosen.interface).filter(|lower| lower.index != upper.index)?;
+            let mtu = chosen.mtu.map_or(lower.mtu, |mtu| mtu.min(lower.mtu));
+            return Some(Below {
+                interface: lower.name.clone(),
+                mtu,
+                fits: mtu.checked_sub(tunnel.headers)?,
+            });
+        }
+        let lower = upper.lower.and_then(by_index)?;
+        Some(Below {
+            interface: lower.name.clone(),
+            mtu: lower.mtu,
+            fits: lower.mtu,
+        })
+    }
 }
 
 fn read(route: &RouteMessage) -> Chosen {
     let mut chosen = Chosen {
         broadcast: route.header.kind == RouteType::Broadcast,
-        mtu: route_table::mtu(&route.attributes).0,
-        expires: route_table::expires(route),
+        mtu: route_metrics::mtu(&route.attributes).0,
+        expires: route_metrics::expires(route),
         ..Chosen::default()
     };
     for attribute in &route.attributes {

@@ -7,7 +7,7 @@ use netlink_packet_route::route::{
 };
 use std::fmt::Write as _;
 
-use super::plain;
+use super::plain::plain;
 
 /// A route as `ip route` writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]

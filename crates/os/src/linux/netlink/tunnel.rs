@@ -1,4 +1,4 @@
-//! The interfaces below others, and the headers that tunnels add.
+//! The far ends of tunnels, and the headers that tunnels add.
 
 use std::net::IpAddr;
 
@@ -6,8 +6,6 @@ use netlink_packet_route::link::{
     GreEncapType, GreIOFlags, InfoData, InfoGeneve, InfoGre, InfoGre6, InfoIpTunnel, InfoVxlan,
     Ip6TunnelFlags, LinkInfo, TunnelEncapType,
 };
-
-use super::{Listed, Route};
 
 /// Headers of IPv4 [RFC791 s3.1] and IPv6 [RFC8200 s3].
 const IPV4: u32 = 20;
@@ -29,40 +27,6 @@ pub struct Encapsulation {
     pub far_end: IpAddr,
     /// Bytes in front of an inner packet, with the outer header of IP.
     pub headers: u32,
-}
-
-/// The interface that carries the packets of another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Below {
-    pub interface: String,
-    /// The MTU in bytes towards the far end of the tunnel.
-    pub mtu: u32,
-    /// The largest packet of the upper interface, in bytes, that leaves in one piece.
-    pub fits: u32,
-}
-
-impl Route {
-    /// The interface that carries the packets of `upper`, if the kernel tells: that of the
-    /// route to the far end of a tunnel, or the parent of a VLAN or the like.
-    pub fn below(&self, upper: &Listed, all: &[Listed]) -> Option<Below> {
-        let by_index = |index| all.iter().find(|one| one.index == index);
-        if let Some(tunnel) = upper.tunnel {
-            let chosen = self.choose(tunnel.far_end, None, None).ok()?;
-            let lower = by_index(chosen.interface).filter(|lower| lower.index != upper.index)?;
-            let mtu = chosen.mtu.map_or(lower.mtu, |mtu| mtu.min(lower.mtu));
-            return Some(Below {
-                interface: lower.name.clone(),
-                mtu,
-                fits: mtu.checked_sub(tunnel.headers)?,
-            });
-        }
-        let lower = upper.lower.and_then(by_index)?;
-        Some(Below {
-            interface: lower.name.clone(),
-            mtu: lower.mtu,
-            fits: lower.mtu,
-        })
-    }
 }
 
 /// The encapsulation of an interface with one known far end and headers of a known size.

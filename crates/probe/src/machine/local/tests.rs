@@ -187,7 +187,7 @@ fn the_mtu_of_a_router_advertisement_is_told_once() {
 #[test]
 fn the_settings_of_the_kernel_are_told() {
     let mut host = host(Vec::new(), Vec::new());
-    for (probing, disc, expected, standing) in [
+    for (probing, disc, expected, general) in [
         (Some(0), Some(0), 1, 0),
         (Some(2), Some(0), 1, 1),
         (Some(1), Some(1), 1, 1),
@@ -197,7 +197,7 @@ fn the_settings_of_the_kernel_are_told() {
         host.settings.tcp_mtu_probing = probing;
         host.settings.ip_no_pmtu_disc = disc;
         assert_eq!(host.findings().len(), expected, "{probing:?} {disc:?}");
-        assert_eq!(host.standing_findings().len(), standing);
+        assert_eq!(host.general_findings().len(), general);
         assert_eq!(host.verdict(), Verdict::Clean);
     }
 }

@@ -66,7 +66,7 @@ struct FindingLine<'a> {
 /// One object for the host, then one for each interface, each route with an MTU, each
 /// cached path MTU, and each finding; without line ends.
 pub fn local_json(host: &LocalHost) -> Vec<String> {
-    let findings = host.standing_findings();
+    let findings = host.general_findings();
     let cached = host.routes.iter().filter(|one| one.expires.is_some());
     let cached = cached.count();
     let mut lines = vec![json_line(&HostLine {

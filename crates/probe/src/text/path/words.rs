@@ -2,7 +2,8 @@
 
 use link::Direction;
 
-use super::super::{capitalised, local};
+use super::super::local;
+use super::super::sentence::capitalised;
 use super::{Probed, bytes};
 use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place, Tunnel};
 

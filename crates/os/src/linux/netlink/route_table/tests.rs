@@ -1,5 +1,5 @@
 use netlink_packet_core::{NetlinkHeader, NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::route::{RouteHeader, RouteNextHop, RouteScope};
+use netlink_packet_route::route::{RouteHeader, RouteMetric, RouteNextHop, RouteScope};
 use proptest::prelude::*;
 
 use super::super::follow::messages;
