@@ -18,6 +18,7 @@ mod report;
 mod search;
 mod settings;
 pub mod stamp;
+pub mod tcp_mss;
 #[cfg(test)]
 mod tests;
 

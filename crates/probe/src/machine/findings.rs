@@ -5,7 +5,7 @@ mod directions;
 mod evidence;
 mod limits;
 mod others;
-mod tunnel;
+pub(super) mod tunnel;
 
 use core::net::IpAddr;
 
@@ -69,7 +69,12 @@ impl FindingKind {
     /// Whether it says that something is wrong. The others explain or inform.
     pub const fn is_problem(&self) -> bool {
         match self {
-            Self::NoAnswer | Self::MtuChanged { .. } | Self::Tunnel(_) | Self::Loss(_) => false,
+            Self::NoAnswer
+            | Self::ClosedPort
+            | Self::SmallMss { .. }
+            | Self::MtuChanged { .. }
+            | Self::Tunnel(_)
+            | Self::Loss(_) => false,
             Self::Local(local) => local.problem.is_limit(),
             _ => true,
         }
@@ -78,7 +83,7 @@ impl FindingKind {
     /// The weight of findings: the smallest first.
     pub(super) const fn rank(&self) -> u8 {
         match self {
-            Self::NoAnswer | Self::OuterFragments { .. } => 0,
+            Self::NoAnswer | Self::ClosedPort | Self::OuterFragments { .. } => 0,
             Self::FirstLink { .. } => 1,
             Self::Branches { .. } => 2,
             Self::BlackHole { .. } => 3,
@@ -86,10 +91,10 @@ impl FindingKind {
             Self::AnswersLimited { .. } => 5,
             Self::AnnouncedTooSmall { .. } => 6,
             Self::AnnouncedTooLarge { .. } => 7,
-            Self::Rejected { .. } => 8,
+            Self::Rejected { .. } | Self::KnownMtu { .. } => 8,
             Self::ReverseLimit { .. } => 9,
             Self::Interface { .. } => 10,
-            Self::MssClamped { .. } => 11,
+            Self::MssTooLarge { .. } | Self::MssClamped { .. } | Self::SmallMss { .. } => 11,
             Self::FragmentsDropped => 12,
             Self::Local(local) if local.problem.is_limit() => 13,
             Self::MtuChanged { .. } => 14,

@@ -183,6 +183,8 @@ pub enum Limit {
     Vanish,
     /// Larger answers arrive in fragments.
     Fragmented,
+    /// TCP sends no larger segments: the far end's MSS, or its MTU, is the limit.
+    SegmentSize,
     /// Larger answers were not asked for, because larger probes do not arrive, or the
     /// protocols that answer give small answers only.
     NotSeen,
@@ -250,6 +252,10 @@ pub enum NotSeen {
     Reverse,
     /// The MSS, which needs an open TCP port.
     Mss,
+    /// The size of answers, because those of the server fill no packet.
+    LargeAnswers,
+    /// The exact size, because a server takes no more connections.
+    ExactSize,
     /// The end of the investigation, because time or probes ran out.
     Cut,
 }

@@ -94,6 +94,10 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         }
         FindingKind::FragmentsDropped => vec![(Device::Path, Remedy::PassFragments)],
         FindingKind::NoAnswer
+        | FindingKind::ClosedPort
+        | FindingKind::KnownMtu { .. }
+        | FindingKind::MssTooLarge { .. }
+        | FindingKind::SmallMss { .. }
         | FindingKind::OuterFragments { .. }
         | FindingKind::MtuChanged { .. }
         | FindingKind::Tunnel(_)

@@ -89,7 +89,7 @@ const PRODUCTS: [(Rule, &str); 12] = [
 ];
 
 /// What explains a path MTU of `mtu`, if packets of `asked` should pass.
-pub(super) fn guess(mtu: Bytes, asked: Bytes) -> Option<Tunnel> {
+pub(in crate::machine) fn guess(mtu: Bytes, asked: Bytes) -> Option<Tunnel> {
     let links = LINKS.map(|below| (Bytes::new(below), 0));
     let networks = NETWORKS.map(|below| (Bytes::new(below), SHORTEST_OVERLAY));
     let mut all = links.into_iter().chain(networks);

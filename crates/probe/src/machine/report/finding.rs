@@ -131,6 +131,31 @@ pub enum FindingKind {
         #[serde(rename = "expected_mss")]
         expected: u16,
     },
+    /// The far end's MSS allows larger packets than the path carries, and no device lowers it.
+    MssTooLarge {
+        /// The MSS that was seen.
+        #[serde(rename = "seen_mss")]
+        seen: u16,
+        /// The MSS that the path allows.
+        #[serde(rename = "expected_mss")]
+        expected: u16,
+    },
+    /// The packets of TCP are smaller than the interface allows: the MTU of the far end is
+    /// smaller, or a device of the path lowers the MSS.
+    SmallMss {
+        /// Forward: the far end's MSS is small; reverse: its segments are.
+        direction: Direction,
+        /// The MSS, or the largest segment.
+        #[serde(rename = "seen_mss")]
+        seen: u16,
+        /// The MSS that the interface, or the far end's MSS, allows.
+        #[serde(rename = "expected_mss")]
+        expected: u16,
+    },
+    /// The own kernel knows a path MTU, from an ICMP error or a route.
+    KnownMtu { mtu: Bytes },
+    /// The TCP port is closed.
+    ClosedPort,
     /// Fragments do not pass.
     FragmentsDropped,
     /// The path carried one size, and then another.

@@ -80,10 +80,12 @@ pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
 pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
     match not_seen {
         NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
-        NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW).".to_owned(),
+        NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW), or a web server: `jumbolab probe https://HOST`.".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
         NotSeen::Reverse => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
         NotSeen::Mss => "The far end's MSS: needs an open TCP port; name one with --port.".to_owned(),
+        NotSeen::LargeAnswers => "Larger answers: the server's answer fills no larger packet; name a page of several kilobytes, http://HOST/PAGE.".to_owned(),
+        NotSeen::ExactSize => "The exact size: a test opens no more connections to a server.".to_owned(),
         NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", bytes(asked)),
     }
 }

@@ -4,7 +4,7 @@ use link::Direction;
 
 use super::super::local;
 use super::super::sentence::capitalised;
-use super::{Probed, bytes};
+use super::{Probed, bytes, direction_name};
 use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place, Tunnel};
 
 /// The most lines of evidence of a finding; JSON has all.
@@ -18,6 +18,7 @@ pub(super) const fn limit(limit: Limit) -> &'static str {
         Limit::Rejected => "a router rejects larger packets",
         Limit::Vanish => "larger packets are dropped silently",
         Limit::Fragmented => "larger answers arrive in fragments",
+        Limit::SegmentSize => "larger TCP segments were not sent",
         Limit::NotSeen => "larger answers were not seen",
     }
 }
@@ -86,12 +87,15 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             from,
             place,
         } => format!(
-            "an MTU black hole {}{} drops packets of {} and more, and no ICMP error arrives",
-            self::place(place),
-            match direction {
-                Some(Direction::Forward) => " on the forward path",
-                Some(Direction::Reverse) => " on the reverse path",
-                None => "",
+            "an MTU black hole {} drops packets of {} and more, and no ICMP error arrives",
+            match (place.is_known, direction) {
+                (false, Some(direction)) => format!("on the {} path", direction_name(*direction)),
+                (true, Some(direction)) => format!(
+                    "{} on the {} path",
+                    self::place(place),
+                    direction_name(*direction)
+                ),
+                (_, None) => self::place(place),
             },
             bytes(*from)
         ),
@@ -167,6 +171,29 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
         FindingKind::MssClamped { seen, expected } => {
             format!("the far end's MSS arrives as {seen}, although the path allows {expected}")
         }
+        FindingKind::MssTooLarge { seen, expected } => format!(
+            "the far end's MSS of {seen} exceeds the {expected} that the path allows, and no device lowers it"
+        ),
+        FindingKind::SmallMss {
+            direction: Direction::Forward,
+            seen,
+            expected,
+        } => format!(
+            "the far end's MSS arrives as {seen}, and the MTU of {} allows {expected}",
+            probed.interface
+        ),
+        FindingKind::SmallMss {
+            direction: Direction::Reverse,
+            seen,
+            expected,
+        } => format!(
+            "the far end sends segments of at most {seen} bytes with their options, although {expected} are allowed"
+        ),
+        FindingKind::KnownMtu { mtu } => format!(
+            "an ICMP error or a route limits packets of this host to {}",
+            bytes(*mtu)
+        ),
+        FindingKind::ClosedPort => "the TCP port is closed".to_owned(),
         FindingKind::FragmentsDropped => "fragments do not pass".to_owned(),
         FindingKind::MtuChanged { before, after } if before < after => format!(
             "packets of up to {} pass again: the path MTU was {} at first",
@@ -218,13 +245,20 @@ fn shares(loss: &Loss) -> String {
 const fn cause(kind: &FindingKind) -> Option<&'static str> {
     match kind {
         FindingKind::NoAnswer => Some(
-            "The host is down, or a filter drops all probes: name an open TCP port with --port.",
+            "The host is down, or a filter drops all probes: name an open TCP port with --port, or a web server, https://HOST.",
         ),
         FindingKind::FirstLink { .. } => Some(
             "The MTU of this host's interface is larger than that of the other end of the link, or of a switch between.",
         ),
         FindingKind::BlackHole { .. } => Some(
             "The MTU of a link is smaller than its routers are configured for, or ICMP errors (packet too big) are filtered. Both look the same from outside.",
+        ),
+        FindingKind::SmallMss { .. } => Some(
+            "The MTU of the far end is smaller, a device of the path lowers the MSS of TCP, or the far end knows a smaller path MTU.",
+        ),
+        FindingKind::ClosedPort => Some("Name an open port: HOST:PORT."),
+        FindingKind::KnownMtu { .. } => Some(
+            "TCP then sends smaller segments by itself. `ip route get` shows the value; a value of an ICMP error ends after ten minutes.",
         ),
         FindingKind::MssClamped { .. } => {
             Some("A device of the path lowers the MSS of TCP, as in front of tunnels.")
