@@ -23,6 +23,7 @@ mod sent;
 mod socket;
 mod sockets;
 pub mod stamp;
+pub mod tcp_mss;
 mod test_packet;
 
 use std::net::{IpAddr, SocketAddr};

@@ -275,6 +275,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "jumbolab probe host.example --max-mtu 9000 -6 --port 22",
             ),
             example(
+                "Which packets reach a web server and come back, by its TCP connections and without root",
+                "jumbolab probe https://host.example",
+            ),
+            example(
                 "The result as JSON Lines",
                 "jumbolab probe 192.0.2.1 --protocol icmp,udp --json",
             ),

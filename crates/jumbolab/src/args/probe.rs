@@ -10,7 +10,7 @@ use super::Family;
 #[derive(Debug, clap::Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Probe {
-    /// Name or address of the far end.
+    /// Name or address of the far end; `https://HOST`, `http://HOST` or `HOST:PORT` tests a server by TCP connections.
     #[arg(required_unless_present_any = ["mesh", "local"])]
     pub(crate) host: Option<String>,
 
@@ -83,6 +83,10 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
+    /// The protocols to probe with unless others are named.
+    pub(crate) const PROTOCOLS: [ProbeProtocol; 3] =
+        [ProbeProtocol::Icmp, ProbeProtocol::Udp, ProbeProtocol::Tcp];
+
     /// The far end, if no mesh is probed.
     pub(crate) fn host(&self) -> &str {
         self.host.as_deref().unwrap_or_default()
@@ -102,5 +106,6 @@ pub(crate) enum ProbeProtocol {
 
 const NOTES: &str = "\
 Exit code: 0 if packets of the size pass in both directions and nothing else is wrong, 1 if there is a
-problem, 3 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size, and --capture;
+problem, 3 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size, and --capture.
+A test of a server needs no root: it opens at most 20 connections to an address, with a request on each;
 docs/start/probe.md says how to read the result.";

@@ -3,6 +3,7 @@
 mod mesh;
 mod metrics;
 mod progress;
+mod server;
 mod watch;
 
 use std::net::{IpAddr, SocketAddr};
@@ -19,6 +20,7 @@ use crate::args::{PORT, Probe, ProbeProtocol};
 use crate::exit::Ending;
 use crate::output;
 use progress::Progress;
+use server::Server;
 use watch::Watch;
 
 pub(crate) fn run(args: &Probe) -> Result<Ending> {
@@ -29,7 +31,14 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
     if let Some(file) = &args.mesh {
         return mesh::run(args, file, up_to);
     }
-    let addresses = resolve(args)?;
+    let server = Server::parse(args.host())?;
+    if server.is_some() {
+        Server::check(args)?;
+    }
+    let host = server
+        .as_ref()
+        .map_or_else(|| args.host(), |server| &server.host);
+    let addresses = resolve(args, host)?;
     let mut watch = Watch::of(args)?;
     interrupt::listen()?;
     let mut verdicts = Vec::new();
@@ -39,7 +48,11 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
             break;
         }
         let task = task(args, address, up_to);
-        match one(&task, args) {
+        let found = match &server {
+            Some(server) => server.test(args, address, up_to),
+            None => one(&task),
+        };
+        match found.and_then(|found| print(found, args)) {
             Ok(found) => {
                 verdicts.push(found.report.verdict);
                 if let Some(watch) = &mut watch {
@@ -90,14 +103,18 @@ const fn ending(verdict: Verdict) -> Ending {
     }
 }
 
-/// Investigates one path and prints the result.
-fn one(task: &Task, args: &Probe) -> Result<Investigated> {
+/// Investigates one path.
+fn one(task: &Task) -> Result<Investigated> {
     let mut progress = Progress::new();
     let found = investigate(task, |state| {
         progress.show(|| progress::words(task.to.ip(), state));
     });
     progress.end();
-    let found = found?;
+    Ok(found?)
+}
+
+/// Prints a result.
+fn print(found: Investigated, args: &Probe) -> Result<Investigated> {
     let probed = Probed {
         host: args.host(),
         interface: &found.outgoing.interface,
@@ -161,12 +178,11 @@ fn size(text: &str) -> Result<Bytes> {
     Ok(size)
 }
 
-/// An address of the host for each version of IP that was asked for.
+/// An address of `host` for each version of IP that was asked for.
 ///
 /// # Errors
 /// It has none, or no packet could be addressed to it.
-fn resolve(args: &Probe) -> Result<Vec<SocketAddr>> {
-    let host = args.host();
+fn resolve(args: &Probe, host: &str) -> Result<Vec<SocketAddr>> {
     let all = far_host::addresses(host, 0, ("--interface", args.interface.as_deref()))?;
     let first = |version: IpVersion| {
         let fits = |address: &&SocketAddr| version_of(address.ip()) == version;

@@ -19,3 +19,4 @@ mod runs;
 mod sandbox;
 mod shell;
 mod tutorials;
+mod web_server;
