@@ -12,10 +12,11 @@ ip -n r address add fe80::b6/64 dev ra nodad
 at r "$JUMBOLAB" recv --open --port 7171 >/dev/null 2>said &
 until grep -qs 'port 7171' said; do sleep 0.01; done
 to() { command=$1; shift; at a "$JUMBOLAB" $command "$@" >out 2>&1 && code=0 || code=$?; echo "$code $(tail -n 1 out)"; }
-for host in fe80::b6 10.0.1.255 224.0.0.9 10.0.1.2:22 fe80::b6%none fd00:1::2%ar 10.0.1.0/24 '[fd00:1::2' 0.0.0.0; do
+for host in fe80::b6 10.0.1.255 224.0.0.9 fe80::b6%none fd00:1::2%ar 10.0.1.0/24 '[fd00:1::2' 0.0.0.0; do
     to probe $host
     to send $host --port 7171 --packets 2
 done
+to send 10.0.1.2:22 --port 7171 --packets 2
 to probe fe80::b6%ar --interface lo
 for host in '[fd00:1::2]' fe80::b6%ar 'fe80::b6 --interface ar'; do to probe $host --max-mtu 3000; done
 for host in '[fe80::b6%ar]' 'fe80::b6 --interface ar'; do to send $host --port 7171 --packets 2; done
@@ -29,8 +30,6 @@ to send fe80::b6 --interface ar --protocol icmp --packets 2 --gap 1ms
         "10.0.1.255: it is a broadcast address",
         "224.0.0.9: it is a multicast address",
         "224.0.0.9: it is a multicast address",
-        "write 10.0.1.2 --port 22",
-        "write 10.0.1.2 --port 22",
         "there is no interface none",
         "there is no interface none",
         "write fd00:1::2 --interface ar",
@@ -41,6 +40,7 @@ to send fe80::b6 --interface ar --protocol icmp --packets 2 --gap 1ms
         "a bracket is missing",
         "127.0.0.1 for this one",
         "127.0.0.1 for this one",
+        "write 10.0.1.2 --port 22",
         "%ar and --interface lo are two interfaces",
     ];
     let lines: Vec<&str> = outcome.stdout.lines().collect();
