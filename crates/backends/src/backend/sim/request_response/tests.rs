@@ -163,7 +163,7 @@ fn what_no_transport_and_no_simulator_carries_is_rejected_in_one_line() {
     };
     let long = rejected("max_size = 65508");
     assert!(long.ends_with("a message in UDP over IPv4 has 1000 to 65507 bytes: for instance --set traffic.max_size=65507"), "{long}");
-    assert!(rejected("step = 0").contains("sizes grow by 1 byte or more"));
+    assert!(rejected("size_step = 0").contains("sizes grow by 1 byte or more"));
     assert!(rejected("answer = \"pieces\"").contains("--on netns"));
     assert!(rejected("pause = \"1ms\"").contains("host.receive_per_packet"));
     assert!(rejected("message = 1000").contains("only traffic of kind = \"transfer\""));
