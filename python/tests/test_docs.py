@@ -26,7 +26,7 @@ REDUCED = {
     "aqm-congestion --local 2 --search 20000": "jumbogram-simulated --local 2 --search 40",
     'jumbolab.run("aqm-interpretations", output="interpretations")': (
         'jumbolab.run("aqm-interpretations", output="interpretations", repeat=2, set={'
-        '"packets": "500B", "buffer": 20, "count": "frames", "distribution": ["text", "fixed"], '
+        '"packets": "500B", "buffer": 20, "count": "frames", "curve": ["text", "fixed"], '
         '"min_rto": "200ms", "long": "open", "duration": "6s", "h1": "0s..3s", '
         '"h2": "3s..6s", "all": "0s..6s", "start_interval": "20ms", '
         '"small_flows": 5, "small_start": "3s"})'

@@ -337,7 +337,9 @@ def test_a_plan_that_is_no_ordinary_file_is_rejected_at_once(
 
 
 @pytest.mark.parametrize("target", [0, -1.5, float("nan"), float("inf")])
-def test_a_target_that_is_no_time_is_rejected(target: float, client: Client, tmp_path: Path) -> None:
+def test_a_target_that_is_no_time_is_rejected(
+    target: float, client: Client, tmp_path: Path
+) -> None:
     call = lambda: swept(client, tmp_path / "r", tmp_path / "s", target=target)  # noqa: E731
     assert "target" in str(rejected(call))
 
