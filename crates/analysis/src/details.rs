@@ -36,11 +36,11 @@ pub struct Details {
 impl Details {
     /// The details of `trials`.
     pub fn of<'a>(trials: impl IntoIterator<Item = &'a Trial>) -> Self {
-        let mut cut = Cut::default();
+        let mut collected = Collected::default();
         for trial in trials {
-            cut.take(trial);
+            collected.take(trial);
         }
-        cut.combined()
+        collected.combined()
     }
 
     /// The details of each cell's finished trials, read by several threads.
@@ -104,14 +104,14 @@ impl Details {
 
 /// The values of trials, not combined yet.
 #[derive(Default)]
-struct Cut {
+struct Collected {
     names: BTreeMap<Subject, BTreeSet<String>>,
     series: BTreeMap<Quantity, BTreeMap<String, Vec<TrialSeries>>>,
     totals: Vec<TrialSeries>,
     quantiles: BTreeMap<Times, BTreeMap<String, Vec<[f64; distribution::COUNT]>>>,
 }
 
-impl Cut {
+impl Collected {
     fn take(&mut self, trial: &Trial) {
         let kept = &trial.evidence;
         let has_any = kept.contains(evidence::SERIES)

@@ -106,7 +106,7 @@ fn traffic(setting: &Setting) -> String {
 fn seconds(setting: &Setting) -> Option<f64> {
     let transfer = setting.traffic.transfer()?;
     // One-way goodput, echoes, then the metered transfer, each after its
-    // pre-roll.
+    // warm-up.
     let passes = 2 + u64::from(transfer.echo != Echo::Off);
     let bytes = transfer.size * passes + transfer.cpu_bytes + transfer.warmup * (passes + 1);
     let at_goodput = |megabits: f64| bytes.bits() as f64 / (megabits * 1e6);

@@ -20,7 +20,7 @@ pub const TOLERANCE: f64 = 0.002;
 /// largest lead over the pace in the first twentieth of the counted bytes. The search
 /// is short because a sender slower than the link would be measured too low otherwise:
 /// its largest lead is random. Without a pace, the window starts at the first point at
-/// or after the pre-roll. It ends at the last point, so a stall at the end counts.
+/// or after the warm-up. It ends at the last point, so a stall at the end counts.
 ///
 /// If the bucket was empty once in the searched part, the window cannot exceed the pace
 /// by more than one frame. If the window exceeds it by more than [`TOLERANCE`], the
@@ -33,9 +33,9 @@ pub struct GoodputWindow {
     /// The largest totals at which the first and the second search end.
     latest: [Bytes; 2],
     pace: Option<Rate>,
-    /// The first point at or after the pre-roll, settled or not.
+    /// The first point at or after the warm-up, settled or not.
     earliest: Option<Point>,
-    /// The first settled point at or after the pre-roll.
+    /// The first settled point at or after the warm-up.
     first: Option<Point>,
     /// The best start of each search so far, and its lead over the pace in bytes.
     starts: [Option<(Point, i128)>; 2],
@@ -59,7 +59,7 @@ pub struct Goodput {
     pub span: Span,
     /// `bytes` divided by `span`.
     pub bits_per_second: f64,
-    /// The rate from the first point after the pre-roll: the goodput if the bucket had
+    /// The rate from the first point after the warm-up: the goodput if the bucket had
     /// been empty there.
     pub plain_bits_per_second: f64,
     /// Start of the window.
@@ -98,7 +98,7 @@ impl GoodputWindow {
         searches.any(|(start, latest)| total <= latest && leads(start))
     }
 
-    /// Records that `total` bytes, pre-roll included, had arrived by `stamp`.
+    /// Records that `total` bytes, warm-up included, had arrived by `stamp`.
     /// `settled` means that no more bytes were waiting, so the timestamp is that of
     /// the last byte. The window starts at a point that is not settled only if there
     /// is no other.

@@ -3,7 +3,7 @@
 use units::Bytes;
 use wire::message::HEADER_LEN;
 
-/// The messages of one transfer: first the pre-roll, which does not count, then the
+/// The messages of one transfer: first the warm-up, which does not count, then the
 /// counted bytes. Both ends derive the plan from the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessagePlan {
@@ -22,7 +22,7 @@ struct Part {
 
 impl MessagePlan {
     /// A transfer of `size` counted bytes in messages of `message` bytes, after a
-    /// pre-roll of `warmup` bytes in messages of `warmup_message` bytes. The last
+    /// warm-up of `warmup` bytes in messages of `warmup_message` bytes. The last
     /// message of a part may be shorter.
     ///
     /// Messages of less than two headers are raised to that, and a `size` of zero to
@@ -55,12 +55,12 @@ impl MessagePlan {
         Bytes::new(part.length(position))
     }
 
-    /// Whether message number `sequence` belongs to the pre-roll.
+    /// Whether message number `sequence` belongs to the warm-up.
     pub const fn is_warmup(&self, sequence: u64) -> bool {
         sequence < self.warmup.messages
     }
 
-    /// The index of a message among the counted ones; `None` in the pre-roll.
+    /// The index of a message among the counted ones; `None` in the warm-up.
     pub const fn counted_position(&self, sequence: u64) -> Option<u64> {
         sequence.checked_sub(self.warmup.messages)
     }
@@ -75,7 +75,7 @@ impl MessagePlan {
         self.counted.messages
     }
 
-    /// Bytes of the pre-roll.
+    /// Bytes of the warm-up.
     pub const fn warmup(&self) -> Bytes {
         Bytes::new(self.warmup.bytes)
     }

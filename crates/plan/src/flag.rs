@@ -9,7 +9,7 @@ pub enum Flag {
     /// Goodput exceeds the theoretical maximum of the link, so the link did not
     /// limit the rate.
     AboveLimit,
-    /// A link's token bucket is too deep for the pre-roll to drain it.
+    /// A link's token bucket is too deep for the warm-up to drain it.
     BucketNotDrained,
     /// Arrivals were stamped in user space, later than they happened.
     Unstamped,
@@ -117,7 +117,7 @@ impl Flag {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::AboveLimit => "goodput above what the link can carry",
-            Self::BucketNotDrained => "a token bucket deeper than half the pre-roll",
+            Self::BucketNotDrained => "a token bucket deeper than half the warm-up",
             Self::Unstamped => "arrivals without the kernel's stamp",
             Self::Disturbed => "other work on the CPUs",
             Self::CpuBound => "an end used a whole CPU: the host, not the link, was measured",

@@ -60,7 +60,7 @@ pub struct Task {
     pub port: Option<u16>,
     /// The port at which a STAMP reflector is looked for.
     pub reflector: Option<u16>,
-    /// The size that the path should carry; `None`: the MTU of the own interface.
+    /// The size that the path should carry; `None`: the MTU of the local interface.
     pub up_to: Option<Bytes>,
     /// The interface to which the sockets are bound.
     pub interface: Option<String>,

@@ -24,7 +24,7 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Messages of `size` bytes behind a pre-roll of `warmup` bytes, of a connection
+    /// Messages of `size` bytes behind a warm-up of `warmup` bytes, of a connection
     /// of `all` bytes; `exact`: every arrival is kept.
     pub(crate) fn new(size: u64, warmup: u64, all: Option<u64>, exact: bool) -> Self {
         let counted = Bytes::new(all.unwrap_or(u64::MAX).saturating_sub(warmup));
@@ -37,7 +37,7 @@ impl Messages {
             arrived: 0,
             sink: Sink::new(false, exact),
             // A simulated link holds no tokens, so the window starts right behind the
-            // pre-roll.
+            // warm-up.
             goodput_window: GoodputWindow::new(Bytes::new(warmup), counted, None),
         }
     }
@@ -90,7 +90,7 @@ impl Messages {
         (self.sent, self.arrived)
     }
 
-    /// Goodput of the bytes behind the pre-roll, from its end on.
+    /// Goodput of the bytes behind the warm-up, from its end on.
     pub(crate) fn goodput(&self) -> Option<Rate> {
         let goodput = self.goodput_window.goodput()?;
         let bits = u128::from(goodput.bytes.get()) * 8;
@@ -149,7 +149,7 @@ mod tests {
     fn bytes_behind_a_missing_segment_count_when_they_arrive() {
         let mut messages = Messages::new(100, 100, Some(500), true);
         messages.send(at(1), 500);
-        // The first segment of the pre-roll is lost, and repaired last but one.
+        // The first segment of the warm-up is lost, and repaired last but one.
         assert_eq!(messages.receive(at(10), 0, 100), 0);
         assert_eq!(messages.receive(at(20), 0, 200), 0);
         assert_eq!(messages.receive(at(30), 0, 300), 0);

@@ -139,7 +139,7 @@ pub struct FlowOutcome {
     pub summary: Option<Summary>,
     /// The outcome of TCP, if the flow uses it. The messages above are those of
     /// [`Tcp::messages`](crate::Tcp::messages), and the goodput begins at the end of
-    /// the pre-roll. Without messages, the counters above count data segments, each
+    /// the warm-up. Without messages, the counters above count data segments, each
     /// once regardless of retransmissions, and there are neither delays nor a summary.
     #[cfg_attr(
         feature = "serde",

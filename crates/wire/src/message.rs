@@ -7,7 +7,7 @@
 //! |-------:|-------:|----------|----------------------------------------------------|
 //! |      0 |      4 | magic    | `JLAB`                                             |
 //! |      4 |      1 | version  | 1                                                  |
-//! |      5 |      1 | flags    | bit 0: an echo is wanted; bit 1: this is an echo; bit 2: pre-roll, not counted; the others zero |
+//! |      5 |      1 | flags    | bit 0: an echo is wanted; bit 1: this is an echo; bit 2: warm-up, not counted; the others zero |
 //! |      6 |      2 | tag      | chosen by the sender; an echo has it too           |
 //! |      8 |      4 | length   | bytes of the whole message, this header included  |
 //! |     12 |      8 | sequence | from 0, plus one for each message of a flow        |
@@ -62,7 +62,7 @@ pub enum Echo {
 pub struct Message {
     /// Whether the message requests an echo or is one.
     pub echo: Echo,
-    /// Whether the message belongs to the pre-roll, which no metric counts.
+    /// Whether the message belongs to the warm-up, which no metric counts.
     pub warmup: bool,
     /// A number without meaning for the receiver, by which the sender recognizes echoes
     /// of its own messages.

@@ -276,7 +276,7 @@ pub(super) fn clock_stepped(nanos: i64) -> bool {
     nanos.unsigned_abs() > STEP.as_nanos()
 }
 
-/// At most half of the pre-roll may fit into the bucket; in the other half the
+/// At most half of the warm-up may fit into the bucket; in the other half the
 /// sender must get ahead of the link.
 fn bucket_not_drained(setting: &Setting, transfer: &Transfer) -> bool {
     // An emulated link has a burst of 0.

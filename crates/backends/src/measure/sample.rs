@@ -9,7 +9,7 @@ use super::latency_breakdown::as_transfer;
 /// for TCP to build its largest segments, and few enough for a capture.
 pub(crate) const INSPECTION: Bytes = Bytes::new(300_000);
 
-/// The size of pre-roll messages before goodput is counted: long enough for a
+/// The size of warm-up messages before goodput is counted: long enough for a
 /// sender to exceed the rate of any link that the kernel can shape.
 pub(crate) const OUTRUNNING: Bytes = Bytes::new(64_000);
 

@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn goodput_is_not_above_the_links_where_segments_wait_behind_a_lost_one() {
-        // A segment of the pre-roll is lost; what follows it has arrived before it.
+        // A segment of the warm-up is lost; what follows it has arrived before it.
         let free = ["host.send_per_packet=0s", "host.send_per_byte=0s"];
         let held = ["agent=linux", "congestion=reno", "mtu=9000"];
         let trial = simulated("os-comparison", &[&free[..], &held].concat());

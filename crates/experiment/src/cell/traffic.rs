@@ -272,7 +272,7 @@ fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes
     }
 }
 
-/// The pre-roll for `auto`: 1 MB, or eight times the links' bucket depth by
+/// The warm-up for `auto`: 1 MB, or eight times the links' bucket depth by
 /// [`auto_burst`]. Deeper buckets set by the user do not lengthen it.
 fn auto_warmup(links: &[Link]) -> Bytes {
     let deepest = links

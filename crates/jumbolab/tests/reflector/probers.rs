@@ -53,7 +53,7 @@ enum Limit {
     Nowhere,
     /// Behind the router of this address.
     Router(IpAddr),
-    /// Behind the hop of this number; 0 is the own host.
+    /// Behind the hop of this number; 0 is the local host.
     Hop(usize),
 }
 

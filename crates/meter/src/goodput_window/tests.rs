@@ -84,7 +84,7 @@ fn no_window_has_no_goodput() {
     let none =
         |points: &[(u64, u64)]| assert_eq!(goodput_window(100, 1000, points).goodput(), None);
     none(&[]);
-    none(&[(50, 0), (99, 5)]); // within the pre-roll
+    none(&[(50, 0), (99, 5)]); // within the warm-up
     none(&[(50, 0), (100, 5)]); // only one point after it
     none(&[(100, 5), (1000, 5)]); // no time passed
     none(&[(100, 5), (1000, 4)]); // the clock stepped back
@@ -161,7 +161,7 @@ impl Bucket {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// For any bucket that is drained after the pre-roll and empty at least once during
+    /// For any bucket that is drained after the warm-up and empty at least once during
     /// the search.
     #[test]
     fn a_drained_token_bucket_never_shows_more_than_its_rate(

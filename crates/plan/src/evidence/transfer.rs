@@ -12,7 +12,7 @@ facts! {
     "B", "payload that `throughput` counts"
     { COUNTED_BYTES: u64 = "counted_bytes" }
 
-    "Mbit/s", "goodput from the first arrival after the pre-roll"
+    "Mbit/s", "goodput from the first arrival after the warm-up"
     { GOODPUT_AFTER_WARMUP_MBIT: f64 = "goodput_after_warmup_mbit" }
 
     "%", "possible overestimate of goodput: over emulated links the latest departure divided by the counted time; in a disturbed pass over kernel links the bucket's depth divided by the counted bytes"

@@ -35,7 +35,7 @@ metrics! {
         "throughput",
         "Mbit/s",
         "Throughput",
-        "rate of payload between the kernel's receive stamps, after the pre-roll",
+        "rate of payload between the kernel's receive stamps, after the warm-up",
     )
     .first()
     // Two frames of average size in 5 MB: which frame carries the first and the

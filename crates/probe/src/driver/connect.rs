@@ -26,7 +26,7 @@ const MOST: usize = 32;
 pub(super) struct Connects {
     ends: Ends,
     here: IpAddr,
-    /// The MTU of the own interface.
+    /// The MTU of the local interface.
     mtu: Bytes,
     under_way: VecDeque<Attempt>,
 }

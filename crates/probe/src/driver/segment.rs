@@ -43,7 +43,7 @@ const TCP: u8 = 6;
 struct Segment {
     addresses: Addresses,
     ports: [u16; 2],
-    /// The MSS that they announce: what the own interface receives.
+    /// The MSS that they announce: what the local interface receives.
     mss: u16,
     /// The sequence number of the latest probe.
     latest: Option<u32>,

@@ -277,7 +277,7 @@ impl History {
         self.messages.iter().filter(of_round).filter(rejected)
     }
 
-    /// The MTU that the own system reported.
+    /// The MTU that the local system reported.
     pub(super) const fn local_mtu(&self) -> Option<u32> {
         self.local_mtu
     }

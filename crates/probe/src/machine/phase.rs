@@ -27,7 +27,7 @@ pub(super) use route::Route;
 pub(super) struct Walked {
     pub(super) reach: Reach,
     pub(super) route: Route,
-    /// The largest size to probe: the one asked for, if the own interface sends it.
+    /// The largest size to probe: the one asked for, if the local interface sends it.
     pub(super) up_to: u32,
     /// The kind of the first search: by the protocol that tells most.
     pub(super) main: Option<Kind>,

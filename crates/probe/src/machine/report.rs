@@ -79,7 +79,7 @@ impl PathReport {
         }
     }
 
-    /// Adds that the own host made fragments of the probes outside of a tunnel, and what
+    /// Adds that the local host made fragments of the probes outside of a tunnel, and what
     /// fits without. Nothing else on the path is then to blame for answers in pieces.
     pub fn add_outer_fragments(&mut self, made: u64, fits: Bytes) {
         let kind = FindingKind::OuterFragments { made, fits };
@@ -173,7 +173,7 @@ pub enum Limit {
     /// It is the size asked for.
     #[serde(rename = "requested")]
     Asked,
-    /// Larger packets do not leave the own interface.
+    /// Larger packets do not leave the local interface.
     Interface,
     /// A router says so.
     #[serde(rename = "packet_too_big")]

@@ -20,13 +20,13 @@ pub struct Settings {
     pub far_end: IpAddr,
     /// The size that the path should carry.
     pub asked: Bytes,
-    /// The MTU of the own interface towards the far end; `None` if unknown.
+    /// The MTU of the local interface towards the far end; `None` if unknown.
     pub interface_mtu: Option<Bytes>,
-    /// Whether the own interface has IPv6, which an MTU below 1280 takes from it.
+    /// Whether the local interface has IPv6, which an MTU below 1280 takes from it.
     pub interface_ipv6: bool,
     /// The protocols to probe with that were asked for.
     pub protocols: Vec<Protocol>,
-    /// Whether the own system lets the driver send echo requests.
+    /// Whether the local system lets the driver send echo requests.
     pub can_echo: bool,
     /// Which TCP segments the driver can send.
     pub tcp: TcpProbes,

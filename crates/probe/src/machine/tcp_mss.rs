@@ -54,7 +54,7 @@ pub struct TcpSettings {
     /// The size that the path should carry; `None`: the largest packets that connections of
     /// this host with the server have.
     pub asked: Option<Bytes>,
-    /// The MTU of the own interface.
+    /// The MTU of the local interface.
     pub interface_mtu: Bytes,
     /// Whether one connection takes several requests, which make a larger answer.
     pub repeats: bool,

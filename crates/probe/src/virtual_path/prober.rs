@@ -86,7 +86,7 @@ impl Endpoint {
         }
     }
 
-    /// The packets of a probe, or the answer of the own system that it is too big.
+    /// The packets of a probe, or the answer of the local system that it is too big.
     fn packets(&mut self, now: Time, probe: &Probe) -> Result<Vec<Vec<u8>>, Answer> {
         let least = probe.fragment_size.unwrap_or(probe.size);
         if least > self.mtu {

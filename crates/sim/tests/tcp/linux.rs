@@ -61,7 +61,7 @@ struct Bottleneck {
 
 impl Bottleneck {
     fn lasted(&self) -> f64 {
-        let (from, to) = self.counted.expect("more was sent than the pre-roll");
+        let (from, to) = self.counted.expect("more was sent than the warm-up");
         to.since(from).unwrap_or_default().as_secs_f64()
     }
 

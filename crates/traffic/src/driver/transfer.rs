@@ -2,7 +2,7 @@
 //! each reports its results.
 //!
 //! The receiver opens first and reports its port; then the sender connects, shows the
-//! trial's token ([`crate::driver::trial_token`]), and sends the pre-roll and the counted
+//! trial's token ([`crate::driver::trial_token`]), and sends the warm-up and the counted
 //! messages. Both end by themselves.
 
 mod acknowledged;
@@ -44,9 +44,9 @@ pub struct Transfer {
     pub protocol: Transport,
     /// The receiver's address.
     pub address: IpAddr,
-    /// Bytes of the pre-roll, sent before counting begins.
+    /// Bytes of the warm-up, sent before counting begins.
     pub warmup: Bytes,
-    /// Bytes per message of the pre-roll. Long messages outrun a link that short ones
+    /// Bytes per message of the warm-up. Long messages outrun a link that short ones
     /// may not, and only then is its token bucket drained.
     pub warmup_message: Bytes,
     /// Bytes that count.
@@ -87,7 +87,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// Total bytes, pre-roll included.
+    /// Total bytes, warm-up included.
     pub fn bytes(&self) -> Bytes {
         self.message_plan().bytes()
     }
@@ -146,7 +146,7 @@ pub struct Sent {
     pub echoes_took: Option<Span>,
     /// TCP's statistics at the end.
     pub tcp: Option<TcpState>,
-    /// TCP's smoothed round-trip time since the first write, pre-roll included.
+    /// TCP's smoothed round-trip time since the first write, warm-up included.
     pub smoothed_rtt: TimeSeries,
     /// SO_SNDBUF at the end, in bytes of kernel memory.
     pub send_buffer: u64,
@@ -157,7 +157,7 @@ pub struct Sent {
 /// The receiver's results.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Received {
-    /// Bytes that arrived, pre-roll included.
+    /// Bytes that arrived, warm-up included.
     pub bytes: Bytes,
     /// Counted reads without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
@@ -171,7 +171,7 @@ pub struct Received {
     /// This clock minus the sender's, by which the delays were corrected; `None`: both ends
     /// read one clock.
     pub clocks: Option<ClockLine>,
-    /// Bytes that arrived since the sender's first write, pre-roll included.
+    /// Bytes that arrived since the sender's first write, warm-up included.
     pub arrivals: TimeSeries,
     /// SO_RCVBUF at the end, in bytes of kernel memory.
     pub receive_buffer: u64,

@@ -233,7 +233,7 @@ fn of_dropping(rule: Rule, place: usize) -> Fault {
     } else {
         match rule.direction {
             Some(Direction::Reverse) => Fault::BlackHole(Direction::Reverse),
-            // Nobody but the own host and the first router is on the first link.
+            // Nobody but the local host and the first router is on the first link.
             None if place == 0 => Fault::FirstLink,
             Some(Direction::Forward) if place == 0 => Fault::FirstLink,
             _ => Fault::BlackHole(Direction::Forward),

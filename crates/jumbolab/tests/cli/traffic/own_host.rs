@@ -1,4 +1,4 @@
-//! What the own host rejects, or other receivers on it have taken.
+//! What the local host rejects, or other receivers on it have taken.
 
 use std::net::TcpStream;
 use std::process::Command;

@@ -87,7 +87,7 @@ fn within_its_rate() -> Result<(), Disturbed> {
     Ok(())
 }
 
-/// Slow start overflows the buffer during the pre-roll, so that segments are missing where
+/// Slow start overflows the buffer during the warm-up, so that segments are missing where
 /// counting may start. Those behind them have arrived, although they cannot be read yet.
 #[test]
 fn segments_that_arrived_out_of_order_before_the_window_are_not_counted() {

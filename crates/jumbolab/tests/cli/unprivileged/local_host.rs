@@ -1,4 +1,4 @@
-//! What limits packets of the own host: routes, cached path MTUs, and interfaces below. Each
+//! What limits packets of the local host: routes, cached path MTUs, and interfaces below. Each
 //! test types the commands that were advised, and looks again.
 
 use serde_json::Value;

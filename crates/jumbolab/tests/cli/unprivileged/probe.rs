@@ -317,7 +317,7 @@ fn a_watch_prints_what_changes_and_serves_it() {
 
 #[test]
 fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
-    // The far end of the link fails, or the own address goes away.
+    // The far end of the link fails, or the local address goes away.
     let failures = [
         "ip -n r link set ra down",
         "ip -n a address flush dev ar\nip -n a route add prohibit 10.0.3.2",

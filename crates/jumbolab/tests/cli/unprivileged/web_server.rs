@@ -71,7 +71,7 @@ impl Seen {
         lines.filter(|line| line["kind"] == "finding").collect()
     }
 
-    /// The first sizes that vanish, by direction.
+    /// The first sizes that are dropped silently, by direction.
     fn holes(&self) -> [Option<u64>; 2] {
         let findings = self.findings();
         ["forward", "reverse"].map(|direction| {
@@ -149,7 +149,7 @@ fn an_mss_that_is_smaller_than_the_path_allows_is_a_finding() {
         (&1300.into(), &8960.into())
     );
     assert_eq!(seen.path()["forward"]["mtu"], 1340);
-    // The server's interface is smaller than the own one.
+    // The server's interface is smaller than the local one.
     let seen = Seen::page(
         "ip -n b link set bs mtu 1500\nip -n s link set sb mtu 1500",
         0,

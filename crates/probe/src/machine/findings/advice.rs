@@ -119,7 +119,7 @@ impl Facts<'_> {
         }
     }
 
-    /// A smaller MTU of the own link; of the route if the interface would lose IPv6.
+    /// A smaller MTU of the local link; of the route if the interface would lose IPv6.
     fn smaller_link(&self, passed: Bytes) -> Vec<(Device, Remedy)> {
         let mut all = self.smaller(Device::Own, passed);
         for (_, remedy) in &mut all {

@@ -24,7 +24,7 @@ pub enum FindingKind {
     NoAnswer,
     /// The own interface does not send the size asked for.
     Interface { mtu: Bytes },
-    /// Large packets do not reach the first hop although the own interface sends them: the
+    /// Large packets do not reach the first hop although the local interface sends them: the
     /// MTU of the two ends of the first link differ.
     FirstLink {
         /// Sizes from here on vanish.
@@ -179,7 +179,7 @@ pub enum FindingKind {
 /// A place of a path: between two of its systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Place {
-    /// The last system that is all right, seen from here; `None` for the own one, unless
+    /// The last system that is all right, seen from here; `None` for the local one, unless
     /// `is_known` is false.
     #[serde(rename = "after_hop")]
     pub behind: Option<Hop>,

@@ -84,7 +84,7 @@ pub(super) struct Facts {
     /// Whether a connection was established, and whether the port rejected one.
     pub(super) connected: bool,
     pub(super) rejected: bool,
-    /// The far end's MSS, no larger than the own one.
+    /// The far end's MSS, no larger than the local one.
     pub(super) mss: Option<u16>,
     /// The path MTU that the kernel knows.
     pub(super) known_mtu: Option<u32>,

@@ -72,7 +72,7 @@ struct Sender<'a> {
 struct Echoes {
     stream: MessageStream,
     delays: FlowRecorder,
-    /// Echoes received, pre-roll included.
+    /// Echoes received, warm-up included.
     taken: u64,
     /// Arrival of the last echo.
     last: Time,
