@@ -29,13 +29,13 @@ const ALIKE: f64 = 0.0005;
 
 /// A claim and what became of it.
 #[derive(Clone, Debug)]
-pub struct Judged<'a> {
+pub struct ClaimResult<'a> {
     pub claim: &'a Assertion,
     /// The metric's unit.
     pub unit: &'static str,
     /// The result in each setting of the claim that was measured, in the plan's
     /// order.
-    pub settings: Vec<Held>,
+    pub settings: Vec<SettingResult>,
     /// The mean of the changes, if it is claimed and known; of several alternatives each
     /// has its own.
     pub average: Option<Average>,
@@ -49,7 +49,7 @@ pub struct Judged<'a> {
 
 /// The result of a claim in one setting.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct SettingResult {
     /// The factors of the cell.
     pub factors: Factors,
     pub mean: Mean,
@@ -67,7 +67,7 @@ pub struct Held {
 }
 
 /// Every claim of the plan, judged by `comparisons`.
-pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Judged<'a>> {
+pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<ClaimResult<'a>> {
     let claims = plan.claims.iter();
     claims
         .map(|claim| judge(plan, claim, comparisons))
@@ -75,7 +75,7 @@ pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Judged<'a>>
 }
 
 /// One claim, judged by `comparisons`.
-fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> Judged<'a> {
+fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> ClaimResult<'a> {
     let named = &claim.alternatives.factors;
     if named.is_empty() {
         let InAll {
@@ -84,7 +84,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
             average,
             verdict,
         } = in_all(claim, comparisons);
-        return Judged {
+        return ClaimResult {
             claim,
             unit,
             not_measured: settings.is_empty().then(|| why_not(plan, claim)),
@@ -114,9 +114,9 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
         .into_iter()
         .map(|(alternative, settings, _)| (alternative, settings))
         .unzip();
-    let settings: Vec<Held> = settings.into_iter().flatten().collect();
+    let settings: Vec<SettingResult> = settings.into_iter().flatten().collect();
     let alternatives = Alternatives { each };
-    Judged {
+    ClaimResult {
         claim,
         unit,
         not_measured: settings.is_empty().then(|| why_not(plan, claim)),
@@ -130,7 +130,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
 /// A claim that needs all of its settings.
 struct InAll {
     unit: &'static str,
-    settings: Vec<Held>,
+    settings: Vec<SettingResult>,
     average: Option<Average>,
     verdict: Verdict,
 }
@@ -171,7 +171,7 @@ fn in_all(claim: &Assertion, comparisons: &[Comparison]) -> InAll {
         }
         Expected::Than { .. } | Expected::AtMost(_) | Expected::AtLeast(_) => {
             let held = about.iter().filter_map(|row| held(claim, row, &rows));
-            let settings: Vec<Held> = held.collect();
+            let settings: Vec<SettingResult> = held.collect();
             let verdict = together(settings.iter().map(|held| held.verdict));
             (settings, None, verdict)
         }
@@ -206,16 +206,16 @@ fn why_not(plan: &Plan, claim: &Assertion) -> String {
     )
 }
 
-impl Judged<'_> {
+impl ClaimResult<'_> {
     /// The settings that decide the overall verdict: those of the alternatives that the
     /// source states, else all.
-    pub fn deciding(&self) -> Vec<&Held> {
+    pub fn deciding(&self) -> Vec<&SettingResult> {
         let own = &self.claim.alternatives;
         let stated = self
             .settings
             .iter()
             .filter(|held| is_stated(own, &held.factors));
-        let stated: Vec<&Held> = stated.collect();
+        let stated: Vec<&SettingResult> = stated.collect();
         match stated.is_empty() {
             true => self.settings.iter().collect(),
             false => stated,
@@ -228,13 +228,13 @@ impl Judged<'_> {
     }
 }
 
-fn holds_in<'a>(settings: impl Iterator<Item = &'a Held>) -> usize {
+fn holds_in<'a>(settings: impl Iterator<Item = &'a SettingResult>) -> usize {
     let holding = settings.filter(|held| held.verdict == Verdict::Reproduced);
     holding.count()
 }
 
 /// The claim in the setting of one row, if it and the other cell were measured.
-fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Held> {
+fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<SettingResult> {
     let mean = row.mean?;
     let within = claim.tolerance.as_ref().map(|own| own.within);
     let margin =
@@ -267,7 +267,7 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
         // Their settings are judged together.
         Expected::Changed { .. } => return None,
     };
-    Some(Held {
+    Some(SettingResult {
         factors: row.factors.clone(),
         mean,
         other,

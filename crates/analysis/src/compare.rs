@@ -8,7 +8,7 @@ mod sensitivity;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plan::metric::{self, Better, Metric, measured, position};
+use plan::metric::{self, Metric, MetricDirection, measured, position};
 use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
@@ -136,8 +136,8 @@ impl Comparison {
     /// Whether its change is for the better.
     pub fn improves(&self) -> bool {
         self.change.is_some_and(|change| match self.metric.better {
-            Better::Higher => change.difference > 0.0,
-            Better::Lower => change.difference < 0.0,
+            MetricDirection::Higher => change.difference > 0.0,
+            MetricDirection::Lower => change.difference < 0.0,
         })
     }
 

@@ -15,8 +15,8 @@ use plan::{Trial, evidence};
 
 use crate::statistics::Mean;
 pub use distribution::{Quantiles, Times};
-use series::{Kept, Resolved, Subject, TrialSeries};
 pub use series::{Quantity, Resolution, TimeSeries};
+use series::{Resolved, SeriesSource, Subject, TrialSeries};
 
 /// The most threads that read evidence: each holds the time series of all trials of a
 /// cell.
@@ -124,10 +124,14 @@ impl Collected {
         }
         let kept = kept.loaded();
         let links = kept.get(evidence::SERIES).unwrap_or_default();
-        let links = links.iter().map(|(name, link)| (name, Kept::Link(link)));
+        let links = links
+            .iter()
+            .map(|(name, link)| (name, SeriesSource::Link(link)));
         self.take_series(Subject::Links, links);
         let flows = kept.get(evidence::FLOW_SERIES).unwrap_or_default();
-        let flows = flows.iter().map(|(name, flow)| (name, Kept::Flow(flow)));
+        let flows = flows
+            .iter()
+            .map(|(name, flow)| (name, SeriesSource::Flow(flow)));
         self.take_series(Subject::Flows, flows);
         for times in Times::ALL {
             for (flow, text) in kept.get(times.evidence()).unwrap_or_default() {
@@ -142,7 +146,7 @@ impl Collected {
     fn take_series<'a>(
         &mut self,
         subject: Subject,
-        all: impl Iterator<Item = (&'a String, Kept<'a>)>,
+        all: impl Iterator<Item = (&'a String, SeriesSource<'a>)>,
     ) {
         let quantities = || {
             Quantity::ALL

@@ -14,8 +14,8 @@ use crate::disturbances::Disturbances;
 use crate::latency_breakdown::{Group, groups};
 use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
+use crate::prober_accuracy::{Score, scores};
 use crate::quality_check::{QualityCheck, Reason, State, Warning, check_quality};
-use crate::scores::{Score, scores};
 use crate::sizes::{self, Curve, curves};
 
 /// A plan, its trials, and all findings.
@@ -42,13 +42,13 @@ pub struct Findings<'a> {
     /// Whether no trial of the plan is left to run.
     pub complete: bool,
     /// The claims of the plan with their verdicts.
-    pub claims: Vec<claims::Judged<'a>>,
+    pub claims: Vec<claims::ClaimResult<'a>>,
     /// Paired changes of cells against their baseline.
     pub paired: Vec<Paired<'a>>,
     /// Times of messages by their size.
     pub curves: Vec<Curve<'a>>,
     /// Assertions of steps in these curves, with verdicts.
-    pub steps: Vec<sizes::Judged<'a>>,
+    pub steps: Vec<sizes::StepResult<'a>>,
     /// How often a prober was right, in the cells that know the faults of their paths.
     pub scores: Vec<Score>,
     /// Round trips that were taken apart, by the size of their messages.

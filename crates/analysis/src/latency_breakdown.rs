@@ -20,12 +20,12 @@ pub struct Group {
     /// first.
     pub cells: Vec<(u64, usize)>,
     /// The size at which goodput stops growing, if it was measured.
-    pub knee: Option<Knee>,
+    pub knee: Option<SaturationPoint>,
 }
 
 /// The size at which goodput stops growing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Knee {
+pub struct SaturationPoint {
     /// The smallest message that reaches [`ENOUGH`] of the peak, in bytes.
     pub enough: u64,
     /// Whether it is the largest tested size of several.
@@ -75,13 +75,13 @@ fn goodput(cells: &[(u64, usize)], comparisons: &[Comparison]) -> Vec<(u64, f64)
 
 /// The smallest size that reaches a sufficient share of the peak; goodput need
 /// not be monotonic.
-fn knee(points: &[(u64, f64)]) -> Option<Knee> {
+fn knee(points: &[(u64, f64)]) -> Option<SaturationPoint> {
     let peak = { points.iter().copied() }.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let enough = points
         .iter()
         .find(|(_, goodput)| *goodput >= ENOUGH * peak.1)?;
     let last = points.last().map(|(size, _)| *size);
-    Some(Knee {
+    Some(SaturationPoint {
         enough: enough.0,
         is_largest: last == Some(enough.0) && points.len() > 1,
         peak,

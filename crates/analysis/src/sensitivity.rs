@@ -5,7 +5,7 @@
 //! claim or a published change; at each point it has an [`Answer`].
 //! [`search`] plans which points are run, and how often; [`shares`] says at how
 //! many of them an answer holds, [`effects`] which settings decide that,
-//! [`turn`] which two points with opposite answers differ least, and [`nearest`]
+//! [`flip`] which two points with opposite answers differ least, and [`nearest`]
 //! which point comes nearest to printed figures. Only [`questions`] knows plans
 //! and trials; the others are functions of points and numbers. [`findings`] puts
 //! all of it together.
@@ -13,12 +13,12 @@
 mod design;
 pub mod effects;
 pub mod findings;
+pub mod flips;
 pub mod nearest;
 pub mod questions;
 pub mod search;
 pub mod shares;
 mod space;
-pub mod turn;
 
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use units::{Bytes, IpMtu, Transport};
 
 use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
 use crate::statistics::{Mean, mean};
-pub use claims::{Judged, judged};
+pub use claims::{StepResult, judged};
 
 /// The minimum error of times, in microseconds: the journal has nanoseconds,
 /// and both ends of a wait may round.

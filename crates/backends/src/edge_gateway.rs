@@ -111,7 +111,7 @@ pub(crate) fn serve() -> Result<()> {
     {
         if let Err(error) = gateway.run_until(clock::monotonic() + LOOK) {
             // The next request hears it.
-            return Ok(request::say(&Reply::<()>::Err(error.to_string()))?);
+            return Ok(request::send_reply(&Reply::<()>::Err(error.to_string()))?);
         }
         if !os::socket::is_readable(io::stdin().as_fd())? {
             continue;

@@ -168,7 +168,7 @@ pub(crate) fn serve() -> Result<()> {
     loop {
         if let Err(error) = emulating.emulator.run(io::stdin().as_fd()) {
             // The next request hears it.
-            return Ok(request::say(&Reply::<()>::Err(format!(
+            return Ok(request::send_reply(&Reply::<()>::Err(format!(
                 "{FAILED}: {error}"
             )))?);
         }
@@ -225,7 +225,7 @@ fn link_events(
         .iter()
         .filter(|(index, direction, _)| (*index, *direction) == (number, 0));
     for (_, _, event) in of_direction {
-        link.come(event.arrival);
+        link.on_arrival(event.arrival);
         match event.outcome {
             PacketOutcome::Dropped | PacketOutcome::TooBig => link.drop(event.at),
             PacketOutcome::Delivered
@@ -238,7 +238,7 @@ fn link_events(
     }
     let [waiting, _] = emulator.waiting(number);
     for arrival in waiting {
-        link.come(arrival.at);
+        link.on_arrival(arrival.at);
     }
     link
 }

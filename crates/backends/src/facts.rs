@@ -4,7 +4,7 @@
 mod machine;
 
 use anyhow::Result;
-use os::own_program;
+use os::own_executable;
 use plan::{Backend, RunFacts};
 
 #[cfg(target_os = "linux")]
@@ -42,5 +42,5 @@ pub fn here(backend: Backend) -> Result<RunFacts> {
 /// # Errors
 /// The program cannot read its own file.
 pub fn binary() -> Result<String> {
-    Ok(own_program::hash()?)
+    Ok(own_executable::hash()?)
 }

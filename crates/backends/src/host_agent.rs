@@ -34,7 +34,7 @@ pub(crate) struct Investigation {
 
 /// The state of a program of the user.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Attended {
+pub(crate) struct ProgramState {
     /// The kernel's status of a program that has ended.
     status: Option<i32>,
     /// Its stdout, once it has ended; `None` if that is too long.

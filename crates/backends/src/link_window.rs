@@ -26,7 +26,7 @@ pub(crate) struct LinkWindow {
 
 impl LinkEvents {
     /// Records the arrival of a packet at the queue.
-    pub(crate) fn come(&mut self, at: Time) {
+    pub(crate) fn on_arrival(&mut self, at: Time) {
         self.came.push(at);
     }
 
@@ -103,7 +103,7 @@ mod tests {
         // 500; still waiting at the end, since 900. Transmissions reach over both
         // ends of the window.
         for millis in [0, 0, 500, 900, 1_000, 2_000] {
-            events.come(at(millis));
+            events.on_arrival(at(millis));
         }
         events.begin(at(0), Span::from_millis(150));
         events.begin(at(400), Span::from_millis(250));

@@ -62,7 +62,7 @@ pub trait Progress {
 
 /// Options of a run that do not affect its results.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct How<'a> {
+pub struct RunOptions<'a> {
     /// The number of concurrent trials; `None`: the number of CPUs if the backend
     /// supports concurrent trials.
     pub threads: Option<NonZero<usize>>,
@@ -75,7 +75,7 @@ pub struct How<'a> {
 }
 
 /// A backend that is ready to measure.
-pub struct Bench(Ready);
+pub struct ReadyBackend(Ready);
 
 enum Ready {
     /// Kernels, of this machine or of those that the user names.
@@ -87,14 +87,14 @@ enum Ready {
     Model(Predictor),
 }
 
-impl Bench {
+impl ReadyBackend {
     /// Prepares the backend for `plan` before anything is written.
     ///
     /// # Errors
     /// One line of text with the remedy: the machine forbids namespaces, lacks
     /// a congestion control or memory, a machine in `named` cannot be reached, or
     /// the backend does not support an option.
-    pub fn ready(plan: &Plan, how: How<'_>) -> Result<Self> {
+    pub fn ready(plan: &Plan, how: RunOptions<'_>) -> Result<Self> {
         interrupt::listen()?;
         if !plan.backend.profile().runs_side_by_side {
             if how.threads.is_some_and(|threads| threads.get() > 1) {
@@ -186,7 +186,7 @@ impl Bench {
     pub fn run(
         &mut self,
         plan: &Plan,
-        How { shard, retry, .. }: How<'_>,
+        RunOptions { shard, retry, .. }: RunOptions<'_>,
         folder: &mut Folder,
         progress: &mut dyn Progress,
     ) -> Result<()> {
@@ -236,7 +236,7 @@ pub(crate) fn first_of<T>(result: Result<T>, synced: Result<()>) -> Result<T> {
     }
 }
 
-impl Bench {
+impl ReadyBackend {
     /// Runs `jobs` for `plan` in their order and hands each trial to `keep`, until
     /// it wants no more. Files of single packets go to `results`.
     ///

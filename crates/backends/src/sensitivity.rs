@@ -28,7 +28,7 @@ use rand_chacha::ChaCha8Rng;
 use results::folder::{Folder, Shard};
 
 use crate::backend;
-use crate::run::{Bench, Job, first_of};
+use crate::run::{Job, ReadyBackend, first_of};
 pub use budget::Budget;
 use record::{Records, id};
 
@@ -158,7 +158,7 @@ impl Study {
 /// stop; what was measured before is kept.
 pub fn run(
     study: &Study,
-    bench: &mut Bench,
+    bench: &mut ReadyBackend,
     folder: &mut Folder,
     shard: Option<Shard>,
     budget: Budget,

@@ -65,7 +65,7 @@ pub enum Block {
 pub struct Badge {
     pub words: String,
     /// The judgement that it states, if any.
-    pub tone: Option<Tone>,
+    pub tone: Option<Emphasis>,
     /// The id of the section to which it links; empty for none.
     pub target: &'static str,
 }
@@ -171,7 +171,7 @@ pub enum Cell {
         percent: String,
         interval: String,
         words: String,
-        tone: Tone,
+        tone: Emphasis,
     },
     /// A value and its interval on an axis that the column shares, drawn on a page.
     Range(Option<Range>),
@@ -187,13 +187,13 @@ pub struct Range {
     pub high: f64,
     /// The place of no change.
     pub zero: f64,
-    pub tone: Tone,
+    pub tone: Emphasis,
 }
 
 /// One remark on a row.
 #[derive(Clone, Debug)]
 pub struct Remark {
-    pub tone: Tone,
+    pub tone: Emphasis,
     pub words: String,
     /// The reason, shown only on the page; may be empty.
     pub detail: String,
@@ -201,7 +201,7 @@ pub struct Remark {
 
 /// The tone of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub enum Emphasis {
     /// Secondary information.
     Aside,
     /// Neutral.
@@ -224,12 +224,12 @@ pub struct Picture {
 pub struct Strip {
     pub label: String,
     /// A column each.
-    pub shades: Vec<Shade>,
+    pub shades: Vec<Color>,
 }
 
 /// The colour of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shade {
+pub enum Color {
     /// For good.
     Good,
     /// For bad.
@@ -367,7 +367,7 @@ impl Cell {
 
 impl Remark {
     /// A remark without a reason.
-    pub fn new(tone: Tone, words: impl Into<String>) -> Self {
+    pub fn new(tone: Emphasis, words: impl Into<String>) -> Self {
         Self {
             tone,
             words: words.into(),

@@ -10,7 +10,7 @@ use plan::setting::Shape;
 use super::cell::MOST_DEVICES;
 use super::choices::{self, Choices};
 use super::reader::Reader;
-use super::{keys, on};
+use super::{backend_overrides, keys};
 
 /// Aliases of every experiment: repeats are seeds.
 const GIVEN: [&str; 2] = ["repeat", "seeds"];
@@ -131,7 +131,7 @@ impl Aliases {
         match path.root() {
             _ if self.choices.at(&path).is_some() => Ok(path),
             root if keys::cell_roots().contains(&root) => Ok(path),
-            on::ROOT => {
+            backend_overrides::ROOT => {
                 Err("a backend has one value of its own; levels are for all backends".into())
             }
             _ => Err(format!(

@@ -8,7 +8,7 @@ use plan::Backend;
 use units::Rate;
 
 use super::cell::AUTO;
-use super::{choices, on};
+use super::{backend_overrides, choices};
 
 /// The rates that `auto` may stand for, the largest first.
 pub const AUTO_RATES: [Rate; 4] = [megabits(1_000), megabits(500), megabits(200), megabits(100)];
@@ -61,7 +61,7 @@ fn replace(table: &mut Table, above: &KeyPath, value: &Value) -> usize {
 
 /// Whether `path` is the rate of links, in `[on]` or a word of a choice as well.
 fn is_rate(path: &KeyPath) -> bool {
-    let path = on::of_cell(path);
+    let path = backend_overrides::of_cell(path);
     let key = match path.0.as_slice() {
         [root, _, _, key @ ..] if root == choices::ROOT => key,
         key => key,

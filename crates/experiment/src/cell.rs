@@ -60,7 +60,7 @@ pub(super) fn read(
     let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, backend)?;
     network::known_links(tree, &network)?;
     network::read_counted(&mut reader, tree, &mut network, &traffic, backend)?;
-    network.fresh = network::read_fresh(&mut reader, &traffic, backend)?;
+    network.isolate_trials = network::read_fresh(&mut reader, &traffic, backend)?;
     let outcome = reader.finish()?;
     let setting = Setting {
         network,

@@ -33,7 +33,7 @@ pub(super) use index::{KeyNode, find, hint, known, named, unknown};
 pub use page::PAGES;
 pub(super) use row::{DefaultValue, Effect, Key, Section};
 pub use schema::schema;
-pub(super) use support::{Backends, Support, Takes};
+pub(super) use support::{Backends, KeySupport, Support};
 pub(super) use tcp::KERNELS_TCP;
 
 /// The first parts of the keys of a cell.

@@ -7,6 +7,7 @@
 
 mod aliases;
 mod auto_rate;
+mod backend_overrides;
 mod canonical;
 mod cell;
 mod check;
@@ -16,7 +17,6 @@ mod distribution_files;
 mod keys;
 mod listed;
 mod named_hosts;
-mod on;
 mod published;
 mod reader;
 mod report;
@@ -37,7 +37,7 @@ use std::iter;
 use anyhow::Result;
 use keyfile::quantity::{self, number};
 use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, fault, rejection};
-use plan::{Backend, NamedHosts, Patience, Plan, Until};
+use plan::{Backend, NamedHosts, Plan, RetryLimit, Until};
 
 use aliases::Aliases;
 pub use auto_rate::AUTO_RATES;
@@ -257,11 +257,11 @@ impl Experiment {
         auto_rate::resolve(&mut self.tree, backend);
         let of_cells = |key: &str| keys::cell_roots().contains(&key);
         // A run writes `[run]` into its plan.toml.
-        let tree = on::applied(&self.tree, backend)?;
+        let tree = backend_overrides::applied(&self.tree, backend)?;
         if let Some((path, node)) = keys::unknown(&tree) {
             return Err(reader::unknown(&path, node));
         }
-        on::reject_unknown(&self.tree, backend)?;
+        backend_overrides::reject_unknown(&self.tree, backend)?;
         let head = tree.only(|key| !of_cells(key) && key != "run");
         let mut body = tree.only(of_cells);
         let aliases = Aliases::read(&tree, &self.place)?;
@@ -277,10 +277,10 @@ impl Experiment {
             Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
             _ => Err("write until = \"ci <= 2%\"".into()),
         })?;
-        let patience = reader.optional("trials.retry_limit", |value| match value {
+        let retry_limit = reader.optional("trials.retry_limit", |value| match value {
             Value::Text(text) => {
-                let patience: Patience = text.parse()?;
-                Ok((patience, Value::Text(patience.to_string())))
+                let retry_limit: RetryLimit = text.parse()?;
+                Ok((retry_limit, Value::Text(retry_limit.to_string())))
             }
             _ => Err("write retry_limit = \"50%, 10min\" or \"none\"".into()),
         })?;
@@ -317,19 +317,19 @@ impl Experiment {
         };
         let (mut cells, mut sample, mut varying) = resolve(&body)?;
         let mut has_row = rows.iter();
-        let mut scopes = vec![on::Scope::Backend(backend)];
+        let mut scopes = vec![backend_overrides::Scope::Backend(backend)];
         if has_row.any(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
-            && let Some(published) = on::published(&self.tree, &body)?
+            && let Some(published) = backend_overrides::published(&self.tree, &body)?
         {
             (cells, sample, varying) = resolve(&published)?;
             body = published;
-            scopes.push(on::Scope::Published);
+            scopes.push(backend_overrides::Scope::Published);
         }
         let unstated = unstated::described(&entries, &factors, (&self.tree, &aliases, &scopes))?;
         reject_many_trials(cells.len(), &repeat)?;
         let head = reader.finish()?;
         aliases.check(&sample.asked)?;
-        on::reject_swept(&self.tree, &factors)?;
+        backend_overrides::reject_swept(&self.tree, &factors)?;
 
         let resolved = resolved::Resolved {
             backend,
@@ -361,7 +361,7 @@ impl Experiment {
                 false => u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
             },
             until: until.map(|found| found.value),
-            patience: patience.map_or_else(Patience::default, |found| found.value),
+            retry_limit: retry_limit.map_or_else(RetryLimit::default, |found| found.value),
             seed: units::Seed::new(seed.value.unsigned_abs()),
             published: rows
                 .iter()
@@ -408,7 +408,7 @@ impl Experiment {
 
     /// Costs of hosts that an argument sets are not those of a study.
     fn forget_fit<'a>(&mut self, mut paths: impl Iterator<Item = &'a KeyPath>) {
-        let is_cost = |path: &KeyPath| match on::of_cell(path).0.as_slice() {
+        let is_cost = |path: &KeyPath| match backend_overrides::of_cell(path).0.as_slice() {
             [table, key] => table == "host" && key.contains("_per_"),
             _ => false,
         };
@@ -416,7 +416,8 @@ impl Experiment {
             self.tree.remove(&["host", "fitted_to"]);
             let scopes: Vec<String> = Backend::ALL.iter().map(Backend::to_string).collect();
             for scope in &scopes {
-                self.tree.remove(&[on::ROOT, scope, "host", "fitted_to"]);
+                self.tree
+                    .remove(&[backend_overrides::ROOT, scope, "host", "fitted_to"]);
             }
         }
     }

@@ -15,7 +15,7 @@ use keyfile::{
 use plan::{Backend, SideEffect};
 
 use super::distribution_files::DistributionFiles;
-use super::keys::{self, Key, KeyNode, Support, Takes};
+use super::keys::{self, Key, KeyNode, KeySupport, Support};
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {
@@ -326,13 +326,13 @@ impl<'a> Reader<'a> {
             value => value.to_string(),
         };
         match self.support(path)?.takes {
-            Takes::Any | Takes::NoEffect(_) | Takes::Nothing(_) => None,
-            Takes::Only(values, why) => (!values.contains(&&*text)).then_some(why),
-            Takes::AllBut(rejected) => {
+            KeySupport::Any | KeySupport::NoEffect(_) | KeySupport::Nothing(_) => None,
+            KeySupport::Only(values, why) => (!values.contains(&&*text)).then_some(why),
+            KeySupport::AllBut(rejected) => {
                 let rejected = rejected.iter().find(|(value, _)| *value == text);
                 rejected.map(|(_, why)| *why)
             }
-            Takes::Measured(values, why) => {
+            KeySupport::Measured(values, why) => {
                 if !values.contains(&&*text) {
                     self.unmeasured.push((path.to_owned(), why));
                 }

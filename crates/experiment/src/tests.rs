@@ -3,6 +3,7 @@
 
 mod aqm_words;
 mod auto_rate;
+mod backend_overrides;
 mod both_backends;
 mod choices;
 mod claims;
@@ -16,7 +17,6 @@ mod impairments;
 mod kernels;
 mod listed;
 mod load;
-mod on;
 mod queues;
 mod rejected;
 mod report;

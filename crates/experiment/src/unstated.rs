@@ -13,7 +13,7 @@ use plan::{Level, Unstated};
 
 use super::Experiment;
 use super::aliases::{Aliases, with_unit};
-use super::on::{self, Scope};
+use super::backend_overrides::{self, Scope};
 use super::reader::Reader;
 use super::sweep::{Factor, level, levels};
 
@@ -80,7 +80,9 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
         None => Vec::new(),
     };
     values.extend(range(&mut reader)?);
-    let on = reader.optional("on", on::scope)?.map(|found| found.value);
+    let on = reader
+        .optional("on", backend_overrides::scope)?
+        .map(|found| found.value);
     let reason = reader.required("reason", "reason = \"the paper names no TCP\"", line)?;
     reader.finish()?;
     let reject =
@@ -306,7 +308,7 @@ impl Experiment {
     pub(super) fn state(&mut self, aliases: &Aliases, path: &KeyPath) -> Result<()> {
         let mut reader = Reader::new(&self.tree, "", self.place.clone());
         let entries = entries(&mut reader, aliases)?;
-        let path = &on::of_cell(path);
+        let path = &backend_overrides::of_cell(path);
         let kept: Vec<bool> = entries
             .iter()
             .map(|entry| !entry.touches(aliases, path))

@@ -15,7 +15,7 @@ use units::{Bytes, Span};
 use crate::driver::{
     Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
-use crate::machine::{Alone, Encapsulation, Output, Peer, Settings};
+use crate::machine::{Encapsulation, Output, Peer, Settings, SinglePacketMode};
 use crate::written::{aggregation, mtu_of, uplink};
 pub use keys::template;
 use peers::Peers;
@@ -108,7 +108,10 @@ fn built(sections: &Sections) -> Result<Gateway> {
     settings.alone = aggregate.word(
         "alone",
         "bundled",
-        &[("bundled", Alone::Bundled), ("plain", Alone::Plain)],
+        &[
+            ("bundled", SinglePacketMode::Bundled),
+            ("plain", SinglePacketMode::Plain),
+        ],
     )?;
     settings.shaping = aggregate.truth("shaping", true)?;
     // The kernel lowers the hop limit of what it routes to a TUN interface.

@@ -44,7 +44,7 @@ pub use recorder::{Recorded, Recorder};
 use report::Past;
 pub use report::{PeerCounts, Report};
 use table::EgressTable;
-use waiting::{Came, GRAIN};
+use waiting::{GRAIN, RoundArrivals};
 
 /// The interval of what is not done for each packet: path MTUs, neighbours, errors.
 const LOOK: Span = Span::from_millis(200);
@@ -304,8 +304,8 @@ impl Gateway {
     }
 
     /// Receives from both sides.
-    fn receive(&mut self) -> Result<Came> {
-        let mut came = Came::default();
+    fn receive(&mut self) -> Result<RoundArrivals> {
+        let mut came = RoundArrivals::default();
         for _ in 0..BATCHES {
             self.arrivals.begin(clock::monotonic());
             let core = &mut self.core;

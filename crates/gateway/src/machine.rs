@@ -49,7 +49,7 @@ pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
 pub use seal::Sealing;
 use settings::Origin;
 pub use settings::{
-    Aggregation, Alone, BadSettings, Encapsulation, Output, Peer, Settings, Uplink,
+    Aggregation, BadSettings, Encapsulation, Output, Peer, Settings, SinglePacketMode, Uplink,
 };
 pub use table::Table;
 

@@ -18,10 +18,10 @@ mod predict;
 #[cfg(target_os = "linux")]
 mod probe;
 mod setup;
+mod suggestions;
 mod table;
 #[cfg(target_os = "linux")]
 mod traffic;
-mod wrong_words;
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -108,7 +108,7 @@ pub(crate) fn parse() -> Args {
     let matches = matches.unwrap_or_else(|error| {
         let words = words.iter().map(|word| word.to_string_lossy());
         let typed: Vec<String> = words.map(std::borrow::Cow::into_owned).collect();
-        match wrong_words::answer(&error, &typed) {
+        match suggestions::answer(&error, &typed) {
             Some(answer) => reject(&answer),
             None if error.use_stderr() => reject(&usage_error(&error, &typed)),
             None => error.exit(),
@@ -169,7 +169,7 @@ fn first_steps() -> String {
 
 /// Ends the program with one line about what was typed.
 fn reject(answer: &str) -> ! {
-    output::complain(&anyhow::anyhow!("{answer}"));
+    output::report_error(&anyhow::anyhow!("{answer}"));
     std::process::exit(exit::COULD_NOT.into())
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn code(result: Result<Ending>) -> ExitCode {
         Ok(ending) => ending.code().into(),
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            output::complain(&error);
+            output::report_error(&error);
             code_of(&error, interrupt::asked()).into()
         }
     }

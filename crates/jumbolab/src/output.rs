@@ -178,11 +178,11 @@ pub(crate) fn is_for_programs() -> bool {
 }
 
 /// Prints a message.
-pub(crate) fn say(text: &str) {
+pub(crate) fn info(text: &str) {
     let text = in_words(text);
     let text = shortened(&text, LONGEST_MESSAGE);
     match is_for_programs() {
-        true => tell(&json!({ "kind": "message", "message": text })),
+        true => emit_json(&json!({ "kind": "message", "message": text })),
         // A missing reader of messages is not an error.
         false => drop(writeln!(io::stderr(), "{}", escaped(&text, &LAYOUT))),
     }
@@ -190,19 +190,19 @@ pub(crate) fn say(text: &str) {
 
 /// Prints a problem in one line that does not end the command.
 pub(crate) fn warn(problem: &str) {
-    say(&one_line(&format!("warning: {problem}")));
+    info(&one_line(&format!("warning: {problem}")));
 }
 
 /// Says in `words` where the results of a command are written.
-pub(crate) fn say_folder(words: &str, folder: &Path) {
+pub(crate) fn info_folder(words: &str, folder: &Path) {
     match is_for_programs() {
-        true => tell(&json!({ "kind": "folder", "folder": folder })),
-        false => say(&format!("{words} {}", folder.display())),
+        true => emit_json(&json!({ "kind": "folder", "folder": folder })),
+        false => info(&format!("{words} {}", folder.display())),
     }
 }
 
 /// Prints an object of docs/reference/json.md, "Messages for programs".
-pub(crate) fn tell(object: &Value) {
+pub(crate) fn emit_json(object: &Value) {
     let text = object.to_string();
     let _ = writeln!(io::stderr(), "{}", escaped(&in_words(&text), &[]));
 }
@@ -213,16 +213,16 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Prints an error in one line: its place, the problem, and the remedy.
-pub(crate) fn complain(error: &Error) {
+pub(crate) fn report_error(error: &Error) {
     let message = message::of(error);
     if !is_for_programs() {
-        return say(&one_line(&format!("error: {message}")));
+        return info(&one_line(&format!("error: {message}")));
     }
     let fault = error
         .chain()
         .find_map(|cause| cause.downcast_ref::<Fault>());
     let fault = fault.cloned().unwrap_or_default();
-    tell(&json!({
+    emit_json(&json!({
         "kind": "error",
         "message": shortened(&message, LONGEST_MESSAGE),
         "file": fault.file,

@@ -49,9 +49,9 @@ impl<'a> Progress<'a> {
     }
 
     /// Tells a program how far the run is.
-    fn tell(&mut self) {
+    fn emit_json(&mut self) {
         self.said = clock::monotonic();
-        output::tell(&json!({ "kind": "progress", "done": self.done, "total": self.total }));
+        output::emit_json(&json!({ "kind": "progress", "done": self.done, "total": self.total }));
     }
 
     /// The remaining time, extrapolated from the elapsed part.
@@ -73,9 +73,9 @@ impl run::Progress for Progress<'_> {
         if let Some(screen) = &self.screen {
             screen.begin(total, done);
         } else if output::is_for_programs() {
-            self.tell();
+            self.emit_json();
         } else {
-            output::say(&format!("{total} trials, {done} already done"));
+            output::info(&format!("{total} trials, {done} already done"));
         }
     }
 
@@ -91,9 +91,9 @@ impl run::Progress for Progress<'_> {
         match &self.screen {
             Some(screen) => {
                 screen.length(self.total);
-                screen.say(&line);
+                screen.info(&line);
             }
-            None => output::say(&line),
+            None => output::info(&line),
         }
     }
 
@@ -103,8 +103,8 @@ impl run::Progress for Progress<'_> {
             let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
             let line = output::one_line(&line);
             match &self.screen {
-                Some(screen) => screen.say(&line),
-                None => output::say(&line),
+                Some(screen) => screen.info(&line),
+                None => output::info(&line),
             }
         }
         if let Some(screen) = &mut self.screen {
@@ -112,7 +112,7 @@ impl run::Progress for Progress<'_> {
         } else if output::is_for_programs() {
             let is_due = clock::monotonic().since(self.said) >= Some(PROGRAM_INTERVAL);
             if is_due || self.done == self.total {
-                self.tell();
+                self.emit_json();
             }
         } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
@@ -120,7 +120,7 @@ impl run::Progress for Progress<'_> {
                 .left()
                 .filter(|left| *left > Span::ZERO)
                 .map_or_else(String::new, |left| format!(", about {left} remaining"));
-            output::say(&format!("{} of {} trials{left}", self.done, self.total));
+            output::info(&format!("{} of {} trials{left}", self.done, self.total));
         }
     }
 

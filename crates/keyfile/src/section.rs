@@ -131,8 +131,16 @@ impl Section {
                     fault_at(origin, &written.path, Some(&value), why)
                 }
             },
-            (None, Some((origin, name))) => fault(origin, format!("[{name}]: {key}: {why}")),
+            (None, Some(_)) => self.reject_table(format!("{key}: {why}")),
             (None, None) => anyhow!("--{}: {why}", key.replace('_', "-")),
+        }
+    }
+
+    /// The error that the table itself is invalid, with the reason.
+    pub fn reject_table(&self, why: impl fmt::Display) -> Error {
+        match &self.table {
+            Some((origin, name)) => fault(origin, format!("[{name}]: {why}")),
+            None => anyhow!("{why}"),
         }
     }
 

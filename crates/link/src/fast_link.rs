@@ -32,13 +32,13 @@ pub struct FastLink<P, W = ()> {
     /// Whether there are held packets.
     is_holding: bool,
     observer: W,
-    rest: Box<Rest<P>>,
+    rest: Box<QueueingState<P>>,
 }
 
 /// The part of a link that packets need where they wait, or may be dropped.
-struct Rest<P> {
+struct QueueingState<P> {
     /// Packets that the caller handed over until their delivery, in order.
-    held: VecDeque<Held<P>>,
+    held: VecDeque<InFlight<P>>,
     /// The packets that waited at the last arrival, in order.
     waiting: VecDeque<Waiting>,
     /// Bytes of the waiting packets.
@@ -71,7 +71,7 @@ pub enum Entry {
 }
 
 /// A packet between its arrival and its delivery.
-struct Held<P> {
+struct InFlight<P> {
     arrives: Time,
     packet: P,
 }
@@ -91,7 +91,7 @@ impl<P, W> FastLink<P, W> {
         if settings.cut_through || LinkRng::new(settings, seed).is_some() {
             return None;
         }
-        let rest = Rest {
+        let rest = QueueingState {
             held: VecDeque::new(),
             waiting: VecDeque::new(),
             waiting_bytes: 0,
@@ -189,7 +189,7 @@ impl<P, W> FastLink<P, W> {
     pub fn hold(&mut self, arrives: Time, packet: P) -> bool {
         let first = !self.is_holding;
         self.is_holding = true;
-        self.rest.held.push_back(Held { arrives, packet });
+        self.rest.held.push_back(InFlight { arrives, packet });
         first
     }
 
@@ -206,7 +206,7 @@ impl<P, W> FastLink<P, W> {
             return None;
         }
         let held = &mut self.rest.held;
-        let Held { packet, .. } = held.pop_front()?;
+        let InFlight { packet, .. } = held.pop_front()?;
         if held.is_empty() {
             // Starts again at the front of the ring, whose memory is in the cache.
             held.clear();
@@ -273,7 +273,7 @@ impl<P, W> FastLink<P, W> {
     }
 }
 
-impl<P> Rest<P> {
+impl<P> QueueingState<P> {
     /// Frames smaller than this pass the queue whenever the link is idle.
     #[inline(always)]
     fn passing(&self) -> u64 {

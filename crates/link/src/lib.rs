@@ -11,6 +11,7 @@ mod answers;
 mod direction;
 pub mod edge;
 mod fast_link;
+mod in_flight;
 pub mod middlebox;
 mod observer;
 mod packet_outcome;
@@ -21,7 +22,6 @@ mod rng;
 mod serializer;
 mod settings;
 pub mod timers;
-mod travelling;
 mod waiting;
 pub mod written;
 
@@ -31,6 +31,7 @@ use units::{Bytes, Framing, Seed, Span, Time};
 pub use answers::Answers;
 pub use direction::Direction;
 pub use fast_link::{Entry, FastLink};
+use in_flight::{InFlightPacket, PacketsInFlight};
 pub use observer::{Entered, LinkObserver, QueueState};
 pub use packet_outcome::{Counters, PacketOutcome};
 pub use protocol::Protocol;
@@ -39,7 +40,6 @@ pub use record::{Arrival, Event, Header, Reseed};
 use rng::{Chance, LinkRng};
 use serializer::Serializer;
 pub use settings::{BadSettings, JitterDistribution, Settings, TooBig};
-use travelling::{Traveller, Travelling};
 use waiting::Waiting;
 
 /// A packet at the far end.
@@ -76,7 +76,7 @@ pub struct Link<P, W = ()> {
     rng: Option<Box<LinkRng>>,
     answers: Answers,
     /// Packets that have left the wire and are in flight.
-    travelling: Travelling<P>,
+    in_flight: PacketsInFlight<P>,
     /// The latest arrival so far; times never decrease.
     now: Time,
     /// The latest delivery of a packet that was not held back.
@@ -116,7 +116,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
             serializer: Serializer::new(settings.rate),
             rng: LinkRng::new(&settings, seed),
             answers: Answers::default(),
-            travelling: Travelling::new(),
+            in_flight: PacketsInFlight::new(),
             now: Time::ZERO,
             last_out: Time::ZERO,
             counters: Counters::default(),
@@ -230,18 +230,18 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Delivery<P>> {
         self.note_service(now);
         self.serve(now);
-        if self.travelling.next_at()? > now {
+        if self.in_flight.next_at()? > now {
             return None;
         }
-        let Traveller {
+        let InFlightPacket {
             at, copies, packet, ..
-        } = self.travelling.pop()?;
+        } = self.in_flight.pop()?;
         Some(Delivery { at, packet, copies })
     }
 
     /// The time of the next delivery if no packet arrives before.
     pub fn next_timeout(&self) -> Option<Time> {
-        let out = self.travelling.next_at();
+        let out = self.in_flight.next_at();
         // A waiting packet is delivered no earlier than after its propagation delay.
         // Computing its transmission only then makes nothing late.
         let serve = self.ready.map(|ready| {
@@ -348,7 +348,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
             at = at.max(self.last_out);
             self.last_out = at;
         }
-        self.travelling
+        self.in_flight
             .push(at, waiting.packet, 1 + u8::from(twice), held);
     }
 

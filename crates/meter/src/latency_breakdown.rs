@@ -22,9 +22,9 @@ pub struct Exchange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Direction {
     /// Timestamps of the direction's sender.
-    pub left: Left,
+    pub left: DepartureTimes,
     /// Timestamps of the direction's receiver.
-    pub came: Came,
+    pub came: ArrivalTimes,
     /// Known transmission time of its packets on the links.
     pub transmission: u64,
     /// Time that the receiver's kernel takes from the arrival of a packet until a
@@ -35,7 +35,7 @@ pub struct Direction {
 /// Timestamps of a departing message, in nanoseconds since an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Left {
+pub struct DepartureTimes {
     /// The program's, just before the write.
     pub before: u64,
     /// The kernel's, when the first packet entered the queueing discipline.
@@ -47,7 +47,7 @@ pub struct Left {
 /// Timestamps of an arriving message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Came {
+pub struct ArrivalTimes {
     /// The kernel's, when the last packet came from the interface.
     pub arrived: Option<u64>,
     /// The program's, when the waiting system call returned.
@@ -212,12 +212,12 @@ mod tests {
 
     fn exchange() -> Exchange {
         let direction = |start: u64, transmission| Direction {
-            left: Left {
+            left: DepartureTimes {
                 before: start,
                 queued: Some(start + 3),
                 sent: Some(start + 5),
             },
-            came: Came {
+            came: ArrivalTimes {
                 arrived: Some(start + 55),
                 ready: start + 62,
                 had: start + 64,
@@ -308,8 +308,8 @@ mod tests {
         ) {
             let at = |place: usize| stamps[place].unwrap_or(0);
             let direction = |from: usize| Direction {
-                left: Left { before: at(from), queued: stamps[from + 1], sent: stamps[from + 2] },
-                came: Came {
+                left: DepartureTimes { before: at(from), queued: stamps[from + 1], sent: stamps[from + 2] },
+                came: ArrivalTimes {
                     arrived: stamps[from + 3],
                     ready: at(from + 4),
                     had: at(from + 5),

@@ -28,7 +28,7 @@ pub use framing::{
     packets, payload_per_packet, serialisation,
 };
 pub use mathis::{Growth, cubic_window, path_loss, reno_window, sawtooth_utilisation, window_rate};
-pub use optimum::{Expected, Message, Path, Prospect, Response};
+pub use optimum::{Expected, GoodputByMtu, Message, Path, Response};
 pub use slow_start::slow_start;
 pub use stack::{BadStack, Choice, DoesNotFit, Layer, PROTOCOLS, Protocol, Sizes, Stack};
 pub use tandem::tandem;

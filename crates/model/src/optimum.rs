@@ -57,7 +57,7 @@ impl Expected {
 
 /// The goodput of a stack on a path at any MTU.
 #[derive(Debug)]
-pub struct Prospect<'a> {
+pub struct GoodputByMtu<'a> {
     stack: &'a Stack,
     path: Path,
     messages: &'a [Message],
@@ -67,7 +67,7 @@ pub struct Prospect<'a> {
     largest: Bytes,
 }
 
-impl<'a> Prospect<'a> {
+impl<'a> GoodputByMtu<'a> {
     /// A stack on a path, with MTUs up to `largest`. Without `messages` all frames are
     /// full; otherwise each message has frames of its own.
     ///
@@ -187,7 +187,7 @@ mod tests {
     fn with_wrong_bits_alone_the_best_mtu_is_that_of_the_closed_form() {
         let stack = stack();
         for rate in [1e-6, 1e-5, 1e-4] {
-            let prospect = Prospect::new(&stack, path(0.0, rate, None), &[], Bytes::new(9216));
+            let prospect = GoodputByMtu::new(&stack, path(0.0, rate, None), &[], Bytes::new(9216));
             let (mtu, _) = prospect.unwrap().best().unwrap();
             // 52 bytes of headers in the packet and 38 of framing.
             let exact = best_payload(Bytes::new(90), rate).unwrap() + 52.0;
@@ -204,7 +204,7 @@ mod tests {
     fn without_errors_the_largest_mtu_is_best_and_a_mix_of_small_messages_does_not_care() {
         let stack = stack();
         let clean = path(0.0, 0.0, None);
-        let prospect = Prospect::new(&stack, clean, &[], Bytes::new(9000)).unwrap();
+        let prospect = GoodputByMtu::new(&stack, clean, &[], Bytes::new(9000)).unwrap();
         assert_eq!(prospect.best().unwrap().0, Bytes::new(9000));
         let expected = prospect.at(Bytes::new(1500)).unwrap();
         assert!(
@@ -212,7 +212,7 @@ mod tests {
             "{expected:?}"
         );
         let voice = [(Bytes::new(160), 1.0)];
-        let prospect = Prospect::new(&stack, clean, &voice, Bytes::new(9000)).unwrap();
+        let prospect = GoodputByMtu::new(&stack, clean, &voice, Bytes::new(9000)).unwrap();
         let at = |mtu| prospect.at(Bytes::new(mtu)).unwrap().goodput();
         assert!((at(1500) / at(9000) - 1.0).abs() < 1e-12);
         assert_eq!(
@@ -228,13 +228,13 @@ mod tests {
         let trip = Span::from_millis(20);
         for response in [Response::Reno, Response::Cubic, Response::RenoWithTimeouts] {
             let lossy = path(0.001, 0.0, Some((trip, response)));
-            let prospect = Prospect::new(&stack, lossy, &[], Bytes::new(9000)).unwrap();
+            let prospect = GoodputByMtu::new(&stack, lossy, &[], Bytes::new(9000)).unwrap();
             let bound = |mtu| prospect.at(Bytes::new(mtu)).unwrap().response.unwrap();
             assert!((bound(9000) / bound(1500) - 8948.0 / 1448.0).abs() < 1e-9);
         }
         // sqrt(1.5/0.001) segments of 1448 bytes in 20 ms.
         let lossy = path(0.001, 0.0, Some((trip, Response::Reno)));
-        let prospect = Prospect::new(&stack, lossy, &[], Bytes::new(9000)).unwrap();
+        let prospect = GoodputByMtu::new(&stack, lossy, &[], Bytes::new(9000)).unwrap();
         let found = prospect.at(Bytes::new(1500)).unwrap().goodput();
         assert!((found / 22.43e6 - 1.0).abs() < 1e-3, "{found}");
     }
@@ -250,7 +250,7 @@ mod tests {
             let messages = [(Bytes::new(size), 1.0), (Bytes::new(size / 7 + 1), 3.0)];
             let response = Some((Span::from_millis(millis), Response::Cubic));
             let path = path(loss, 10f64.powf(exponent), response);
-            let prospect = Prospect::new(&stack, path, &messages, Bytes::new(2_000)).unwrap();
+            let prospect = GoodputByMtu::new(&stack, path, &messages, Bytes::new(2_000)).unwrap();
             let (_, best) = prospect.best().unwrap();
             let other = prospect.at(Bytes::new(mtu)).unwrap();
             prop_assert!(other.goodput() <= best.goodput() * (1.0 + 1e-5));

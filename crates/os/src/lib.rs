@@ -25,7 +25,7 @@ pub use linux::{
     precision, processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps,
     sys, tool, tun, users,
 };
-pub use portable::{clock, deadline, error, interrupt, memory, own_program};
+pub use portable::{clock, deadline, error, interrupt, memory, own_executable};
 #[cfg(target_os = "linux")]
 pub use remote::{far_host, host_changes, lease, lines, request, ssh, worker};
 

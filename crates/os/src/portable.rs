@@ -5,4 +5,4 @@ pub mod deadline;
 pub mod error;
 pub mod interrupt;
 pub mod memory;
-pub mod own_program;
+pub mod own_executable;

@@ -137,19 +137,19 @@ impl<'de> Deserialize<'de> for TrialName {
 /// A list that is empty in most trials. An empty one takes the bytes of a pointer.
 #[derive(Clone)]
 #[expect(clippy::box_collection, reason = "a pointer of 8 bytes instead of 24")]
-pub struct Rare<T>(Option<Box<Vec<T>>>);
+pub struct OptionalVec<T>(Option<Box<Vec<T>>>);
 
-impl<T: 'static> Rare<T> {
+impl<T: 'static> OptionalVec<T> {
     const EMPTY: &'static Vec<T> = &Vec::new();
 }
 
-impl<T> Default for Rare<T> {
+impl<T> Default for OptionalVec<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T: 'static> Deref for Rare<T> {
+impl<T: 'static> Deref for OptionalVec<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -157,25 +157,25 @@ impl<T: 'static> Deref for Rare<T> {
     }
 }
 
-impl<T: 'static> DerefMut for Rare<T> {
+impl<T: 'static> DerefMut for OptionalVec<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         self.0.get_or_insert_default()
     }
 }
 
-impl<T> From<Vec<T>> for Rare<T> {
+impl<T> From<Vec<T>> for OptionalVec<T> {
     fn from(list: Vec<T>) -> Self {
         Self((!list.is_empty()).then(|| Box::new(list)))
     }
 }
 
-impl<T> FromIterator<T> for Rare<T> {
+impl<T> FromIterator<T> for OptionalVec<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
         Vec::from_iter(all).into()
     }
 }
 
-impl<'a, T: 'static> IntoIterator for &'a Rare<T> {
+impl<'a, T: 'static> IntoIterator for &'a OptionalVec<T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
@@ -184,31 +184,31 @@ impl<'a, T: 'static> IntoIterator for &'a Rare<T> {
     }
 }
 
-impl<T: PartialEq + 'static> PartialEq for Rare<T> {
+impl<T: PartialEq + 'static> PartialEq for OptionalVec<T> {
     fn eq(&self, other: &Self) -> bool {
         self.as_slice() == other.as_slice()
     }
 }
 
-impl<T: PartialEq<U> + 'static, U, const N: usize> PartialEq<[U; N]> for Rare<T> {
+impl<T: PartialEq<U> + 'static, U, const N: usize> PartialEq<[U; N]> for OptionalVec<T> {
     fn eq(&self, other: &[U; N]) -> bool {
         self.as_slice() == other
     }
 }
 
-impl<T: fmt::Debug + 'static> fmt::Debug for Rare<T> {
+impl<T: fmt::Debug + 'static> fmt::Debug for OptionalVec<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self).finish()
     }
 }
 
-impl<T: Serialize + 'static> Serialize for Rare<T> {
+impl<T: Serialize + 'static> Serialize for OptionalVec<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.as_slice().serialize(serializer)
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Rare<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OptionalVec<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Vec::deserialize(deserializer).map(Self::from)
     }
@@ -231,7 +231,7 @@ mod tests {
 
         #[test]
         fn a_list_is_the_one_that_it_was_made_of(list in prop::collection::vec(any::<u8>(), 0..4)) {
-            let mut rare = Rare::from(list.clone());
+            let mut rare = OptionalVec::from(list.clone());
             prop_assert_eq!(rare.as_slice(), list.as_slice());
             prop_assert_eq!(serde_json::to_string(&rare).unwrap(), serde_json::to_string(&list).unwrap());
             rare.push(7);

@@ -36,7 +36,7 @@ pub struct Metric {
     /// The definition, in one sentence.
     pub definition: &'static str,
     /// The direction of improvement.
-    pub better: Better,
+    pub better: MetricDirection,
     /// The part of a report that shows the metric.
     pub shown: Shown,
     /// The smallest difference that the instrument can resolve, if known.
@@ -50,7 +50,7 @@ pub struct Metric {
 
 /// The direction of improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
+pub enum MetricDirection {
     /// Less is better.
     Lower,
     /// More is better.
@@ -130,7 +130,7 @@ impl Metric {
         unit: &'static str,
         title: &'static str,
         definition: &'static str,
-        better: Better,
+        better: MetricDirection,
     ) -> Self {
         Self {
             name,
@@ -212,7 +212,7 @@ const fn lower(
     title: &'static str,
     definition: &'static str,
 ) -> Metric {
-    Metric::new(name, unit, title, definition, Better::Lower)
+    Metric::new(name, unit, title, definition, MetricDirection::Lower)
 }
 
 const fn higher(
@@ -221,7 +221,7 @@ const fn higher(
     title: &'static str,
     definition: &'static str,
 ) -> Metric {
-    Metric::new(name, unit, title, definition, Better::Higher)
+    Metric::new(name, unit, title, definition, MetricDirection::Higher)
 }
 
 #[cfg(test)]

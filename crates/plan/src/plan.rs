@@ -8,7 +8,8 @@ use units::Seed;
 
 use crate::metric::Metric;
 use crate::{
-    Backend, DistributionFile, Factors, Level, Patience, Report, Setting, SideEffect, Trial, Until,
+    Backend, DistributionFile, Factors, Level, Report, RetryLimit, Setting, SideEffect, Trial,
+    Until,
 };
 
 /// A resolved experiment: the trials to run and the values to compare them
@@ -30,7 +31,7 @@ pub struct Plan {
     /// The condition that ends the run before the last repeat, if any.
     pub until: Option<Until>,
     /// How far the run repeats disturbed trials.
-    pub patience: Patience,
+    pub retry_limit: RetryLimit,
     /// The seed of all random streams of the run.
     pub seed: Seed,
     /// The compared factor and its baseline.

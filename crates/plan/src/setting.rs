@@ -26,7 +26,7 @@ pub use command::{Command, Reading};
 pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
-pub use flows::{Flow, Flows, Instrument, PathMtu, Sends, Sockets};
+pub use flows::{Flow, Flows, Generator, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use kernel_tcp::KernelTcp;
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
@@ -76,7 +76,7 @@ pub struct Network {
     pub timing_error: Option<Span>,
     /// Whether every trial gets a new test network, whose hosts have no cached path
     /// MTU.
-    pub fresh: bool,
+    pub isolate_trials: bool,
     /// The limit that keeps packets to the MTU.
     pub mtu_method: MtuMethod,
 }

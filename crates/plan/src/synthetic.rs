@@ -12,8 +12,8 @@ use crate::setting::{
     Scenario, Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
-    Backend, Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare,
-    Report, RunFacts, Setting, Trial,
+    Backend, Cell, Compare, Evidence, Factors, HostFacts, Level, OptionalVec, Plan, Published,
+    Report, RetryLimit, RunFacts, Setting, Trial,
 };
 
 /// Normal deviates by the Box-Muller method.
@@ -70,8 +70,8 @@ pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
         start: Some("2026-01-02T03:04:05.678Z".into()),
         seconds: 0.5,
         failure: None,
-        disturbed: Rare::default(),
-        flags: Rare::default(),
+        disturbed: OptionalVec::default(),
+        flags: OptionalVec::default(),
         metrics: metrics.iter().copied().collect(),
         evidence: Evidence::default(),
     }
@@ -104,7 +104,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             domain: None,
             graph: None,
             timing_error: None,
-            fresh: false,
+            isolate_trials: false,
             mtu_method: crate::setting::MtuMethod::Interface,
         },
         host: Host {
@@ -146,7 +146,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         cells,
         repeat,
         until: None,
-        patience: Patience::default(),
+        retry_limit: RetryLimit::default(),
         seed: Seed::new(1),
         compare: Compare {
             factor: "mtu".into(),

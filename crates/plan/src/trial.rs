@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::compact::{Rare, TrialName};
+use crate::compact::{OptionalVec, TrialName};
 use crate::evidence::{Fact, Number};
 use crate::{Evidence, Factors, Flag, Metrics};
 
@@ -41,10 +41,10 @@ pub struct Trial {
     /// The flags of a finished trial. A flagged trial is kept and averaged, and
     /// the quality check lists the flag. See [`crate::Flag`] for the names.
     #[serde(default, skip_serializing_if = "none")]
-    pub flags: Rare<String>,
+    pub flags: OptionalVec<String>,
     /// The passes of the trial that other work on the machine disturbed.
     #[serde(default, skip_serializing_if = "none")]
-    pub disturbed: Rare<DisturbedPass>,
+    pub disturbed: OptionalVec<DisturbedPass>,
     /// Values by metric name, in the units of [`crate::metric`].
     pub metrics: Metrics,
     /// Evidence for the values: counters, read-backs and limits, as numbers or
@@ -93,7 +93,7 @@ fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Factors>, D:
     Factors::deserialize(deserializer).map(Arc::new)
 }
 
-fn none<T: 'static>(list: &Rare<T>) -> bool {
+fn none<T: 'static>(list: &OptionalVec<T>) -> bool {
     list.is_empty()
 }
 

@@ -33,7 +33,7 @@ pub enum BadSpec {
     Bounds,
     /// A law that decides packet by packet, and a pick that does not.
     #[error("RED as in ns-2 decides packet by packet; use rounding = each with it")]
-    Pick,
+    Rounding,
     /// A value that must be above 0.
     #[error("{0} must be more than 0; write a larger value")]
     Zero(&'static str),
@@ -73,7 +73,7 @@ impl BadSpec {
             Self::Weight => "weight",
             Self::Bounds | Self::IdleBounds => "bounds",
             Self::IdleShare => "share",
-            Self::Pick => "rounding",
+            Self::Rounding => "rounding",
             Self::Nested => "class_queue",
             Self::IdleReaction => "reaction",
             Self::Probability(name)
@@ -139,7 +139,7 @@ mod tests {
             (BadSpec::Weight, Some("weight")),
             (BadSpec::Bounds, Some("bounds")),
             (BadSpec::IdleBounds, Some("bounds")),
-            (BadSpec::Pick, Some("rounding")),
+            (BadSpec::Rounding, Some("rounding")),
             (BadSpec::Nested, Some("class_queue")),
             (BadSpec::IdleReaction, Some("reaction")),
             (BadSpec::Probability("beta"), Some("beta")),

@@ -223,14 +223,14 @@ impl<P: Packet> Bundle<P> {
     fn met(&self, inner_drop: InnerDrop) -> Vec<usize> {
         let living = self.entries.iter().enumerate();
         let living = living.filter_map(|(place, entry)| Some((place, entry.packet()?.view().flow)));
-        inner_drop.victims.among(living, inner_drop.packets)
+        inner_drop.selection.among(living, inner_drop.packets)
     }
 }
 
 /// Which packets an inner drop takes out of a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Victims {
+pub enum Selection {
     /// Those that live and came first [Mulahuwaish s3].
     Front,
     /// One of each flow before a second of any; of these those that came
@@ -238,7 +238,7 @@ pub enum Victims {
     Spread,
 }
 
-impl Victims {
+impl Selection {
     /// Whom it takes of `living`, each with its place and its flow, in rising
     /// order of places: at most `packets`, as places in the same order.
     pub fn among(

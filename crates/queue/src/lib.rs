@@ -43,7 +43,7 @@ mod stamped;
 pub use admission::Admission;
 pub use aggregate::{Aggregator, AggregatorSettings, BadAggregator, Trigger};
 pub use bad_spec::BadSpec;
-pub use bundle::{Bundle, Encapsulation, Entry, Tick, Victims};
+pub use bundle::{Bundle, Encapsulation, Entry, Selection, Tick};
 pub use choice::{Choice, Configured};
 pub use codel::{Codel, CodelSettings};
 pub use discipline::{AverageQueue, Backlog, Discipline, Drops, Reason};
@@ -53,7 +53,9 @@ pub use fifo::Fifo;
 pub use fq_codel::{FqCodel, FqCodelSettings};
 pub use keys::{Field, Key, NamedChoice, Reaction, Visitor};
 pub use limit::Limit;
-pub use mred::{Activation, Bounds, Interpretation, Mred, MredSettings, Over, Share, SizeOf};
+pub use mred::{
+    Bounds, Candidates, Interpretation, Mred, MredSettings, MredTrigger, Share, SizeOf,
+};
 pub use packet::{Advertised, InnerDrop, Packet, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;

@@ -7,12 +7,12 @@ mod share;
 
 use units::{Bytes, Rate, Seed, Span, Time};
 
-use crate::law::{self, AverageBacklog, Pick, Profile, Verdict};
+use crate::law::{self, AverageBacklog, Profile, Rounding, Verdict};
 use crate::rng::Rng;
 use crate::{AverageQueue, Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{DropAction, Frames, meet, packets};
 pub(crate) use keys::MredKeys;
-pub use settings::{Activation, Bounds, Interpretation, MredSettings, Over, Share, SizeOf};
+pub use settings::{Bounds, Candidates, Interpretation, MredSettings, MredTrigger, Share, SizeOf};
 use share::{Shares, weight};
 
 /// A FIFO queue with MRED at admission: MRED chooses how many packets of which
@@ -39,7 +39,7 @@ impl<P: Packet> Mred<P> {
             law: settings.red().law(rate),
             average: AverageBacklog::new(settings.weight),
             rng: Rng::new(seed),
-            frames: Frames::new(settings.victims),
+            frames: Frames::new(settings.selection),
             settings: MredSettings {
                 limit: settings.capacity(),
                 ..settings.clone()
@@ -70,7 +70,7 @@ impl<P: Packet> Mred<P> {
         arrival: &P,
         drops: &mut Drops<P>,
     ) -> Option<(u32, DropAction)> {
-        let arriving = self.settings.over == Over::Arriving;
+        let arriving = self.settings.candidates == Candidates::Arriving;
         match judgement {
             Judgement::Pass => None,
             Judgement::Count(count, met) if arriving => Some((count, met)),
@@ -105,7 +105,7 @@ impl<P: Packet> Mred<P> {
     /// How many packets of `arrival` the law meets, and why.
     fn count_inner(&mut self, arrival: &P) -> (u32, Reason) {
         let all = packets(arrival, self.settings.size);
-        if self.settings.pick != Pick::Each {
+        if self.settings.rounding != Rounding::Each {
             let share = self.law.probability();
             let reason = if share < 1.0 {
                 Reason::Early
@@ -138,7 +138,7 @@ impl<P: Packet> Mred<P> {
     /// Whether MRED to the letter does anything, and why: without room it always
     /// does, else where RED would drop the frame that arrives.
     fn is_congested(&mut self, arrival: &P) -> Option<Reason> {
-        if self.settings.when == Activation::NoRoom {
+        if self.settings.trigger == MredTrigger::NoRoom {
             return Some(Reason::Early);
         }
         match self.ask(arrival.view().size) {
@@ -162,7 +162,9 @@ impl<P: Packet> Mred<P> {
     }
 
     fn draw(&mut self, share: f64, packets: u32) -> u32 {
-        self.settings.pick.count(share, packets, || self.rng.draw())
+        self.settings
+            .rounding
+            .count(share, packets, || self.rng.draw())
     }
 
     /// The action on packets that the law chooses for `reason`.
@@ -195,7 +197,7 @@ impl<P: Packet> Mred<P> {
     fn next(&self, from: usize) -> Option<usize> {
         let all = self.frames.len();
         let has = |least: u32| move |place: &usize| self.frames.unmarked(*place) >= least;
-        if self.settings.over == Over::Queue {
+        if self.settings.candidates == Candidates::Queue {
             // First those that have one to spare, round and round.
             let mut around = (from..all).chain(0..from.min(all));
             if let Some(place) = around.find(has(2)) {
@@ -221,9 +223,9 @@ impl<P: Packet> Mred<P> {
 
     /// How many frames MRED judges at an arrival.
     fn judged(&self) -> usize {
-        match self.settings.over {
-            Over::Queue => self.frames.len(),
-            Over::Head | Over::Arriving => self.frames.len().min(1),
+        match self.settings.candidates {
+            Candidates::Queue => self.frames.len(),
+            Candidates::Head | Candidates::Arriving => self.frames.len().min(1),
         }
     }
 
@@ -283,7 +285,7 @@ impl<P: Packet> Mred<P> {
         let later = self.schedule(now);
         if let Some((count, met)) = met
             && later.is_none()
-            && !meet(&mut arrival, count, self.settings.victims, met, drops)
+            && !meet(&mut arrival, count, self.settings.selection, met, drops)
         {
             drops.push(arrival, met.reason);
             return;
@@ -327,8 +329,8 @@ impl<P: Packet> Mred<P> {
             self.law.full();
             // Where frames are what is limited, nothing less makes room.
             let whole = matches!(limit, Limit::Packets(_));
-            if self.settings.over == Over::Arriving {
-                if whole || !meet(&mut arrival, 1, self.settings.victims, met, drops) {
+            if self.settings.candidates == Candidates::Arriving {
+                if whole || !meet(&mut arrival, 1, self.settings.selection, met, drops) {
                     drops.push(arrival, met.reason);
                     return None;
                 }
@@ -368,7 +370,7 @@ impl<P: Packet> Discipline<P> for Mred<P> {
         let kept = self.law.observe(now, self.frames.queue(unit, size));
         self.average.arrive(kept, self.frames.backlog());
         let room = self.has_room(&packet);
-        let average = self.settings.when == Activation::Average;
+        let average = self.settings.trigger == MredTrigger::Average;
         let mut judgement = Judgement::Pass;
         if average || !room {
             judgement = self.judge(&packet);

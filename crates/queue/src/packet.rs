@@ -2,7 +2,7 @@
 
 use units::Bytes;
 
-use crate::Victims;
+use crate::Selection;
 
 /// The properties of a packet that a queue may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct InnerDrop {
     /// The most packets to drop or mark.
     pub packets: u32,
     /// Which of its packets are chosen.
-    pub victims: Victims,
+    pub selection: Selection,
     /// Whether packets that support ECN are marked instead of dropped.
     pub mark: bool,
 }
@@ -106,7 +106,7 @@ mod tests {
         for mark in [false, true] {
             let inner = InnerDrop {
                 packets: 1,
-                victims: Victims::Front,
+                selection: Selection::Front,
                 mark,
             };
             let marked = packet.drop_inner(inner, &mut |lost| panic!("{lost:?} was dropped"));

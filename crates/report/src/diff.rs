@@ -6,7 +6,7 @@ use std::path::Path;
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference, Shift, diff};
 use analysis::quality_check::word;
-use document::{Block, Cell, Column, Document, Remark, Section, Style, Table, Tone};
+use document::{Block, Cell, Column, Document, Emphasis, Remark, Section, Style, Table};
 use plan::Plan;
 use plan::metric::Metric;
 
@@ -269,7 +269,7 @@ fn remarks(shift: &Shift) -> Vec<Remark> {
     });
     let remarks = std::iter::once(words).chain(gain);
     remarks
-        .map(|words| Remark::new(Tone::Neutral, words))
+        .map(|words| Remark::new(Emphasis::Neutral, words))
         .collect()
 }
 

@@ -1,7 +1,7 @@
 //! The report of a recorded gateway: what it did with its packets, and what it would have
 //! done under other settings.
 
-use document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table, Tone};
+use document::{Badge, Block, Cell, Column, Document, Emphasis, Fit, Section, Style, Table};
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use units::Span;
 
@@ -15,8 +15,8 @@ const MOST_NAMED: usize = 4;
 /// and a row for each choice of settings.
 pub fn of_gateway_replay(gateway: &ReplayedGateway) -> Document {
     let (mark, tone) = match gateway.is_reproduced {
-        true => ("✓ reproduced", Tone::Good),
-        false => ("! not reproduced", Tone::Neutral),
+        true => ("✓ reproduced", Emphasis::Good),
+        false => ("! not reproduced", Emphasis::Neutral),
     };
     let title = format!("Replay of {}", gateway.recording);
     let head = Block::Title {

@@ -1,7 +1,7 @@
 //! The report of a recorded link: what became of its packets, and what would have
 //! become of them under other settings.
 
-use document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table, Tone};
+use document::{Badge, Block, Cell, Column, Document, Emphasis, Fit, Section, Style, Table};
 use link::PacketOutcome;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 
@@ -21,8 +21,8 @@ const MOST_NAMED: usize = 4;
 /// a row for each setting, and plots of the queues.
 pub fn of_replay(link: &ReplayedLink) -> Document {
     let (mark, tone) = match link.is_reproduced {
-        true => ("✓ reproduced", Tone::Good),
-        false => ("! not reproduced", Tone::Neutral),
+        true => ("✓ reproduced", Emphasis::Good),
+        false => ("! not reproduced", Emphasis::Neutral),
     };
     let badge = Badge {
         words: mark.to_owned(),

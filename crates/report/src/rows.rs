@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, find};
 use analysis::decomposition::framing_uncounted;
 use analysis::predicted;
 use analysis::verdict::Verdict;
-use document::{Cell, Column, Tone};
+use document::{Cell, Column, Emphasis};
 use plan::metric::{Metric, Shown, THROUGHPUT};
 use plan::{Factors, Level, Plan};
 
@@ -37,12 +37,12 @@ pub(super) fn answer_metrics(found: &Findings<'_>) -> Vec<&'static Metric> {
 }
 
 /// The tone of a verdict.
-pub(super) const fn tone(verdict: Verdict) -> Tone {
+pub(super) const fn tone(verdict: Verdict) -> Emphasis {
     match verdict {
-        Verdict::Reproduced => Tone::Good,
-        Verdict::NotReproduced => Tone::Bad,
+        Verdict::Reproduced => Emphasis::Good,
+        Verdict::NotReproduced => Emphasis::Bad,
         Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly | Verdict::InSome => {
-            Tone::Neutral
+            Emphasis::Neutral
         }
     }
 }

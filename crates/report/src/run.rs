@@ -7,7 +7,8 @@ use document::{Block, Document, Section};
 
 use crate::section::{
     citation, claims, delays, head, latency_breakdown, metrics, other_metrics, outliers, paired,
-    quality_check, reading, redrawn, scores, sizes, study, test_bed, time_series, verdicts,
+    prober_accuracy, quality_check, reading, redrawn, sizes, study, test_bed, time_series,
+    verdicts,
 };
 
 /// A function that describes a section; `None` if it has no content.
@@ -16,7 +17,7 @@ type Describe = fn(&Findings<'_>) -> Option<Section>;
 /// The sections of a report, in order.
 const SECTIONS: [Describe; 19] = [
     // What was claimed, or known, and what came of it.
-    scores::section,
+    prober_accuracy::section,
     claims::section,
     verdicts::section,
     // Plots, those of the question first.

@@ -6,7 +6,7 @@ mod words;
 
 use std::path::Path;
 
-use analysis::sensitivity::findings::{Findings, Judged};
+use analysis::sensitivity::findings::{Findings, QuestionResult};
 use document::{Block, Cell, Column, Document, Section, Style, Table};
 
 pub use json::sensitivity_json;
@@ -55,7 +55,7 @@ pub fn of_sensitivity(found: &Findings<'_>, folder: &Path) -> Document {
 fn questions(found: &Findings<'_>) -> Section {
     let columns = ["#", "holds", "fails", "undecided"].map(Column::right);
     let words = ["default", "decided by", "claim or published change"].map(Column::new);
-    let row = |(number, judged): (usize, &Judged<'_>)| {
+    let row = |(number, judged): (usize, &QuestionResult<'_>)| {
         let mut cells = vec![Cell::figure((number + 1).to_string())];
         cells.extend(match &judged.shares {
             Some(shares) => {

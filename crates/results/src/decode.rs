@@ -21,7 +21,7 @@ use units::Span;
 use wire::log::{Batch, Block};
 
 use aggregator::LogAggregator;
-use blocks::{Blocks, Tear};
+use blocks::{Blocks, TruncationPoint};
 use horizon::Horizon;
 use merger::Merger;
 pub use row::{Row, RowStats, csv, json, write};
@@ -95,7 +95,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
             Block::Records(records) => {
                 if let Err(error) = records.read(&mut batch) {
                     let (position, why) = (end, error.to_string());
-                    tear = Some(Tear { position, why });
+                    tear = Some(TruncationPoint { position, why });
                     break;
                 }
                 horizon.push(aggregator.earliest(&batch)?);
@@ -148,9 +148,14 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
     })
 }
 
-fn complaint(name: &str, tear: Option<Tear>, length: u64, closed: bool) -> Option<String> {
+fn complaint(
+    name: &str,
+    tear: Option<TruncationPoint>,
+    length: u64,
+    closed: bool,
+) -> Option<String> {
     match tear {
-        Some(Tear { position, why }) => Some(format!(
+        Some(TruncationPoint { position, why }) => Some(format!(
             "{name}: torn or damaged after {position} bytes ({why}); the last {} are left out",
             length.saturating_sub(position)
         )),

@@ -4,7 +4,7 @@ use link::{Counters, Delivery, FastLink, Link, PacketOutcome, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, TraceDepth};
-use crate::lookahead::Beyond;
+use crate::lookahead::Downstream;
 use crate::packet::Packet;
 use crate::{DirectionOutcome, InnerCounts};
 
@@ -21,7 +21,7 @@ pub(crate) struct Direction {
     /// Whether each arrival at the far end is known on entry, later than that, and at
     /// a time of its own: a byte takes time below 8 Tbit/s.
     pub(crate) is_known: bool,
-    pub(crate) beyond: Beyond,
+    pub(crate) beyond: Downstream,
     /// The row of `Arrivals` for its packets.
     pub(crate) row: u8,
     /// The largest IP packet that the direction carries.
@@ -100,7 +100,7 @@ impl Direction {
             extra: (0, 0),
             mark: 0,
             ahead: false,
-            beyond: Beyond::Unknown,
+            beyond: Downstream::Unknown,
             held_until: Time::ZERO,
             is_known: rate.is_some_and(|rate| rate.bits_per_second() <= FASTEST),
             row: 0,

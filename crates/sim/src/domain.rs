@@ -83,12 +83,12 @@ pub enum Destination {
     FirstPacket,
     /// No address: routers switch bundles by label, along a path from ingress to egress
     /// [RFC3031]. The path is the shortest one, or leads via the given routers.
-    Label(Vec<Detour>),
+    Label(Vec<ExplicitRoute>),
 }
 
 /// The routers via which bundles reach an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detour {
+pub struct ExplicitRoute {
     /// The autonomous system behind the exit.
     pub next_as: u32,
     /// The edge that unpacks the bundles.
@@ -153,7 +153,7 @@ impl Domain {
     }
 
     /// The detours of bundles that do not take the shortest path.
-    pub(crate) fn detours(&self) -> &[Detour] {
+    pub(crate) fn detours(&self) -> &[ExplicitRoute] {
         match &self.destination {
             Destination::Label(detours) => detours,
             Destination::Egress | Destination::FirstPacket => &[],

@@ -39,7 +39,7 @@ mod sink;
 mod source;
 mod tracer;
 
-pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices};
+pub use domain::{BadDomain, Destination, Domain, Edge, ExplicitRoute, Ingress, Notices};
 pub use link::edge::Prefix;
 pub use outcome::{
     Delays, DirectionOutcome, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome,

@@ -19,7 +19,7 @@ use crate::{Scenario, Traffic};
 
 /// The kind of place behind a direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Beyond {
+pub(crate) enum Downstream {
     /// Each packet needs an event at its arrival.
     #[default]
     Unknown,
@@ -35,7 +35,7 @@ pub(crate) enum Beyond {
 
 /// The source of the packets that enter a direction or reach a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Feeder {
+enum UpstreamSource {
     Nothing,
     /// Its own host.
     Host,
@@ -44,7 +44,7 @@ enum Feeder {
     Several,
 }
 
-impl Feeder {
+impl UpstreamSource {
     fn and(&mut self, other: Self) {
         *self = match *self {
             Self::Nothing => other,
@@ -56,8 +56,8 @@ impl Feeder {
 
 /// The work of a host.
 #[derive(Clone)]
-struct Duties {
-    arrivals: Feeder,
+struct HostRoles {
+    arrivals: UpstreamSource,
     /// The first directions of its acknowledgements.
     replies: Vec<usize>,
     /// The flows that begin here, and the first direction of the latest one.
@@ -84,13 +84,13 @@ pub(crate) fn look(
     deliveries: bool,
     senders: bool,
 ) {
-    let mut feeders = vec![Feeder::Nothing; directions.len()];
-    let mut duties: Vec<Duties> = nodes
+    let mut feeders = vec![UpstreamSource::Nothing; directions.len()];
+    let mut duties: Vec<HostRoles> = nodes
         .iter()
         .map(|node| {
             let works = node.receive.is_some() || node.send.is_some();
-            Duties {
-                arrivals: Feeder::Nothing,
+            HostRoles {
+                arrivals: UpstreamSource::Nothing,
                 replies: Vec::new(),
                 flows: 0,
                 first: None,
@@ -99,11 +99,11 @@ pub(crate) fn look(
             }
         })
         .collect();
-    let mut follow = |path: &[(usize, usize)], to: usize, duties: &mut [Duties]| {
-        let mut before = Feeder::Host;
+    let mut follow = |path: &[(usize, usize)], to: usize, duties: &mut [HostRoles]| {
+        let mut before = UpstreamSource::Host;
         for (_, direction) in path {
             feeders[*direction].and(before);
-            before = Feeder::Direction(*direction);
+            before = UpstreamSource::Direction(*direction);
         }
         duties[to].arrivals.and(before);
     };
@@ -132,16 +132,16 @@ pub(crate) fn look(
     }
     let known: Vec<bool> = directions.iter().map(|of| of.is_known).collect();
     for (direction, feeder) in feeders.iter().enumerate() {
-        if let Feeder::Direction(before) = *feeder
+        if let UpstreamSource::Direction(before) = *feeder
             && known[before]
             && known[direction]
         {
             directions[direction].ahead = true;
-            directions[before].beyond = Beyond::Links;
+            directions[before].beyond = Downstream::Links;
         }
     }
     for duties in duties {
-        let Feeder::Direction(last) = duties.arrivals else {
+        let UpstreamSource::Direction(last) = duties.arrivals else {
             continue;
         };
         if !known[last] {
@@ -153,7 +153,7 @@ pub(crate) fn look(
             duties.flows == 0 && known[reply] && duties.replies.iter().all(|of| *of == reply)
         });
         if prompt && !duties.needs_time {
-            directions[last].beyond = Beyond::Host(reply.map_or(u32::MAX, short));
+            directions[last].beyond = Downstream::Host(reply.map_or(u32::MAX, short));
             if let Some(reply) = reply {
                 directions[reply].ahead = true;
             }
@@ -161,10 +161,10 @@ pub(crate) fn look(
             && duties.replies.is_empty()
             && let Some(first) = duties.first
             && known[first]
-            && feeders[first] == Feeder::Host
+            && feeders[first] == UpstreamSource::Host
             && !duties.sender_needs_time
         {
-            directions[last].beyond = Beyond::Sender(short(first));
+            directions[last].beyond = Downstream::Sender(short(first));
         }
     }
 }

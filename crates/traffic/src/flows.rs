@@ -10,7 +10,7 @@ mod fuzz;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use keyfile::Section;
 use meter::departures::{
     Bursts, Distribution, Measure, PathMtu, Seen, WrittenDistribution, mean_gap,
@@ -99,7 +99,9 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
 
 fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Flow, Source)> {
     let called = Name::new(name).ok_or_else(|| {
-        anyhow!("the flow `{name}`: a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one")
+        keys.reject_table(
+            "a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one",
+        )
     })?;
     let transport = keys.word(
         "protocol",

@@ -122,28 +122,28 @@ fn packed(case: Case) -> Vec<u8> {
 }
 
 /// Every other packet, in random order.
-fn victims(count: u16) -> Vec<u16> {
-    let mut victims: Vec<u16> = (0..count).collect();
-    victims.sort_by_key(|number| u32::from(*number).wrapping_mul(2_654_435_761) >> 7 & 0xffff);
-    victims.truncate(usize::from(count / 2));
-    victims
+fn selection(count: u16) -> Vec<u16> {
+    let mut selection: Vec<u16> = (0..count).collect();
+    selection.sort_by_key(|number| u32::from(*number).wrapping_mul(2_654_435_761) >> 7 & 0xffff);
+    selection.truncate(usize::from(count / 2));
+    selection
 }
 
 /// Drops half of the packets. Returns the number of bytes moved.
-fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, victims: &[u16]) -> usize {
+fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, selection: &[u16]) -> usize {
     match method {
         DropMethod::Front => {
             carried.drop_inner(carried.header().count / 2);
             0
         }
         DropMethod::FrontEach => {
-            victims.iter().for_each(|_| {
+            selection.iter().for_each(|_| {
                 carried.drop_inner(1);
             });
             0
         }
         DropMethod::Random => {
-            victims.iter().for_each(|index| {
+            selection.iter().for_each(|index| {
                 carried.discard(*index);
             });
             carried.compact()
@@ -153,7 +153,7 @@ fn halve(carried: &mut Carried<Vec<u8>>, method: DropMethod, victims: &[u16]) ->
                 carried.discard(*index);
                 carried.compact()
             };
-            victims.iter().map(each).sum()
+            selection.iter().map(each).sum()
         }
     }
 }
@@ -227,13 +227,13 @@ fn drop_random_and_compact_each(bencher: Bencher<'_, '_>, wanted: &str) {
 
 fn drop_inner(bencher: Bencher<'_, '_>, case: Case, method: DropMethod) {
     let bundle = Carried::parse(packed(case)).expect("it is one");
-    let victims = victims(bundle.header().count);
+    let selection = selection(bundle.header().count);
     bencher
-        .counter(ItemsCount::new(BUNDLES * victims.len()))
+        .counter(ItemsCount::new(BUNDLES * selection.len()))
         .with_inputs(|| vec![bundle.clone(); BUNDLES])
         .bench_local_values(|mut bundles| {
             for bundle in &mut bundles {
-                black_box(halve(bundle, method, &victims));
+                black_box(halve(bundle, method, &selection));
             }
             bundles
         });
@@ -247,8 +247,8 @@ fn print_moved() {
         let (_, _, mtu, size) = case;
         let [_, _, once, each] = DROP_METHODS.map(|method| {
             let mut bundle = Carried::parse(packed(case)).expect("it is one");
-            let victims = victims(bundle.header().count);
-            halve(&mut bundle, method, &victims) / victims.len()
+            let selection = selection(bundle.header().count);
+            halve(&mut bundle, method, &selection) / selection.len()
         });
         println!("  {size} B in {mtu} B: random {once}, moved up each time {each}");
     }

@@ -39,12 +39,12 @@ def main(words: Sequence[str] | None = None) -> int:
         if not equals:
             return _complain(f"--set {assignment}: write KEY=VALUE")
         settings[key] = value
-    patience = time.monotonic() + args.patience
+    deadline = time.monotonic() + args.scheduler_timeout
     while True:
         try:
             found = _swept(args, settings)
         except (LostScheduler, OSError) as error:
-            if args.scheduler is None or time.monotonic() > patience:
+            if args.scheduler is None or time.monotonic() > deadline:
                 return _complain(str(error))
             print("the scheduler is lost; trying again", file=sys.stderr)
             time.sleep(PAUSE)
@@ -83,7 +83,7 @@ def _swept(args: argparse.Namespace, settings: dict[str, str]) -> Results | Swee
             )
             client = stack.enter_context(Client(cluster))
         if args.scheduler is not None:
-            client.wait_for_workers(1, timeout=args.patience)
+            client.wait_for_workers(1, timeout=args.scheduler_timeout)
         if args.search is not None:
             return sweep_search(
                 args.experiment,
@@ -148,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--parts", action="store_true", help="keep a table for each shard")
     parser.add_argument(
-        "--patience",
+        "--scheduler-timeout",
         type=_seconds,
         default=600.0,
         metavar="SECONDS",

@@ -15,7 +15,7 @@ const WOULD_SHOW: f64 = 10.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A change for the better, of at least [`LEAST`].
-    Better,
+    MetricDirection,
     /// A change for the worse, of at least [`LEAST`].
     Worse,
     /// A smaller change; or none was found, and one of [`WOULD_SHOW`] would have shown.
@@ -30,7 +30,7 @@ impl Finding {
         let is_small = percent.is_some_and(|percent| percent.abs() < LEAST);
         match (comparison.difference, comparison.not_found()) {
             (Some(Difference::Found), _) if is_small => Self::Same,
-            (Some(Difference::Found), _) if comparison.improves() => Self::Better,
+            (Some(Difference::Found), _) if comparison.improves() => Self::MetricDirection,
             (Some(Difference::Found), _) => Self::Worse,
             (Some(Difference::NotFound), Some(NotFound::Above(margin))) if margin <= WOULD_SHOW => {
                 Self::Same
@@ -44,9 +44,9 @@ impl Finding {
     /// contradict each other.
     pub fn together(all: &[Self]) -> Option<Self> {
         let any = |finding| all.contains(&finding);
-        match (any(Self::Better), any(Self::Worse)) {
+        match (any(Self::MetricDirection), any(Self::Worse)) {
             (true, true) => None,
-            (true, false) => Some(Self::Better),
+            (true, false) => Some(Self::MetricDirection),
             (false, true) => Some(Self::Worse),
             (false, false) if any(Self::Undecided) => Some(Self::Undecided),
             (false, false) => Some(Self::Same),
@@ -57,7 +57,7 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Better => "better",
+            Self::MetricDirection => "better",
             Self::Worse => "worse",
             Self::Same => "same",
             Self::Undecided => "undecided",

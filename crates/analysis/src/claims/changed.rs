@@ -4,7 +4,7 @@
 use plan::{Factors, Over};
 use serde::Serialize;
 
-use super::{ALIKE, Held, above, beyond_chance, margin, negative, together, with};
+use super::{ALIKE, SettingResult, above, beyond_chance, margin, negative, together, with};
 use crate::compare::Comparison;
 use crate::statistics::{Contrast, Interval, Mean, mean_percent};
 use crate::verdict::Verdict;
@@ -45,7 +45,7 @@ impl Changed<'_> {
         self,
         about: &[&Comparison],
         rows: &[&Comparison],
-    ) -> (Vec<Held>, Option<Average>, Verdict) {
+    ) -> (Vec<SettingResult>, Option<Average>, Verdict) {
         let pairs: Vec<Pair<'_>> = about
             .iter()
             .filter_map(|row| self.pair(row, rows))
@@ -56,7 +56,8 @@ impl Changed<'_> {
             Over::Any => 1.0 - 0.05 / count(pairs.len().max(1)),
             Over::Each | Over::Mean => 0.95,
         };
-        let settings: Vec<Held> = pairs.iter().map(|pair| self.held(pair, level)).collect();
+        let settings: Vec<SettingResult> =
+            pairs.iter().map(|pair| self.held(pair, level)).collect();
         let average = match self.over {
             Over::Mean => average(&pairs),
             Over::Each | Over::Any => None,
@@ -89,7 +90,7 @@ impl Changed<'_> {
         })
     }
 
-    fn held(self, pair: &Pair<'_>, level: f64) -> Held {
+    fn held(self, pair: &Pair<'_>, level: f64) -> SettingResult {
         let percent = pair.percent();
         let contrast = Contrast::of(&[&pair.mean], &[&pair.than]);
         let predicted = [pair.mean, pair.than].iter().all(|mean| mean.is_predicted);
@@ -103,7 +104,7 @@ impl Changed<'_> {
         let verdict = percent.map_or(Verdict::Inconclusive, |percent| {
             self.verdict(percent, interval, pair.resolution())
         });
-        Held {
+        SettingResult {
             factors: pair.row.factors.clone(),
             mean: pair.mean,
             other: Some(pair.than),
@@ -155,7 +156,7 @@ fn average(pairs: &[Pair<'_>]) -> Option<Average> {
 
 /// The overall verdict if one setting is sufficient: only all of them
 /// contradict the claim.
-fn in_any(settings: &[Held]) -> Verdict {
+fn in_any(settings: &[SettingResult]) -> Verdict {
     let any = |verdict| settings.iter().any(|held| held.verdict == verdict);
     match settings {
         [] => Verdict::NotMeasured,

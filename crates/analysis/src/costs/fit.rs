@@ -317,7 +317,7 @@ fn extremes(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 /// The variances of a fit.
-struct Judged {
+struct Variances {
     spread: f64,
     between: f64,
     variance: f64,
@@ -325,7 +325,7 @@ struct Judged {
 }
 
 /// With a known spread: residuals beyond it widen everything in proportion.
-fn stated(squares: f64, freedom: usize, spread: f64) -> (Option<LackOfFit>, Judged) {
+fn stated(squares: f64, freedom: usize, spread: f64) -> (Option<LackOfFit>, Variances) {
     let statistic = squares / spread.powi(2);
     let test = (freedom > 0).then(|| LackOfFit {
         p: ChiSquared::new(freedom as f64).map_or(1.0, |distribution| distribution.sf(statistic)),
@@ -334,13 +334,13 @@ fn stated(squares: f64, freedom: usize, spread: f64) -> (Option<LackOfFit>, Judg
     });
     let rejected = test.is_some_and(|test| test.is_significant());
     let judged = match rejected {
-        true => Judged {
+        true => Variances {
             spread,
             between: (squares / freedom as f64 - spread.powi(2)).max(0.0),
             variance: squares / freedom as f64,
             freedom: Some(freedom as f64),
         },
-        false => Judged {
+        false => Variances {
             spread,
             between: 0.0,
             variance: spread.powi(2),
@@ -356,7 +356,7 @@ fn measured(
     (pure, within): (f64, usize),
     pooled: f64,
     repeats: f64,
-) -> (Option<LackOfFit>, Judged) {
+) -> (Option<LackOfFit>, Variances) {
     let mean = |squares: f64, freedom: usize| squares / freedom as f64;
     let test = (among > 0 && within > 0).then(|| {
         let statistic = mean(lacking, among) / mean(pure, within);
@@ -375,14 +375,14 @@ fn measured(
     let judged = match test.filter(LackOfFit::is_significant) {
         Some(_) => {
             let (lack, spread) = (mean(lacking, among), mean(pure, within));
-            Judged {
+            Variances {
                 spread: spread.sqrt(),
                 between: (lack - spread).max(0.0) / repeats,
                 variance: lack,
                 freedom: Some(among as f64),
             }
         }
-        None => Judged {
+        None => Variances {
             spread: pooled.sqrt(),
             between: 0.0,
             variance: pooled,

@@ -35,7 +35,7 @@ pub(super) enum Subject {
 
 /// The evidence of a link or of a flow.
 #[derive(Clone, Copy)]
-pub(super) enum Kept<'a> {
+pub(super) enum SeriesSource<'a> {
     Link(&'a LinkSeries),
     Flow(&'a FlowSeries),
 }
@@ -183,14 +183,14 @@ impl Resolved {
 
 impl TrialSeries {
     /// `None` if the trial does not have the quantity.
-    pub(super) fn of(kept: Kept<'_>, quantity: Quantity) -> Option<Self> {
+    pub(super) fn of(kept: SeriesSource<'_>, quantity: Quantity) -> Option<Self> {
         let interval = match kept {
-            Kept::Link(link) => link.interval_s,
-            Kept::Flow(flow) => flow.interval_s,
+            SeriesSource::Link(link) => link.interval_s,
+            SeriesSource::Flow(flow) => flow.interval_s,
         };
         let values = match kept {
-            Kept::Link(link) => of_link(link, quantity),
-            Kept::Flow(flow) => of_flow(flow, quantity),
+            SeriesSource::Link(link) => of_link(link, quantity),
+            SeriesSource::Flow(flow) => of_flow(flow, quantity),
         };
         let values = values.filter(|_| interval > 0.0)?;
         Some(Self { interval, values })

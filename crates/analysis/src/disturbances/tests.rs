@@ -81,8 +81,8 @@ impl Busy {
     }
 
     /// A run of `plan` with the trials of its cells lasting `seconds`, as the
-    /// program runs it: disturbed trials again where values are missing, while
-    /// patience lasts.
+    /// program runs it: disturbed trials again where values are missing, while the
+    /// retry limit allows.
     fn run(&mut self, plan: &Plan, seconds: impl Fn(i64) -> f64) -> Vec<Trial> {
         let mtus = plan.cells.iter();
         let mtus: Vec<i64> = mtus
@@ -96,7 +96,7 @@ impl Busy {
             }
         }
         let mut trials: Vec<Trial> = attempts.iter().filter_map(|all| combined(all)).collect();
-        for _ in 0..plan.patience.further_trials(trials.len()) {
+        for _ in 0..plan.retry_limit.further_trials(trials.len()) {
             let Some((next, _)) = next_attempt(plan, &trials) else {
                 break;
             };

@@ -236,7 +236,7 @@ fn attempts_that_do_not_help_are_shared_out_among_cells_and_repeats() {
     let plan = plan_of(&[1500, 9000], 6);
     let trials = [cell_of(1500, 6, 6), cell_of(9000, 6, 6)].concat();
     let made = attempts(&plan, trials, |_| false);
-    assert_eq!(made.len(), 100, "patience ends it");
+    assert_eq!(made.len(), 100, "the retry limit ends it");
     for cell in [0, 1] {
         for repeat in 1..=6 {
             let own = made

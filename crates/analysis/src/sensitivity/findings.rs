@@ -3,10 +3,10 @@
 use plan::{Plan, Unstated};
 
 use super::effects::{Effect, effects};
+use super::flips::{DecisionFlip, flip};
 use super::nearest::{Chance, Interpretation, Measured, Near, chance, near};
 use super::questions::Question;
 use super::shares::{Shares, shares};
-use super::turn::{Turn, turn};
 use super::{Answer, Point, Space};
 
 /// Points that are listed as the nearest.
@@ -14,7 +14,7 @@ const LISTED: usize = 10;
 
 /// A point that was run.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct EvaluatedPoint {
     pub point: Point,
     /// Whether it belongs to the sample.
     pub is_sampled: bool,
@@ -53,15 +53,15 @@ pub struct Findings<'a> {
     /// Whether all of them were run.
     pub is_all: bool,
     /// The points that were run, in the order in which they were planned.
-    pub points: Vec<Ran>,
+    pub points: Vec<EvaluatedPoint>,
     /// The questions with their answers.
-    pub judged: Vec<Judged<'a>>,
+    pub judged: Vec<QuestionResult<'a>>,
     /// The points nearest to the printed figures; `None` where none are printed.
     pub nearest: Option<Nearest<'a>>,
 }
 
 /// A question with its answers over the space.
-pub struct Judged<'a> {
+pub struct QuestionResult<'a> {
     pub question: &'a Question,
     /// The answer at the default point.
     pub at_default: Option<Answer>,
@@ -72,7 +72,7 @@ pub struct Judged<'a> {
     pub effects: Vec<Effect>,
     /// The two points with opposite answers that differ least, as positions in
     /// [`Findings::points`].
-    pub turn: Option<Turn>,
+    pub flip: Option<DecisionFlip>,
 }
 
 /// The points nearest to the printed figures.
@@ -81,7 +81,7 @@ pub struct Nearest<'a> {
     pub points: Vec<NearPoint<'a>>,
     /// The share of each unstated setting in the variance of the logarithm of the
     /// distance over the sample, in the plan's order; empty as
-    /// [`Judged::effects`].
+    /// [`QuestionResult::effects`].
     pub effects: Vec<Effect>,
     /// How probable it is that one of the points would be as near as the nearest is
     /// with fresh seeds, or without where it has none, to figures that have nothing
@@ -103,7 +103,7 @@ pub struct NearPoint<'a> {
 
 impl<'a> Findings<'a> {
     /// The findings of a search that ran these points.
-    pub fn of(asked: Asked<'a>, points: Vec<Ran>) -> Self {
+    pub fn of(asked: Asked<'a>, points: Vec<EvaluatedPoint>) -> Self {
         let sizes = asked
             .plan
             .unstated
@@ -161,11 +161,11 @@ impl<'a> Findings<'a> {
 fn judged<'a>(
     plan: &Plan,
     space: &Space,
-    points: &[Ran],
+    points: &[EvaluatedPoint],
     is_all: bool,
     at: usize,
     question: &'a Question,
-) -> Judged<'a> {
+) -> QuestionResult<'a> {
     let default = space.default_point();
     let asked: Vec<(usize, Answer)> = points
         .iter()
@@ -186,21 +186,21 @@ fn judged<'a>(
         .map(|(place, _)| &points[*place].point)
         .collect();
     let all: Vec<Answer> = asked.iter().map(|(_, answer)| *answer).collect();
-    let turn = turn(&everywhere, &all, &default).map(|turn| Turn {
-        holds: asked[turn.holds].0,
-        fails: asked[turn.fails].0,
-        settings: turn.settings,
+    let flip = flip(&everywhere, &all, &default).map(|flip| DecisionFlip {
+        holds: asked[flip.holds].0,
+        fails: asked[flip.fails].0,
+        settings: flip.settings,
     });
-    Judged {
+    QuestionResult {
         question,
         at_default: of_default.map(|(_, answer)| *answer),
         shares: shares(&answers, is_all),
         effects: effects(space.sizes(), &sample, &scores, plan.seed),
-        turn,
+        flip,
     }
 }
 
-fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[Ran]) -> Option<Nearest<'a>> {
+fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[EvaluatedPoint]) -> Option<Nearest<'a>> {
     let interpretations = asked.interpretations;
     let mut found: Vec<(usize, Near)> = points
         .iter()

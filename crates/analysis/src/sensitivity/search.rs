@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 use units::Seed;
 
 use super::design::Design;
-use super::turn::{halfway, turn};
+use super::flips::{flip, halfway};
 use super::{Answer, Point, Space};
 
 /// Seeds of a new point.
@@ -196,8 +196,8 @@ impl Search {
                 .map(|(place, _)| &self.planned[*place].0)
                 .collect();
             let answers: Vec<Answer> = asked.iter().map(|(_, answer)| *answer).collect();
-            let between = turn(&points, &answers, &default)
-                .and_then(|turn| halfway(points[turn.holds], points[turn.fails]));
+            let between = flip(&points, &answers, &default)
+                .and_then(|flip| halfway(points[flip.holds], points[flip.fails]));
             let Some(between) = between else { continue };
             match self.places.get(&between) {
                 Some(&place) => stuck.push(place),

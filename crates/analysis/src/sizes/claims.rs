@@ -9,7 +9,7 @@ use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
 
 /// A claimed step with the findings of the curves.
-pub struct Judged<'a> {
+pub struct StepResult<'a> {
     /// The assertion.
     pub claim: &'a StepClaim,
     /// Each curve of the claim: the common factors of its cells, the verdict
@@ -21,7 +21,7 @@ pub struct Judged<'a> {
     pub verdict: Verdict,
 }
 
-impl Judged<'_> {
+impl StepResult<'_> {
     /// The number of curves that show the step as claimed.
     pub fn holds_in(&self) -> usize {
         let mut curves = self.curves.clone();
@@ -31,7 +31,7 @@ impl Judged<'_> {
 }
 
 /// All claimed steps of `plan` that `curves` can judge.
-pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
+pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<StepResult<'a>> {
     let one = |claim: &'a StepClaim| {
         let about = curves.iter().filter(|curve| is_about(claim, curve));
         let curves = about.map(|curve| {
@@ -70,7 +70,7 @@ pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
             None => together(curves.iter().map(|(_, verdict, _)| *verdict)),
             Some(all) => all.verdict(),
         };
-        Judged {
+        StepResult {
             claim,
             curves,
             alternatives,

@@ -47,7 +47,7 @@ pub(crate) struct Agent {
 
 /// Reports the port that a request has opened, ahead of the answer.
 fn listening(port: u16) -> os::Result<()> {
-    request::say(&Ok(port))
+    request::send_reply(&Ok(port))
 }
 
 os::requests! {

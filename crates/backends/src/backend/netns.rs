@@ -121,7 +121,9 @@ impl Netns {
         artifacts: Option<ArtifactDir<'_>>,
     ) -> Result<Measurements, Failure> {
         match setting.traffic {
-            Traffic::Flows(_) if setting.network.fresh && setting.network.graph.is_none() => {
+            Traffic::Flows(_)
+                if setting.network.isolate_trials && setting.network.graph.is_none() =>
+            {
                 self.renew(setting, epoch)?
             }
             Traffic::Flows(_) if setting.network.graph.is_some() => self.forget(setting),

@@ -10,7 +10,7 @@ use os::request::Request;
 use os::worker::Command;
 use units::Span;
 
-use super::{AttendProgram, Attended, EndProgram, Host, StartProgram};
+use super::{AttendProgram, EndProgram, Host, ProgramState, StartProgram};
 use crate::call::call_within;
 use crate::measure::Program;
 
@@ -57,7 +57,7 @@ impl HostAgent {
         Ok(RemoteTool {
             agent: self,
             number: self.call(&StartProgram(words.to_vec()))?,
-            state: Attended::default(),
+            state: ProgramState::default(),
         })
     }
 }
@@ -66,7 +66,7 @@ impl HostAgent {
 pub(crate) struct RemoteTool<'a> {
     agent: &'a HostAgent,
     number: u32,
-    state: Attended,
+    state: ProgramState,
 }
 
 impl Program for RemoteTool<'_> {

@@ -26,7 +26,7 @@ use probe::machine::stamp::Limits;
 use units::{Bytes, IpVersion, Span};
 
 use super::metering::Metering;
-use super::{Attended, Description, HostUse, Investigation, Metered, SharedHeartbeat};
+use super::{Description, HostUse, Investigation, Metered, ProgramState, SharedHeartbeat};
 use crate::agent::{self, Agent};
 use crate::facts;
 use crate::stall_meter::{Begin, End, StallMeter};
@@ -137,12 +137,12 @@ os::requests! {
         host.started
     }
     /// Report on this program, at the latest after the given time.
-    AttendProgram(number: u32, time: Span) -> Attended {
+    AttendProgram(number: u32, time: Span) -> ProgramState {
         let tool = host.programs.get_mut(&number);
         let tool = tool.context("there is no such program")?;
         let status = tool.attend(time)?;
         let output = status.and_then(|_| tool.output());
-        Attended {
+        ProgramState {
             status: status.map(|status| status.into_raw()),
             output: output.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
             complaint: tool.complaint(),

@@ -98,7 +98,7 @@ pub(super) fn watched<T>(
 }
 
 impl Before {
-    /// Waits until the machine is idle, within the patience of the plan, and
+    /// Waits until the machine is idle, within the retry limit of the plan, and
     /// reads all meters.
     ///
     /// # Errors

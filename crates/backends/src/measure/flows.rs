@@ -103,7 +103,7 @@ pub(super) fn flows(
     measurements.take_host_use(&disturbance.hosts, Some(Bytes::new(bytes)));
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
-    if sockets.instrument == spec::Instrument::Sleeping {
+    if sockets.generator == spec::Generator::Sleeping {
         measurements.take_work(&seeing);
     }
     measurements.take_rejected_peers(rejected_peers);
@@ -144,8 +144,8 @@ fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed)
                 receive_buffer: sockets.receive_buffer,
                 nagle: sockets.nagle,
                 path_mtu: group.path_mtu,
-                drifts: sockets.instrument == spec::Instrument::Ditg,
-                watches: sockets.instrument == spec::Instrument::Own,
+                drifts: sockets.generator == spec::Generator::Ditg,
+                watches: sockets.generator == spec::Generator::Own,
                 round_trip: group.round_trip,
             };
             all.extend(of_sends(common, &group.sends));

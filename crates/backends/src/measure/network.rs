@@ -151,7 +151,7 @@ impl End {
 }
 
 /// One flow of a trial.
-struct One<'a> {
+struct PlannedFlow<'a> {
     flow: &'a spec::Flow,
     name: String,
     from: String,
@@ -163,7 +163,7 @@ struct One<'a> {
 
 /// The flows of a trial in order, copies one by one, with the times that the simulator
 /// draws from the same seed.
-fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
+fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = PlannedFlow<'_>> {
     let copies = flows.flows.iter().flat_map(move |flow| {
         (0_u32..).zip(flow.names()).map(move |(number, name)| {
             let within = seed.derive(&format!("start/{name}")).get();
@@ -178,7 +178,7 @@ fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
     });
     (FIRST_PORT..)
         .zip(copies)
-        .map(|(port, (flow, (number, name), start))| One {
+        .map(|(port, (flow, (number, name), start))| PlannedFlow {
             flow,
             name,
             from: spec::Flow::end(&flow.from, number + 1),
@@ -280,7 +280,7 @@ fn ends(flows: &Flows, hosts: &[(String, IpAddr)], outcomes: &[Outcome]) -> Vec<
 /// The statistics of each flow.
 fn stats(setting: &Setting, flows: &Flows, seed: Seed, ends: &[End]) -> Vec<FlowStats> {
     let segment = u64::from(segment(setting)).max(1);
-    let one = |(one, end): (One<'_>, &End)| match end {
+    let one = |(one, end): (PlannedFlow<'_>, &End)| match end {
         End::Connection(sent, received) => connection(&one, segment, sent, received),
         End::Datagrams(departed, arrived) => datagrams::stats(departed, arrived.as_deref()),
     };
@@ -288,7 +288,7 @@ fn stats(setting: &Setting, flows: &Flows, seed: Seed, ends: &[End]) -> Vec<Flow
 }
 
 /// The statistics of a connection with segments of `segment` bytes.
-fn connection(one: &One<'_>, segment: u64, sent: &Sent, received: &Received) -> FlowStats {
+fn connection(one: &PlannedFlow<'_>, segment: u64, sent: &Sent, received: &Received) -> FlowStats {
     FlowStats {
         sent: sent.bytes.div_ceil(segment),
         bytes: sent.bytes,

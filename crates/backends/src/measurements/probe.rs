@@ -10,7 +10,7 @@ use serde_json::value::to_raw_value;
 use units::Bytes;
 
 use super::Measurements;
-use truth::{Fault, Truth};
+use truth::{Fault, GroundTruth};
 
 /// The payload of a fragment is a multiple of eight bytes [RFC791 s3.2] [RFC8200 s4.5].
 /// The largest fragment is smaller than the MTU by up to seven bytes.
@@ -19,7 +19,7 @@ const FRAGMENT_UNIT: u64 = 8;
 impl Measurements {
     /// The score of `report`, what it took, and what it says as evidence.
     pub(crate) fn put_probe(&mut self, setting: &Setting, probe: &Probe, report: &PathReport) {
-        let truth = Truth::of(setting, probe);
+        let truth = GroundTruth::of(setting, probe);
         let percent = |right: bool| Some(if right { 100.0 } else { 0.0 });
         self.put(
             &metric::VERDICT_RIGHT,
@@ -36,7 +36,7 @@ impl Measurements {
 }
 
 /// Whether the verdict and the weightiest finding are those of the settings.
-fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
+fn verdict_right(truth: &GroundTruth, report: &PathReport) -> bool {
     let mut findings = report.findings.iter().map(|finding| &finding.kind);
     match truth.fault {
         None => report.verdict == Verdict::Clean,
@@ -58,7 +58,7 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
 
 /// Whether the sizes found for both directions are right. A direction that was not seen
 /// is not counted as wrong.
-fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
+fn mtu_right(truth: &GroundTruth, report: &PathReport) -> bool {
     let forward = report.forward.mtu;
     let forward_right = forward == Some(truth.forward);
     let DirectionResult { mtu, limit, .. } = report.reverse;
@@ -74,7 +74,7 @@ fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
 }
 
 /// Whether the fault was found at its link.
-fn hop_right(truth: &Truth, report: &PathReport) -> bool {
+fn hop_right(truth: &GroundTruth, report: &PathReport) -> bool {
     let mut problems = report
         .findings
         .iter()

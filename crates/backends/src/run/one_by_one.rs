@@ -57,7 +57,7 @@ pub(super) fn run(
     slots: &[Slot],
     sink: &mut TrialSink<'_>,
 ) -> Result<()> {
-    backend.may_wait(sink.plan.patience.time);
+    backend.may_wait(sink.plan.retry_limit.time);
     for slot in slots {
         if sink.is_done()? {
             break;
@@ -68,13 +68,13 @@ pub(super) fn run(
 }
 
 /// Runs disturbed trials again where undisturbed values are missing, one after the other,
-/// as long as the patience of the plan lasts.
+/// as long as the retry limit of the plan allows.
 fn repeat_disturbed(backend: &mut dyn RealTime, sink: &mut TrialSink<'_>) -> Result<()> {
-    let patience = sink.plan.patience;
+    let limit = sink.plan.retry_limit;
     let (begun, time) = (clock::monotonic(), backend.waits_left());
     let further =
         { sink.folder.trials().iter() }.map(|trial| trial.attempt.saturating_sub(1) as usize);
-    let mut left = patience
+    let mut left = limit
         .further_trials(sink.plan.expected_trials())
         .saturating_sub(further.sum());
     // Attempts that were announced. An attempt that is disturbed again is one more.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::sensitivity::Point;
-use analysis::sensitivity::findings::Ran;
+use analysis::sensitivity::findings::EvaluatedPoint;
 use analysis::sensitivity::nearest::{Measured, near};
 use analysis::sensitivity::questions::answers;
 use analysis::sensitivity::search::{Known, Task, first_seeds, is_fresh};
@@ -123,13 +123,17 @@ impl Records {
     }
 
     /// The points with enough trials for answers.
-    pub(super) fn ran(&self, study: &Study, is_sampled: impl Fn(&Point) -> bool) -> Vec<Ran> {
-        let ran = |record: &Record| -> Option<Ran> {
+    pub(super) fn ran(
+        &self,
+        study: &Study,
+        is_sampled: impl Fn(&Point) -> bool,
+    ) -> Vec<EvaluatedPoint> {
+        let ran = |record: &Record| -> Option<EvaluatedPoint> {
             let known = self.known.get(&record.point)?;
             let plan = record.plan.as_ref()?;
             let measured =
                 |trials: &[Trial]| -> Measured { study.interpretations.measured(plan, trials) };
-            Some(Ran {
+            Some(EvaluatedPoint {
                 point: record.point.clone(),
                 is_sampled: is_sampled(&record.point),
                 seeds: record.trials.len() / study.cells.len(),

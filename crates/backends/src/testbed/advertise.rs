@@ -9,7 +9,7 @@ use wire::protocol::icmpv6::{Prefix, RouterAdvertisement};
 
 use super::Interface;
 use os::clock;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::namespace::Namespace;
 use os::socket::{Kind, Options, open};
 use os::worker::roll;

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use super::{Link, Medium, Node};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::namespace::Namespace;
 use os::sys::ethtool;
 

@@ -5,7 +5,7 @@ use std::fs;
 use units::Bytes;
 
 use super::Node;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 
 /// Bytes of an Ethernet header, which the kernel counts [LinuxUapi if_ether.h].
 const ETHERNET_HEADER: u64 = 14;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::claims::{Alternative, Alternatives, Held, Judged, is_stated};
+use analysis::claims::{Alternative, Alternatives, ClaimResult, SettingResult, is_stated};
 use analysis::compare::Comparison;
 use analysis::sensitivity::findings::Asked as SearchOf;
 use analysis::sensitivity::questions::Asked;
@@ -50,7 +50,7 @@ fn of_alternatives(plan: &Plan, alternatives: Option<&Alternatives>) -> Vec<OfAl
     each.map(one).collect()
 }
 
-pub(super) fn of_claim(plan: &Plan, judged: &Judged<'_>) -> OfClaim {
+pub(super) fn of_claim(plan: &Plan, judged: &ClaimResult<'_>) -> OfClaim {
     let mut figures: Vec<(Measured, bool)> =
         judged.deciding().into_iter().map(of_setting).collect();
     figures.sort_by(|(one, _), (other, _)| one.value.total_cmp(&other.value));
@@ -82,13 +82,13 @@ pub(super) fn of_claim(plan: &Plan, judged: &Judged<'_>) -> OfClaim {
 }
 
 /// The figure of one setting, and whether it is a change in per cent.
-fn of_setting(held: &Held) -> (Measured, bool) {
+fn of_setting(held: &SettingResult) -> (Measured, bool) {
     let difference = held.other.map(|other| held.mean.mean - other.mean);
     let value = held.percent.or(difference).unwrap_or(held.mean.mean);
     (measured(value, held.interval), held.percent.is_some())
 }
 
-pub(super) fn of_jump(plan: &Plan, judged: &sizes::Judged<'_>) -> Option<OfJump> {
+pub(super) fn of_jump(plan: &Plan, judged: &sizes::StepResult<'_>) -> Option<OfJump> {
     let verdict = judged.verdict;
     let mut curves = judged.curves.iter();
     let (factors, _, seen) = curves

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use link::{Entered, Link, LinkObserver, QueueState, Settings};
 use proptest::prelude::*;
-use queue::law::{Pick, Spread};
+use queue::law::{Rounding, Spread};
 use queue::{
-    Activation, Bundle, Drops, Encapsulation, InnerDrop, Limit, MredSettings, Over, Packet, Reason,
-    SizeOf, Spec, Tick, Unit as Counting, Victims, View,
+    Bundle, Candidates, Drops, Encapsulation, InnerDrop, Limit, MredSettings, MredTrigger, Packet,
+    Reason, Selection, SizeOf, Spec, Tick, Unit as Counting, View,
 };
 use units::{Bytes, Rate, Seed, Span, Time};
 use wire::bundle::{Carried, Packing, Piece, Unit};
@@ -298,40 +298,40 @@ fn dropping_inner() -> Vec<Spec> {
     vec![
         MredSettings {
             mark: true,
-            victims: Victims::Spread,
+            selection: Selection::Spread,
             spread: Spread::Wait,
             ..inner.clone()
         },
         MredSettings {
             unit: Counting::Bytes,
-            pick: Pick::Round,
-            over: Over::Head,
+            rounding: Rounding::Round,
+            candidates: Candidates::Head,
             size: SizeOf::Header,
             ..inner.clone()
         },
         MredSettings {
             unit: Counting::Frames,
-            pick: Pick::Binomial,
-            over: Over::Queue,
-            victims: Victims::Spread,
+            rounding: Rounding::Binomial,
+            candidates: Candidates::Queue,
+            selection: Selection::Spread,
             ..inner.clone()
         },
         MredSettings {
             limit: Limit::Bytes(Bytes::new(20_000)),
             drop_time: Some(Span::from_micros(400)),
-            over: Over::Queue,
+            candidates: Candidates::Queue,
             ..inner.clone()
         },
         inner,
         MredSettings {
-            when: Activation::Average,
-            pick: Pick::Ceil,
+            trigger: MredTrigger::Average,
+            rounding: Rounding::Ceil,
             mark: true,
             ..letter.clone()
         },
         MredSettings {
             drop_time: Some(Span::from_millis(1)),
-            victims: Victims::Spread,
+            selection: Selection::Spread,
             ..letter.clone()
         },
         letter,
@@ -449,7 +449,7 @@ proptest! {
             for (most, spread, mark) in &orders {
                 let inner_drop = InnerDrop {
                     packets: *most,
-                    victims: if *spread { Victims::Spread } else { Victims::Front },
+                    selection: if *spread { Selection::Spread } else { Selection::Front },
                     mark: *mark,
                 };
                 prop_assert_eq!(bytes.advertised(), packets.advertised());

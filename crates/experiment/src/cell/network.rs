@@ -82,7 +82,7 @@ pub(super) fn read(
         false => kind,
     };
     let defaults = Keys::read(reader, "network", ip, None, backend)?;
-    let everywhere = cross::Everywhere::read(reader)?;
+    let everywhere = cross::AllLinksCrossTraffic::read(reader)?;
     let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let keys = Keys::read(
@@ -125,7 +125,7 @@ pub(super) fn read(
         domain: None,
         timing_error: timing_error(reader, paced)?,
         // Read later, when the traffic is known.
-        fresh: false,
+        isolate_trials: false,
         mtu_method: mtu_method(reader)?,
     };
     Ok((network, mtus, unused))
@@ -158,8 +158,8 @@ pub(super) fn read_fresh(
     traffic: &Traffic,
     backend: Backend,
 ) -> Result<bool> {
-    let fresh = reader.optional("network.isolate_trials", switch)?;
-    let Some(found) = fresh.filter(|found| found.value) else {
+    let isolate_trials = reader.optional("network.isolate_trials", switch)?;
+    let Some(found) = isolate_trials.filter(|found| found.value) else {
         return Ok(false);
     };
     match (traffic, backend.profile().hosts) {

@@ -8,7 +8,7 @@ use super::queue::one_of;
 use super::row::QUEUES;
 use super::support::SUPPORTED;
 use super::table::sections;
-use super::{Backends, DefaultValue, Key, Section, Support, Takes};
+use super::{Backends, DefaultValue, Key, KeySupport, Section, Support};
 
 /// The tables whose rows are written as lists, each with its own heading.
 pub(super) const LISTS: [&str; 9] = [
@@ -200,17 +200,17 @@ fn named(section: &Section, keys: &[&str]) -> String {
 fn words(support: &Support, notes: &mut Notes) -> String {
     let condition = support.condition;
     match support.takes {
-        Takes::Any => notes.of("yes", condition),
-        Takes::NoEffect(why) => {
+        KeySupport::Any => notes.of("yes", condition),
+        KeySupport::NoEffect(why) => {
             let words = notes.of("no effect", why);
             notes.of(&words, condition)
         }
-        Takes::Nothing(why) => notes.of("no", why),
-        Takes::Only(values, why) => {
+        KeySupport::Nothing(why) => notes.of("no", why),
+        KeySupport::Only(values, why) => {
             let words = notes.of(&format!("only {}", quoted(values)), why);
             notes.of(&words, condition)
         }
-        Takes::AllBut(rejected) => {
+        KeySupport::AllBut(rejected) => {
             let mut words = notes.of("yes", condition);
             let mut rest = rejected;
             while let Some((_, why)) = rest.first() {
@@ -222,7 +222,7 @@ fn words(support: &Support, notes: &mut Notes) -> String {
             }
             words
         }
-        Takes::Measured(values, why) => {
+        KeySupport::Measured(values, why) => {
             let words = notes.of(&quoted(values), condition);
             notes.of(&format!("{words}; others are kept"), why)
         }

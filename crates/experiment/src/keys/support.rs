@@ -6,14 +6,14 @@ use plan::Backend;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Support {
     /// The accepted values.
-    pub(crate) takes: Takes,
+    pub(crate) takes: KeySupport,
     /// An additional condition for the page; the reader of the key checks it.
     pub(crate) condition: &'static str,
 }
 
 /// The values of a key that a backend accepts, compared in canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum KeySupport {
     /// Any value.
     Any,
     /// Any value, without effect; the reason.
@@ -70,7 +70,7 @@ impl Support {
     /// The reason why no value is accepted, if none is.
     pub(crate) const fn rejection(&self) -> Option<&'static str> {
         match self.takes {
-            Takes::Nothing(why) => Some(why),
+            KeySupport::Nothing(why) => Some(why),
             _ => None,
         }
     }
@@ -82,7 +82,7 @@ impl Support {
 }
 
 /// Every value has an effect.
-pub(super) const SUPPORTED: Support = takes(Takes::Any);
+pub(super) const SUPPORTED: Support = takes(KeySupport::Any);
 
 /// Every value has an effect under a condition that the reader of the key
 /// checks.
@@ -92,27 +92,27 @@ pub(super) const fn when(condition: &'static str) -> Support {
 
 /// Read without effect, for this reason.
 pub(super) const fn no_effect(why: &'static str) -> Support {
-    takes(Takes::NoEffect(why))
+    takes(KeySupport::NoEffect(why))
 }
 
 /// Rejected, for this reason.
 pub(super) const fn rejected(why: &'static str) -> Support {
-    takes(Takes::Nothing(why))
+    takes(KeySupport::Nothing(why))
 }
 
 /// Only these values are accepted; the reason for rejecting others.
 pub(super) const fn only(values: &'static [&'static str], why: &'static str) -> Support {
-    takes(Takes::Only(values, why))
+    takes(KeySupport::Only(values, why))
 }
 
 /// All values are accepted but these, each with its reason.
 pub(super) const fn all_but(values: &'static [(&'static str, &'static str)]) -> Support {
-    takes(Takes::AllBut(values))
+    takes(KeySupport::AllBut(values))
 }
 
 /// Only these values are measured; the reason for others.
 pub(super) const fn measured(values: &'static [&'static str], why: &'static str) -> Support {
-    takes(Takes::Measured(values, why))
+    takes(KeySupport::Measured(values, why))
 }
 
 /// The support by backends with kernels, and by backends whose hosts an experiment
@@ -141,7 +141,7 @@ pub(super) const fn simulator(support: Support) -> Backends {
     backends(SUPPORTED, support)
 }
 
-const fn takes(takes: Takes) -> Support {
+const fn takes(takes: KeySupport) -> Support {
     Support {
         takes,
         condition: "",

@@ -273,7 +273,10 @@ fn a_default_that_is_written_changes_nothing() {
         let same = somewhere(&experiments, section, key, same);
         let rejected = Backend::ALL.iter().all(|backend| {
             let takes = key.backends.support(*backend).takes;
-            !matches!(takes, Takes::Any | Takes::Only(..) | Takes::AllBut(_))
+            !matches!(
+                takes,
+                KeySupport::Any | KeySupport::Only(..) | KeySupport::AllBut(_)
+            )
         });
         if !(same || rejected) {
             untried.push(format!("{} of {:?}", key.name, section.tables));
@@ -288,9 +291,12 @@ fn a_backend_rejects_what_its_rows_say_and_for_their_reason() {
     for (section, key) in of_cells() {
         for backend in Backend::ALL {
             let rejected: &[(&str, &str)] = match key.backends.support(*backend).takes {
-                Takes::Nothing(why) => &[("?", why)],
-                Takes::AllBut(rejected) => rejected,
-                Takes::Any | Takes::NoEffect(_) | Takes::Only(..) | Takes::Measured(..) => &[],
+                KeySupport::Nothing(why) => &[("?", why)],
+                KeySupport::AllBut(rejected) => rejected,
+                KeySupport::Any
+                | KeySupport::NoEffect(_)
+                | KeySupport::Only(..)
+                | KeySupport::Measured(..) => &[],
             };
             for (value, reason) in rejected {
                 let is_rejected = |experiment: &Experiment, of: Backend, path: &str| {

@@ -4,12 +4,12 @@ use keyfile::{Node, Origin};
 use plan::SideEffect;
 
 use super::Reader;
-use crate::keys::{Support, Takes};
+use crate::keys::{KeySupport, Support};
 
 impl Reader<'_> {
     /// What the value at `path` does.
     pub(super) fn side_effect(&self, path: &str, node: &Node) -> Option<SideEffect> {
-        let is_idle = |support: &Support| matches!(support.takes, Takes::NoEffect(_));
+        let is_idle = |support: &Support| matches!(support.takes, KeySupport::NoEffect(_));
         match self.support(path).is_some_and(is_idle) {
             true => None,
             false => {

@@ -85,7 +85,7 @@ fn sockets_are_those_that_were_asked_for() {
         "traffic.log=on",
     ];
     let asked = flows(&plan(FLOWS, &sets)).sockets.unwrap();
-    assert_eq!(asked.instrument, Instrument::Ditg);
+    assert_eq!(asked.generator, Generator::Ditg);
     assert_eq!(asked.send_buffer, Some(Bytes::new(65_536)));
     assert!(asked.log && asked.nagle, "D-ITG has Nagle's algorithm on");
 }

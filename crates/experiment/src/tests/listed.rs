@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::listed::{self, Listed};
-use crate::{on, sweep, unstated};
+use crate::{backend_overrides, sweep, unstated};
 
 /// The papers whose experiments account for every key: those with claims, and [Floyd2001].
 fn studies() -> Vec<String> {
@@ -35,7 +35,7 @@ fn has_effect(path: &str, kind: &str, backend: Backend) -> bool {
     let takes = key.map(|key| key.backends.support(backend).takes);
     !matches!(
         takes,
-        None | Some(keys::Takes::NoEffect(_) | keys::Takes::Nothing(_))
+        None | Some(keys::KeySupport::NoEffect(_) | keys::KeySupport::Nothing(_))
     )
 }
 
@@ -60,7 +60,7 @@ fn of_queue(path: &str, cells: &[plan::Cell]) -> Option<bool> {
 /// The keys with an effect on some cell of the experiment, and those of them that differ
 /// between cells.
 fn with_effect(experiment: &Experiment, backend: Backend) -> (BTreeSet<String>, BTreeSet<String>) {
-    let tree = on::applied(&experiment.tree, backend).unwrap();
+    let tree = backend_overrides::applied(&experiment.tree, backend).unwrap();
     let body = tree.only(|key| keys::cell_roots().contains(&key));
     let aliases = Aliases::read(&tree, &experiment.place).unwrap();
     let kind = tree.at(&["traffic", "kind"].map(str::to_owned));
@@ -121,7 +121,7 @@ impl Accounts {
         let aliases = Aliases::read(&experiment.tree, &experiment.place).unwrap();
         let mut reader = Reader::new(&experiment.tree, "", experiment.place.clone());
         let entries = unstated::entries(&mut reader, &aliases).unwrap();
-        let scopes = [on::Scope::Backend(backend)];
+        let scopes = [backend_overrides::Scope::Backend(backend)];
         let searched = unstated::described(&entries, &[], (&experiment.tree, &aliases, &scopes));
         let searched = searched.unwrap();
         let last: Vec<usize> = searched.iter().map(|one| one.values.len() - 1).collect();

@@ -163,11 +163,11 @@ fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
     let Traffic::Flows(flows) = &one.traffic else {
         panic!("it has flows");
     };
-    assert!(one.network.fresh);
+    assert!(one.network.isolate_trials);
     assert_eq!(flows.flows[0].path_mtu, PathMtu::Dont);
     assert_eq!(
-        flows.sockets.as_ref().unwrap().instrument,
-        Instrument::Sleeping
+        flows.sockets.as_ref().unwrap().generator,
+        Generator::Sleeping
     );
     let probe = "flows.probe.path_mtu=probe";
     rejected_in_sim(
@@ -187,7 +187,7 @@ fn a_fresh_test_bed_and_the_mtu_that_a_sender_believes_are_kernels_matters() {
     );
     let both = sim(FLOWS, &["network.ip=4", dont, "network.isolate_trials=on"]);
     assert!(
-        !setting(&both, 0).network.fresh,
+        !setting(&both, 0).network.isolate_trials,
         "hosts there are always new"
     );
     check_rejected(

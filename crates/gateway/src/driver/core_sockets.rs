@@ -13,7 +13,7 @@ use wire::bundle::{PORT, PROTOCOL};
 use super::labels::Labels;
 use os::claim::Claim;
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::netlink::Route;
 use os::pacing::Source;
 use os::socket::{self, IpOption, Options, bind_to, connect, next_error, take_error};
@@ -45,7 +45,7 @@ pub(super) struct CoreSockets {
     sockets: Vec<CoreSocket>,
     labels: Option<Labels>,
     /// The way to each peer.
-    peers: Vec<Way>,
+    peers: Vec<CoreRoute>,
     datagrams: Datagrams,
     /// Where probes find the path MTU: the kernel's routes, for the interface to a peer, and
     /// the interface through which bundles leave in any case.
@@ -54,7 +54,7 @@ pub(super) struct CoreSockets {
 
 /// The way to a peer.
 #[derive(Clone, Copy, Debug)]
-enum Way {
+enum CoreRoute {
     /// Through the socket of this number to this address.
     Socket { number: usize, to: SocketAddr },
     /// Through frames with labels.
@@ -101,7 +101,7 @@ impl CoreSockets {
                 Encapsulation::Udp { addresses, .. } => (addresses, true),
                 Encapsulation::Label { .. } => {
                     labelled = true;
-                    peers.push(Way::Labels);
+                    peers.push(CoreRoute::Labels);
                     continue;
                 }
             };
@@ -122,7 +122,7 @@ impl CoreSockets {
             };
             let port = if is_udp { PORT } else { 0 };
             let to = SocketAddr::new(there, port);
-            peers.push(Way::Socket { number, to });
+            peers.push(CoreRoute::Socket { number, to });
         }
         let labels = match (labelled, interface) {
             (true, Some(interface)) => Some(Labels::open(interface, next_hops)?),
@@ -195,11 +195,11 @@ impl CoreSockets {
             return Ok(Sent::No);
         };
         match way {
-            Way::Labels => match &mut self.labels {
+            CoreRoute::Labels => match &mut self.labels {
                 Some(labels) => labels.send(peer, bytes),
                 None => Ok(Sent::No),
             },
-            Way::Socket { number, to } => {
+            CoreRoute::Socket { number, to } => {
                 let outgoing = Outgoing {
                     to,
                     service,
@@ -236,11 +236,11 @@ impl CoreSockets {
             for _ in 0..MOST {
                 match next_error(socket.as_fd()) {
                     Ok(Some(error)) => {
-                        let behind = |way: &Way| match *way {
-                            Way::Socket { number: own, to } => {
+                        let behind = |way: &CoreRoute| match *way {
+                            CoreRoute::Socket { number: own, to } => {
                                 own == number && error.to.is_some_and(|met| met.ip() == to.ip())
                             }
-                            Way::Labels => false,
+                            CoreRoute::Labels => false,
                         };
                         self.peers
                             .iter()
@@ -274,10 +274,10 @@ impl CoreSockets {
     /// the kernel also believes routers, whose reports anybody can forge.
     pub(super) fn path_mtu(&self, peer: usize) -> Option<u32> {
         match (*self.peers.get(peer)?, &self.links) {
-            (Way::Labels, _) => None,
-            (Way::Socket { to, .. }, None) => known_path_mtu(to).ok(),
-            (Way::Socket { .. }, Some((route, Some(name)))) => route.mtu(name).ok(),
-            (Way::Socket { to, .. }, Some((route, None))) => {
+            (CoreRoute::Labels, _) => None,
+            (CoreRoute::Socket { to, .. }, None) => known_path_mtu(to).ok(),
+            (CoreRoute::Socket { .. }, Some((route, Some(name)))) => route.mtu(name).ok(),
+            (CoreRoute::Socket { to, .. }, Some((route, None))) => {
                 let index = route.choose(to.ip(), None, None).ok()?.interface;
                 let name = if_indextoname(index).ok()?;
                 route.mtu(name.to_str().ok()?).ok()

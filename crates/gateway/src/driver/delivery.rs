@@ -31,13 +31,13 @@ pub(super) struct Delivery {
     /// Indices of the interfaces.
     indices: Vec<u32>,
     through_kernel: ThroughKernel,
-    ways: Vec<Option<(IpAddr, Way, Time)>>,
+    ways: Vec<Option<(IpAddr, InsideRoute, Time)>>,
     /// Questions since a time.
     asked: (u32, Time),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum InsideRoute {
     /// On the interface of this number, with this Ethernet address.
     Direct { number: usize, link: [u8; 6] },
     /// On an inside interface; the kernel looks for it.
@@ -81,18 +81,18 @@ impl Delivery {
             return Ok(None);
         };
         match self.way(now, destination)? {
-            Way::Direct { number, link } => {
+            InsideRoute::Direct { number, link } => {
                 let kind = match destination {
                     IpAddr::V4(_) => ethernet::ip_type(IpVersion::V4),
                     IpAddr::V6(_) => ethernet::ip_type(IpVersion::V6),
                 };
                 Ok(Some(Host { number, link, kind }))
             }
-            Way::Unknown => {
+            InsideRoute::Unknown => {
                 counts.add(self.through_kernel.send(packet));
                 Ok(None)
             }
-            Way::Astray => {
+            InsideRoute::Astray => {
                 counts.rejected += 1;
                 Ok(None)
             }
@@ -113,7 +113,7 @@ impl Delivery {
         self.ways.fill(None);
     }
 
-    fn way(&mut self, now: Time, destination: IpAddr) -> Result<Way> {
+    fn way(&mut self, now: Time, destination: IpAddr) -> Result<InsideRoute> {
         let place = place(destination);
         if let Some((known, way, until)) = self.ways[place]
             && known == destination
@@ -126,27 +126,36 @@ impl Delivery {
         }
         self.asked.0 += 1;
         if self.asked.0 > MOST_QUESTIONS {
-            return Ok(Way::Unknown);
+            return Ok(InsideRoute::Unknown);
         }
         let way = self.ask(destination)?;
-        let memory = if way == Way::Unknown { AGAIN } else { MEMORY };
+        let memory = if way == InsideRoute::Unknown {
+            AGAIN
+        } else {
+            MEMORY
+        };
         self.ways[place] = Some((destination, way, now + memory));
         Ok(way)
     }
 
     /// Asks the kernel for the way to a host.
-    fn ask(&self, destination: IpAddr) -> Result<Way> {
+    fn ask(&self, destination: IpAddr) -> Result<InsideRoute> {
         // Without a route the host is nowhere.
         let Ok(chosen) = self.route.choose(destination, None, None) else {
-            return Ok(Way::Astray);
+            return Ok(InsideRoute::Astray);
         };
         let of_index = |index: &u32| *index == chosen.interface;
         let Some(number) = self.indices.iter().position(of_index) else {
-            return Ok(Way::Astray);
+            return Ok(InsideRoute::Astray);
         };
         let next_hop = chosen.gateway.unwrap_or(destination);
         let link = self.route.neighbour(chosen.interface, next_hop)?;
-        Ok(link.map_or(Way::Unknown, |link| Way::Direct { number, link }))
+        Ok(
+            link.map_or(InsideRoute::Unknown, |link| InsideRoute::Direct {
+                number,
+                link,
+            }),
+        )
     }
 }
 

@@ -7,14 +7,14 @@ use wire::protocol::ethernet;
 use super::InsideCounts;
 use super::configuration::Sending;
 use os::clock;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::netlink::Route;
 use os::port::Port;
 use os::sys::packet::{BATCH, HEADER};
 use os::sys::xdp_socket::{LARGEST, XdpSocket};
 
 /// The time in which a queue that another process had may become free.
-const PATIENCE: Span = Span::from_secs(1);
+const TIMEOUT: Span = Span::from_secs(1);
 
 /// Frames that a call sends through a ring at most: half of what it holds.
 const TOGETHER: usize = 256;
@@ -247,11 +247,11 @@ impl Outlet {
 /// The socket of an interface. The kernel gives a queue back a moment after the end of the
 /// process that had it.
 fn opened(index: u32) -> std::io::Result<XdpSocket> {
-    let patience = clock::monotonic() + PATIENCE;
+    let deadline = clock::monotonic() + TIMEOUT;
     loop {
         match XdpSocket::open(index) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                if clock::monotonic() > patience {
+                if clock::monotonic() > deadline {
                     return Err(error);
                 }
                 clock::sleep(Span::from_millis(10));

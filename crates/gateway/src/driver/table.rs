@@ -19,7 +19,7 @@ use units::Span;
 
 use super::{NextAs, TableSource};
 use os::clock;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::netlink::{Followed, KernelRoute};
 use os::socket::wait;
 use routes::TunRoutes;

@@ -12,7 +12,7 @@ use units::Bytes;
 use wire::icmp_error::set_source;
 use wire::ip_packet::addresses;
 
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::netlink::Route;
 use os::socket::{self, IpOption, Kind, Options};
 use os::sys::datagrams::{self, Outgoing};

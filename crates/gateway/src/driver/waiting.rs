@@ -19,7 +19,7 @@ const REST: Span = Span::from_micros(250);
 
 /// The arrivals of a round.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Came {
+pub(super) struct RoundArrivals {
     /// Whether there may be more.
     pub(super) more: bool,
     /// Whether packets came from inside.
@@ -30,7 +30,7 @@ pub(super) struct Came {
 
 impl Gateway {
     /// Waits for the next round. Returns whether the loop is to stop.
-    pub(super) fn wait(&mut self, stop: Stop<'_>, now: Time, came: Came) -> Result<bool> {
+    pub(super) fn wait(&mut self, stop: Stop<'_>, now: Time, came: RoundArrivals) -> Result<bool> {
         let next = self.core.next_timeout(now);
         let is_link_busy = self.configuration.settings.uplink.is_some();
         let rest = match came.from_inside && !came.more {

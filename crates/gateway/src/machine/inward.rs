@@ -10,7 +10,7 @@ use super::order::Verdict;
 use super::packet::Inner;
 use super::seal::Rejected;
 use super::settings::Origin;
-use super::{Alone, Cause, Gateway, Rejection, outer};
+use super::{Cause, Gateway, Rejection, SinglePacketMode, outer};
 use link::edge::Exit;
 
 /// The origin of plain packets that come from behind no peer.
@@ -186,13 +186,13 @@ impl Gateway {
                 return self.receive_own(now, bytes);
             }
         }
-        let Some(packet) = packet.filter(|_| self.settings.alone == Alone::Plain) else {
+        let Some(packet) = packet.filter(|_| self.settings.alone == SinglePacketMode::Plain) else {
             self.arrived(None, length);
             return self.reject(
                 None,
                 match self.settings.alone {
-                    Alone::Plain => Rejection::Malformed,
-                    Alone::Bundled => Rejection::Plain,
+                    SinglePacketMode::Plain => Rejection::Malformed,
+                    SinglePacketMode::Bundled => Rejection::Plain,
                 },
             );
         };

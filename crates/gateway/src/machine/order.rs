@@ -52,12 +52,12 @@ pub(super) struct Order {
     seen: u128,
     /// When the latest bundle in order came.
     last: Time,
-    held: Vec<Held>,
+    held: Vec<EarlyBundle>,
 }
 
 /// A bundle that came too early.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct EarlyBundle {
     sequence: u16,
     until: Time,
     /// The service byte outside.
@@ -102,7 +102,7 @@ impl Order {
         bytes: Vec<u8>,
         reorder: Reorder,
     ) {
-        self.held.push(Held {
+        self.held.push(EarlyBundle {
             sequence,
             until: now + reorder.wait,
             service,
@@ -112,7 +112,7 @@ impl Order {
     }
 
     /// The next bundle that need not wait any longer.
-    pub(super) fn pop(&mut self, now: Time, reorder: Reorder) -> Option<Held> {
+    pub(super) fn pop(&mut self, now: Time, reorder: Reorder) -> Option<EarlyBundle> {
         let next = self.next?;
         let held = self.held.iter().enumerate();
         let (place, first) = held.min_by_key(|(_, held)| ahead(held.sequence, next))?;

@@ -11,7 +11,7 @@ use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 use wire::probe::Fragments;
 
 use super::packet::{Departing, Inner, Load};
-use super::{Alone, Cause, Decision, Event, Gateway, outer};
+use super::{Cause, Decision, Event, Gateway, SinglePacketMode, outer};
 use link::Link;
 use link::edge::{Exit, Outgoing};
 
@@ -130,8 +130,8 @@ impl Gateway {
     pub(super) fn enqueue_alone(&mut self, now: Time, packet: Inner) {
         let peer = packet.exit.egress;
         let around = match self.settings.alone {
-            Alone::Plain => Bytes::ZERO,
-            Alone::Bundled => {
+            SinglePacketMode::Plain => Bytes::ZERO,
+            SinglePacketMode::Bundled => {
                 let overhead = self.settings.overhead(&self.settings.peers[peer]);
                 overhead + Bytes::new(ENTRY_LEN as u64)
             }
@@ -155,7 +155,8 @@ impl Gateway {
     fn enqueue(&mut self, now: Time, peer: usize, load: Load, around: Bytes) {
         let state = &mut self.peers[peer];
         let number = state.sent;
-        let plain = matches!(load, Load::Alone(_)) && self.settings.alone == Alone::Plain;
+        let plain =
+            matches!(load, Load::Alone(_)) && self.settings.alone == SinglePacketMode::Plain;
         state.sent += u64::from(!plain);
         let uplink = self.settings.uplink.as_ref();
         let departing = Departing {

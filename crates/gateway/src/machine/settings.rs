@@ -19,7 +19,7 @@ pub struct Settings {
     /// The other gateways; their places are their numbers in tables and counts.
     pub peers: Vec<Peer>,
     /// How a packet without company travels.
-    pub alone: Alone,
+    pub alone: SinglePacketMode,
     /// Whether packets leave with the gaps that they had at the ingress
     /// [Mulahuwaish s2.B].
     pub shaping: bool,
@@ -97,7 +97,7 @@ pub enum Encapsulation {
 
 /// How a packet without company travels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Alone {
+pub enum SinglePacketMode {
     /// In a bundle of its own: the core need not know the networks inside.
     #[default]
     Bundled,
@@ -216,7 +216,7 @@ impl Settings {
                 share: 1.0,
             }),
             peers,
-            alone: Alone::Bundled,
+            alone: SinglePacketMode::Bundled,
             shaping: true,
             counts_hops: true,
             inside: [None; 2],
@@ -241,8 +241,8 @@ impl Settings {
     /// The largest packet to `peer` where packets of `mtu` bytes pass.
     pub(super) fn room(&self, peer: &Peer, mtu: Bytes) -> Bytes {
         match self.alone {
-            Alone::Plain => mtu,
-            Alone::Bundled => mtu - self.overhead(peer) - Bytes::new(ENTRY_LEN as u64),
+            SinglePacketMode::Plain => mtu,
+            SinglePacketMode::Bundled => mtu - self.overhead(peer) - Bytes::new(ENTRY_LEN as u64),
         }
     }
 
@@ -342,7 +342,7 @@ impl Settings {
             });
         }
         if let Some(sealing) = &peer.sealing {
-            if self.alone == Alone::Plain {
+            if self.alone == SinglePacketMode::Plain {
                 return Err(BadSettings::PlainSecret { peer: number });
             }
             if sealing.rekey_after < Span::from_secs(1) || sealing.rekey_bundles < 1_000 {

@@ -9,7 +9,9 @@ use units::{Framing, IpMtu, IpVersion, Rate, Seed};
 use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;
 
-use crate::machine::{Aggregation, Alone, Encapsulation, Output, Peer, Sealing, Settings, Uplink};
+use crate::machine::{
+    Aggregation, Encapsulation, Output, Peer, Sealing, Settings, SinglePacketMode, Uplink,
+};
 
 /// Settings in a recording. Addresses, labels and secrets are not among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,7 +19,7 @@ pub struct Described {
     /// How packets are aggregated.
     pub aggregate: Option<Aggregation>,
     /// How a packet without company travels.
-    pub alone: Alone,
+    pub alone: SinglePacketMode,
     /// The queue toward the core.
     pub uplink: Option<DescribedUplink>,
     /// The other gateways, by their numbers.

@@ -18,7 +18,7 @@ use crate::Result;
 pub(crate) const PORT: u16 = 7_000;
 
 /// Milliseconds without a probe that end the sink.
-const PATIENCE: i64 = 400;
+const TIMEOUT: i64 = 400;
 
 /// Receives probes until no more come; prints their one-way delays in nanoseconds.
 pub(crate) fn run() -> Result<()> {
@@ -28,7 +28,7 @@ pub(crate) fn run() -> Result<()> {
     setsockopt(
         &socket,
         sockopt::ReceiveTimeout,
-        &TimeVal::milliseconds(PATIENCE),
+        &TimeVal::milliseconds(TIMEOUT),
     )?;
     let _ = setsockopt(&socket, sockopt::RcvBufForce, &(8 << 20));
     println!("ready");

@@ -95,7 +95,7 @@ fn record(folders: &[PathBuf], variant: Option<&str>) -> Result<()> {
             &record.to_text()?,
         )?;
     }
-    output::say("build the program again to use the recorded results");
+    output::info("build the program again to use the recorded results");
     Ok(())
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Emulate) -> Result<Ending> {
         None => "until Ctrl-C".to_owned(),
     };
     let [first, second] = &ends;
-    output::say(&format!(
+    output::info(&format!(
         "forwarding frames between {first} and {second} {end}"
     ));
     let reporter = Reporter::start(ends, args.json, recording)?;

@@ -74,7 +74,7 @@ pub(crate) fn send(args: &Send) -> Result<Ending> {
             let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
             let whole = whole.count() as u64;
             if whole != carried.sent {
-                output::complain(&anyhow!(
+                output::report_error(&anyhow!(
                     "only {whole} of {} messages arrived complete and unchanged; run it again",
                     carried.sent
                 ));
@@ -121,7 +121,7 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
         _ => bail!("--listen: jumbograms need IPv6; write one IPv6 address"),
     };
     let mut listener = Listener::open(address, args.port)?;
-    output::say(&format!("listening on {address} port {}", listener.port()?));
+    output::info(&format!("listening on {address} port {}", listener.port()?));
     let mut damaged = Damaged::default();
     while !interrupt::asked() {
         let Some((arrived, from)) = listener.next(LOOK, true)? else {
@@ -137,7 +137,7 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
         }
     }
     if damaged.omitted > 0 {
-        output::say(&format!("{} other damaged datagrams", damaged.omitted));
+        output::info(&format!("{} other damaged datagrams", damaged.omitted));
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         None => None,
     };
     for address in &receiver.addresses {
-        log.say(format!(
+        log.info(format!(
             "listening on {} port {}",
             address.ip(),
             address.port()
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
     });
     logged &= logs.end(|_| true);
     if let Some(line) = reflector.flatten().and_then(reflector::end) {
-        log.say(line);
+        log.info(line);
     }
     log.end();
     let printed = printer.map_or(Ok(false), Printer::end);
@@ -119,7 +119,7 @@ impl Logs {
             let supervision = Supervision {
                 space: Arc::clone(&self.space),
                 failed: Box::new(move |error| {
-                    log_thread.say(format!("{error:#}; the flows are served on without a log"));
+                    log_thread.info(format!("{error:#}; the flows are served on without a log"));
                 }),
             };
             PacketLog::create_supervised(&folder.join(name), LogOwner::Receiver, zero, supervision)
@@ -169,7 +169,7 @@ fn report(
             let what = flow_text::describe(Some(flow.transport), flow.meter);
             let name = flow.name.as_str();
             let way = if reverse { "from" } else { "to" };
-            log.say(format!(
+            log.info(format!(
                 "{}: session {session}, flow {name}, {what}, {way} port {port}",
                 peer.ip()
             ));
@@ -182,7 +182,7 @@ fn report(
         Event::Rejected { peer, why } => log.rejected(peer.ip(), &why),
         Event::Ended(served) => {
             if let Some(fault) = &served.fault {
-                log.say(format!("{}: {fault}", served.session.peer.ip()));
+                log.info(format!("{}: {fault}", served.session.peer.ip()));
             }
             if let Some(printer) = printer {
                 printer.flush();
@@ -258,12 +258,12 @@ fn open_both(
 fn start(opened: os::Result<StampReflector>, log: &LogThread) -> Result<Option<RunningReflector>> {
     match opened {
         Ok(opened) => {
-            log.say(reflector::describe(&opened));
+            log.info(reflector::describe(&opened));
             let started = RunningReflector::start(opened)?;
             Ok(Some(started))
         }
         Err(error) => {
-            log.say(format!("no STAMP reflector: {error}"));
+            log.info(format!("no STAMP reflector: {error}"));
             Ok(None)
         }
     }

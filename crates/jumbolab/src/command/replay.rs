@@ -100,7 +100,7 @@ fn write_page(args: &Run, recording: &Path, document: &Document) -> Option<PathB
     let page = files::Folder::create(&folder)
         .with_context(|| format!("cannot write in the folder {}", folder.display()))
         .and_then(|folder| page::write(&folder, report::REPLAY_PAGE, &report::html(document)));
-    page.inspect_err(output::complain).ok()
+    page.inspect_err(output::report_error).ok()
 }
 
 /// The folder of the page: the one that is asked for, or one that is named after the

@@ -179,7 +179,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
         Err(_) => Ok(None),
     };
     for error in page.as_ref().err().into_iter().chain(table.as_ref().err()) {
-        output::complain(error);
+        output::report_error(error);
     }
     let page = page.ok();
     if args.csv {
@@ -251,7 +251,7 @@ fn print_with_page(
 ) -> Result<()> {
     let page = page::write(folder, name, &report::html(document));
     if let Err(error) = &page {
-        output::complain(error);
+        output::report_error(error);
     }
     let files = Places {
         folder: None,

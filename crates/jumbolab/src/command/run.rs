@@ -11,7 +11,7 @@ use analysis::completion::complete;
 use analysis::passes::leave_out_disturbed;
 use analysis::quality_check::check_quality;
 use anyhow::{Context, Result, bail};
-use backends::run::{Bench, How, sort};
+use backends::run::{ReadyBackend, RunOptions, sort};
 use backends::{dry_run, facts};
 use document::Document;
 use experiment::Experiment;
@@ -86,7 +86,7 @@ impl Measured {
         (place, chosen): (Option<&Path>, Option<AutoRate>),
     ) -> Result<Self> {
         let shard = args.shard.as_deref().map(str::parse).transpose()?;
-        let how = How {
+        let how = RunOptions {
             threads: args.threads,
             shard,
             retry: args.retry,
@@ -95,10 +95,10 @@ impl Measured {
         let mut facts = facts::here(plan.backend)?;
         facts.auto_rate = chosen;
         if let Some(chosen) = facts.auto_rate.as_ref().filter(|_| !args.detail.quiet) {
-            output::say(&report::auto_rate(chosen));
+            output::info(&report::auto_rate(chosen));
         }
         // Acquire privileges first: if they are denied, nothing has been written.
-        let mut bench = Bench::ready(&plan, how)?;
+        let mut bench = ReadyBackend::ready(&plan, how)?;
         bench.describe(&mut plan, &mut facts);
         // A chosen rate was tried a moment ago.
         if args.resume.is_none() && facts.auto_rate.is_none() {
@@ -130,7 +130,7 @@ impl Measured {
                     true => format!("writing results of {} to", plan.backend),
                     false => "writing results to".to_owned(),
                 };
-                output::say_folder(&what, folder.path());
+                output::info_folder(&what, folder.path());
                 Box::new(Progress::new(&plan, args.plain))
             }
         };

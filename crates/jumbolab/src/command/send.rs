@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         let fault = anyhow!("{fault}; the results cover the traffic sent before that");
         let any = outcome.flows.iter().filter_map(|flow| flow.sent.as_ref());
         ensure!(any.into_iter().any(|sent| sent.messages > 0), fault);
-        output::complain(&fault);
+        output::report_error(&fault);
     }
     Ok(ending(&described, &outcome))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use backends::facts;
-use backends::run::{Bench, How};
+use backends::run::{ReadyBackend, RunOptions};
 use backends::sensitivity::{self, Budget, End, Study};
 use experiment::Experiment;
 use files::Folder as Files;
@@ -45,13 +45,13 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
     consent::ask(study.experiment(), study.plan(), None, args.allow_commands)?;
     let facts = facts::here(study.plan().backend)?;
     // Privileges first: where they are rejected, nothing has been written.
-    let how = How {
+    let how = RunOptions {
         threads: args.threads,
         shard,
         retry: false,
         named: None,
     };
-    let mut bench = Bench::ready(study.plan(), how)?;
+    let mut bench = ReadyBackend::ready(study.plan(), how)?;
     if args.resume.is_none() {
         let warnings = bench.check_rates(study.plan())?;
         warnings.iter().for_each(|warning| output::warn(warning));
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
     let path = folder.path().to_owned();
     page::write(folder.files(), EXPERIMENT, &study.written())?;
     if !args.detail.quiet {
-        output::say_folder("results go to", &path);
+        output::info_folder("results go to", &path);
     }
     let kept = format!(
         "what was measured is in {}; add --resume to go on",
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Sensitivity) -> Result<()> {
         end => end.context(kept)?,
     };
     let runs = folder.trials().len();
-    output::say(&match end {
+    output::info(&match end {
         End::Complete => format!("all is searched, with {runs} trials"),
         End::Spent => format!(
             "the limit is reached; --max-trials {runs} does the same again, --resume with a larger limit continues"
@@ -245,7 +245,7 @@ impl sensitivity::Progress for Progress {
             let is_due = clock::monotonic().since(self.said) >= Some(PROGRAM_INTERVAL);
             if is_due || part >= 1.0 {
                 self.said = clock::monotonic();
-                output::tell(&json!({
+                output::emit_json(&json!({
                     "kind": "progress",
                     "trials": trials,
                     "settings": points,
@@ -254,7 +254,7 @@ impl sensitivity::Progress for Progress {
             }
         } else if !self.quiet && clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
-            output::say(&format!(
+            output::info(&format!(
                 "{words}, {:.0} % of the limit",
                 100.0 * part.min(1.0)
             ));
@@ -267,7 +267,7 @@ impl sensitivity::Progress for Progress {
         let line = output::one_line(&line);
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => output::say(&line),
+            None => output::info(&line),
         }
     }
 }

@@ -28,12 +28,12 @@ pub(crate) fn run(args: Shell) -> Result<Ending> {
     let request = ShellRequest::new(setting, &args.node, command, &args.with)?;
     let mut shell = shell::Shell::open(request)?;
     if let Some(note) = note {
-        output::say(&note);
+        output::info(&note);
     }
-    output::say(shell.outline()?.trim_end());
+    output::info(shell.outline()?.trim_end());
     let exit = shell.run()?;
     if let Some(complaint) = &exit.complaint {
-        output::complain(complaint);
+        output::report_error(complaint);
     }
     Ok(Ending::Program(exit.code))
 }

@@ -73,7 +73,7 @@ impl Screen {
     }
 
     /// A message above the view.
-    pub(super) fn say(&self, text: &str) {
+    pub(super) fn info(&self, text: &str) {
         self.bar.println(output::one_line(text));
     }
 

@@ -26,7 +26,7 @@ COUNTERS = (
 BARRIER = b"what comes last"
 
 # Seconds within which memory for a packet must become free.
-PATIENCE = 60
+TIMEOUT = 60
 
 
 def counters():
@@ -36,7 +36,7 @@ def counters():
 
 
 def send(packet):
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while True:
         try:
             return raw.sendto(packet, ("::1", 0))

@@ -15,7 +15,7 @@ const GROWTH: u64 = 4_000;
 /// A receiver of checked datagrams, and a gateway with a secret.
 const CHECKED: &str = r#"
 "$JUMBOLAB" gateway --create-secret-file key
-receive() { # NODE PORT PATIENCE
+receive() { # NODE PORT TIMEOUT
     in_node $1 python3 "$PROBE" receive $2 $3 >"$1.$2" &
     eval "receiver_$1=$!"
     for try in $(seq 500); do if grep -q ready "$1.$2"; then return; fi; sleep 0.01; done

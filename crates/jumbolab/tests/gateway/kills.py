@@ -23,7 +23,7 @@ GATEWAYS = {
     "gb": ("198.51.100.1", "192.0.2.1", "10.1.0.0/24"),
 }
 # Seconds after which a command that should have ended counts as hanging.
-PATIENCE = 120
+TIMEOUT = 120
 RUN = """
 format = 1
 name = "killed"
@@ -143,7 +143,7 @@ class Load:
         if self.running and self.running.ended():
             self.settle_run()
         for command in [*self.sends, self.running]:
-            if command and now - command.begun > PATIENCE:
+            if command and now - command.begun > TIMEOUT:
                 self.wrong.append(f"hangs: {command.arguments}")
                 command.process.kill()
 
@@ -193,7 +193,7 @@ class Load:
     def settle(self, name, command):
         """Counts a command that has ended or ends now."""
         try:
-            said, _ = command.process.communicate(timeout=PATIENCE)
+            said, _ = command.process.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             self.wrong.append(f"does not end: {command.arguments}")
             command.process.kill()

@@ -18,7 +18,7 @@ import time
 HOSTS = {"a": ("10.1.0.2", "fd01::2"), "b": ("10.2.0.2", "fd02::2")}
 SIZE = 1_000_000
 # Seconds after which what has not come is taken for lost. Only what fails takes them.
-PATIENCE = 20
+TIMEOUT = 20
 # The Linux numbers of options that Python does not name [ip(7)] [ipv6(7)].
 DISCOVER, DONT, WANT, DO, MTU = {4: 10, 6: 23}, 0, 1, 2, {4: 14, 6: 24}
 
@@ -34,7 +34,7 @@ def opened(node, version, kind, host=None):
     """A socket in `node`, bound to an address of it or connected to that of `host`."""
     enter(node)
     one = socket.socket(socket.AF_INET6 if version == 6 else socket.AF_INET, kind)
-    one.settimeout(PATIENCE)
+    one.settimeout(TIMEOUT)
     if host is None:
         one.bind((HOSTS[node][version == 6], 0))
     return one
@@ -49,7 +49,7 @@ def tcp(version, near, far):
     def serve():
         try:
             connection, _ = server.accept()
-            connection.settimeout(PATIENCE)
+            connection.settimeout(TIMEOUT)
             while data := connection.recv(1 << 16):
                 came.append(len(data))
             connection.sendall(b"!")
@@ -80,8 +80,8 @@ def datagrams(version, near, far, link):
     client = opened(near, version, socket.SOCK_DGRAM, far)
     client.connect(server.getsockname())
 
-    def arrives(size, patience):
-        server.settimeout(patience)
+    def arrives(size, timeout):
+        server.settimeout(timeout)
         try:
             client.send(bytes(size))
             # An earlier one may have been late.
@@ -93,7 +93,7 @@ def datagrams(version, near, far, link):
             return False
 
     client.setsockopt(level, DISCOVER[version], DO)
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT
     fits = link
     while not arrives(fits - headers, 0.05):
         fits = client.getsockopt(level, MTU[version])
@@ -103,11 +103,11 @@ def datagrams(version, near, far, link):
     # Otherwise hosts cut a datagram into fragments that fit.
     client.setsockopt(level, DISCOVER[version], WANT)
     client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    larger = arrives(link + 1_000, PATIENCE)
+    larger = arrives(link + 1_000, TIMEOUT)
     # Or gateways do, of IPv4.
     if version == 4:
         client.setsockopt(level, DISCOVER[version], DONT)
-        larger &= arrives(link - headers, PATIENCE)
+        larger &= arrives(link - headers, TIMEOUT)
     client.close()
     server.close()
     return {"fits": fits, "larger": larger}

@@ -78,7 +78,7 @@ def counter(port):
     return mmap.mmap(file, 8)
 
 
-def receive(port, patience, count=sys.maxsize):
+def receive(port, timeout, count=sys.maxsize):
     came = counter(port)
     came[:] = bytes(8)
     one = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -93,7 +93,7 @@ def receive(port, patience, count=sys.maxsize):
             flow, number = struct.unpack("!II", data[4:12])
             received += 1
             came[:] = received.to_bytes(8, "little")
-            one.settimeout(patience)
+            one.settimeout(timeout)
             damaged += data != payload(flow, number)
             misordered += number <= latest.get(flow, -1)
             latest[flow] = number

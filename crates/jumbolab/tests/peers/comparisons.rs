@@ -4,7 +4,7 @@ use analysis::compare::{Difference, Shift, compare, diff};
 use anyhow::{Context, Result, ensure};
 use backends::backend::netns::Netns;
 use plan::Plan;
-use plan::{Rare, Trial};
+use plan::{OptionalVec, Trial};
 
 use crate::{goodput, most, plan};
 
@@ -143,8 +143,8 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
                 start: None,
                 seconds: 0.0,
                 failure: None,
-                flags: Rare::default(),
-                disturbed: Rare::default(),
+                flags: OptionalVec::default(),
+                disturbed: OptionalVec::default(),
                 metrics: [("throughput", throughput)].into_iter().collect(),
                 evidence: Default::default(),
             });

@@ -22,7 +22,7 @@ const MOST_TRIES: usize = 200;
 
 /// The result of one of them: messages per second, and the mean delay in
 /// milliseconds.
-struct Came {
+struct RateAndDelay {
     rate: f64,
     delay: f64,
 }
@@ -37,13 +37,13 @@ pub(super) fn rate(netns: &mut Netns) -> Result<()> {
     );
     let [as_ditg, own] = ["ditg", "own"].map(setting);
     let (as_ditg, own) = (as_ditg?, own?);
-    let mut came: [Vec<Came>; 3] = Default::default();
+    let mut came: [Vec<RateAndDelay>; 3] = Default::default();
     for _ in 0..ROUNDS {
         came[0].push(theirs(netns, &own)?);
         came[1].push(ours(netns, &as_ditg)?);
         came[2].push(ours(netns, &own)?);
     }
-    let of = |what: fn(&Came) -> f64| {
+    let of = |what: fn(&RateAndDelay) -> f64| {
         came.each_ref()
             .map(|rounds| mean(&rounds.iter().map(what).collect::<Vec<_>>()))
     };
@@ -87,17 +87,17 @@ fn setting(instrument: &str) -> Result<Setting> {
     cell.setting.map_err(|why| anyhow!(why))
 }
 
-fn ours(netns: &mut Netns, setting: &Setting) -> Result<Came> {
+fn ours(netns: &mut Netns, setting: &Setting) -> Result<RateAndDelay> {
     judged(netns, setting, SEED, |measurements| {
         let metric = |name: &'static str| measurements.metrics.get(name).copied().context(name);
-        Ok(Came {
+        Ok(RateAndDelay {
             rate: metric("sent_rate")? * 1e6 / 8.0 / 1500.0,
             delay: metric("latency_ditg")?,
         })
     })
 }
 
-fn theirs(netns: &mut Netns, setting: &Setting) -> Result<Came> {
+fn theirs(netns: &mut Netns, setting: &Setting) -> Result<RateAndDelay> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("received.log");
     // It serves until it is interrupted.
@@ -128,7 +128,7 @@ fn theirs(netns: &mut Netns, setting: &Setting) -> Result<Came> {
         let word = word.and_then(|rest| rest.split_whitespace().next());
         Ok(word.context("no figure")?.parse()?)
     };
-    Ok(Came {
+    Ok(RateAndDelay {
         rate: number("Average packet rate")?,
         delay: number("Average delay")? * 1e3,
     })

@@ -73,7 +73,7 @@ struct Outcome {
 }
 
 /// The end of a program in the sender.
-struct Ran {
+struct FinishedProgram {
     output: String,
     seconds: f64,
     /// What the interface of the sender sent.
@@ -111,7 +111,7 @@ impl Path {
     }
 
     /// Runs `line` in the sender, and a program in the receiver meanwhile.
-    fn run(&self, line: &str, receiver: Option<&str>) -> Ran {
+    fn run(&self, line: &str, receiver: Option<&str>) -> FinishedProgram {
         let mut command = self.command(&["shell", "pmtu-faults", "sender"]);
         command.args(receiver.map(|line| format!("--with=receiver={line}")));
         let now = "echo \"@ $(date +%s.%N)\"";
@@ -129,7 +129,7 @@ impl Path {
             let sent = counts.split_whitespace().nth(9)?;
             (name.trim() != "lo").then(|| sent.parse::<u64>().unwrap())
         });
-        Ran {
+        FinishedProgram {
             output: output.to_owned(),
             seconds: instant(after) - instant(before),
             packets: sent.sum(),
@@ -182,10 +182,10 @@ impl Path {
     }
 
     /// Echoes of the size asked for, and then a bisection.
-    fn bisect(&self, version: &str) -> (Ran, Answer) {
+    fn bisect(&self, version: &str) -> (FinishedProgram, Answer) {
         let least = Bytes::new(self.ip.smallest_mtu().into());
         let mut bisection = ping::Bisection::new(least, self.up_to());
-        let mut all: Option<Ran> = None;
+        let mut all: Option<FinishedProgram> = None;
         while let Some(size) = bisection.next_size() {
             let mut ran = self.run(&ping::line(version, size - self.ip.header()), None);
             bisection.take(ping::echoes(&ran.output));

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use queue::{Encapsulation, InnerDrop, Tick, Trigger, Victims, View};
+use queue::{Encapsulation, InnerDrop, Selection, Tick, Trigger, View};
 use units::{Bytes, Span};
 
 use super::*;
@@ -239,7 +239,7 @@ proptest! {
         for (left, mut bundle) in sent {
             let inner_drop = InnerDrop {
                 packets: dropped.next().unwrap(),
-                victims: Victims::Front,
+                selection: Selection::Front,
                 mark: false,
             };
             bundle.drop_inner(inner_drop, &mut |_| ());

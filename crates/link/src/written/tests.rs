@@ -1,7 +1,7 @@
-use queue::law::{Curve, Pick, Profile, Spread};
+use queue::law::{Curve, Profile, Rounding, Spread};
 use queue::{
-    Activation, AdaptiveRedSettings, Bounds, CodelSettings, FqCodelSettings, Interpretation,
-    MredSettings, Over, PieSettings, RedSettings, RioSettings, SizeOf, Unit, Victims,
+    AdaptiveRedSettings, Bounds, Candidates, CodelSettings, FqCodelSettings, Interpretation,
+    MredSettings, MredTrigger, PieSettings, RedSettings, RioSettings, Selection, SizeOf, Unit,
 };
 use units::Span;
 
@@ -87,11 +87,11 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_interpretation() {
         spread: Spread::Wait,
         adaptive: true,
         profile: Profile::Ns2,
-        when: Activation::NoRoom,
-        over: Over::Head,
+        trigger: MredTrigger::NoRoom,
+        candidates: Candidates::Head,
         size: SizeOf::Header,
-        victims: Victims::Spread,
-        pick: Pick::Each,
+        selection: Selection::Spread,
+        rounding: Rounding::Each,
         mark: true,
         mark_time: Some(Span::from_millis(3)),
         drop_time: Some(Span::from_millis(2)),
@@ -109,7 +109,7 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_interpretation() {
         };
         let expected = MredSettings {
             interpretation: Interpretation::Letter(bounds),
-            over: Over::Head,
+            candidates: Candidates::Head,
             ..MredSettings::letter(limit, largest)
         };
         assert_eq!(queue(text).unwrap(), Spec::Mred(expected), "{text}");

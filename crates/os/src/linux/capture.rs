@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, recv};
 use units::{Bytes, Framing};
 use wire::frame::{Summary, is_between};
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::namespace::Namespace;
 use crate::netlink::Route;
 use crate::socket::set_receive_buffer;

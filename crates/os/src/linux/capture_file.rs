@@ -6,7 +6,7 @@ use std::path::Path;
 
 use wire::pcapng::{Block, LinkType};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// A file of the packets of one interface.
 pub struct CaptureFile(File);

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, bind, socket};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// A claim, which ends with this value or with the process. It is a socket with an abstract
 /// name, which belongs to the network namespace as interfaces and addresses do [unix(7)].

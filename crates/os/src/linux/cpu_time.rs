@@ -9,7 +9,7 @@ use nix::unistd::{SysconfVar, sysconf};
 use units::{Span, Time};
 
 use crate::clock;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// The processors of the whole machine at one time. Only samples of one process have a
 /// difference, because times count from its start.

@@ -4,7 +4,7 @@ use std::fs;
 
 use units::IpVersion;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// Counters since the creation of the namespace [RFC4293].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

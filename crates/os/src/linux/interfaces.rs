@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use nix::ifaddrs::getifaddrs;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::netlink::Route;
 use crate::socket;
 use crate::sys::ethtool;

@@ -14,7 +14,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_getres, clock_nanosleep};
 use units::{Span, Time};
 
 use crate::clock::{first_reading, monotonic};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 pub use mapping::Mapping;
 pub use reading::monotonic_nanos;
 use reading::nanos;

@@ -6,7 +6,7 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use units::Bytes;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 const KIB: u64 = 1024;
 

@@ -14,7 +14,7 @@ use units::Span;
 
 use crate::clock;
 use crate::deadline::Deadline;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::socket::receive;
 use crate::socket::{Kind, Options, accept, address_of, listen, open};
 

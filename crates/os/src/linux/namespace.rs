@@ -10,7 +10,7 @@ use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, Signal, signal};
 use nix::unistd::setsid;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::netlink::Route;
 use crate::socket;
 

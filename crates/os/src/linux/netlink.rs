@@ -25,7 +25,7 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 pub use follow::Followed;
 pub use follow::{KernelRoute, RouteFilter};
 pub use link::VethEnd;

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use nix::sys::prctl::{get_timerslack, set_timerslack};
 use units::{Span, Time};
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::{clock, kernel_clock};
 pub use poller::{Poller, Round, Source, Stop};
 pub use rt_scheduling::Scheduling;

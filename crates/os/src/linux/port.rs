@@ -50,7 +50,7 @@ use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
 use units::{Bytes, Time};
 use wire::protocol::ethernet;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::frames::{Frame, Pool};
 use crate::kernel_clock::Mapping;
 use crate::netlink::Route;

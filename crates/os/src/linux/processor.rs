@@ -3,7 +3,7 @@
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// Pins the calling thread to one processor until it is dropped.
 ///

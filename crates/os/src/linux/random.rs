@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// Unpredictable bytes.
 ///

@@ -9,7 +9,7 @@ use nix::sys::mman::mlock;
 use nix::sys::prctl::set_dumpable;
 use secret::Secret;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// Leaves the memory of this process out of core dumps, and closed to other processes of its
 /// user [prctl(2)]. A program that it starts is not affected.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::portable::interrupt::flag::ASKED;
 
 static RELOAD: AtomicBool = AtomicBool::new(false);

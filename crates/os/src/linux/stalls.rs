@@ -15,7 +15,7 @@ use units::{Span, Time};
 
 use crate::clock;
 use crate::cpu_time::Process;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::sys::scheduling;
 
 /// The interval between two wake-ups. Each costs some 20 us of CPU time.

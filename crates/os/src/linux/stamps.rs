@@ -9,7 +9,7 @@ use units::Span;
 
 use crate::clock::{self, Epoch};
 use crate::deadline::Permit;
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::socket::{Kind, Options, address_of, open, wait};
 use crate::sys::inbox::receive_stamped;
 

@@ -18,7 +18,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp};
 use units::{Span, Time};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::namespace::{self, Namespace, Terminal};
 use crate::{clock, signals};
 use stream::{Stream, hear};

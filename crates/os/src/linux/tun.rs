@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::net::if_::if_nametoindex;
 use units::IpMtu;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::netlink::Route;
 use crate::offload::{Cutter, LARGEST_SUPER};
 use crate::pacing::Source;

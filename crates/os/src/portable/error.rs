@@ -38,12 +38,12 @@ impl Error {
 }
 
 /// Adds the operation to the error of a failed call.
-pub trait During<T> {
+pub trait OperationContext<T> {
     /// `operation` is evaluated only if the call failed.
     fn during<S: Into<String>>(self, operation: impl FnOnce() -> S) -> Result<T>;
 }
 
-impl<T, E: Into<io::Error>> During<T> for std::result::Result<T, E> {
+impl<T, E: Into<io::Error>> OperationContext<T> for std::result::Result<T, E> {
     fn during<S: Into<String>>(self, operation: impl FnOnce() -> S) -> Result<T> {
         self.map_err(|source| Error {
             operation: operation().into(),

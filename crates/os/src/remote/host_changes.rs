@@ -22,11 +22,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::lease::LEASE;
-use crate::lines::{Heard, Lines};
+use crate::lines::{Lines, ReadOutcome};
 use crate::netlink::Route;
-use crate::{clock, namespace, own_program, worker};
+use crate::{clock, namespace, own_executable, worker};
 pub use management::management_interface;
 pub use watchdog::{ROLE, serve};
 use watchdog::{Reply, Request};
@@ -120,7 +120,7 @@ impl HostChanges {
     /// started.
     pub fn begin(run: &str) -> Result<Self> {
         let operation = || "starting the watchdog of this host";
-        let mut command = Command::new(own_program::FILE);
+        let mut command = Command::new(own_executable::FILE);
         command
             .arg0("jumbolab")
             .args([worker::ARGUMENT, ROLE])
@@ -218,7 +218,7 @@ impl HostChanges {
         let end: Time = clock::monotonic() + time;
         loop {
             match self.replies.receive(end)? {
-                Heard::Line(line) => {
+                ReadOutcome::Line(line) => {
                     return match serde_json::from_str(&line) {
                         Ok(Reply::Failed(operation, problem)) => {
                             Err(Error::new(operation, problem))
@@ -227,9 +227,9 @@ impl HostChanges {
                         Err(error) => Err(Error::new("hearing the watchdog", error.to_string())),
                     };
                 }
-                Heard::End => return Err(gone()),
-                Heard::Nothing if clock::monotonic() < end => {}
-                Heard::Nothing => {
+                ReadOutcome::End => return Err(gone()),
+                ReadOutcome::Nothing if clock::monotonic() < end => {}
+                ReadOutcome::Nothing => {
                     return Err(Error::new(
                         "hearing the watchdog",
                         format!("it has not answered for {} s", time.as_secs_f64()),

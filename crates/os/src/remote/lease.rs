@@ -1,7 +1,7 @@
 //! The lease of a process that another machine controls: it ends when it has heard nothing
 //! for that time, because a network that is cut closes no connection.
 //!
-//! The controller's [`Worker`](crate::Worker) sends an empty line every [`BEAT`].
+//! The controller's [`Worker`](crate::Worker) sends an empty line every [`HEARTBEAT_INTERVAL`].
 
 use std::fs::File;
 use std::io;
@@ -11,15 +11,15 @@ use std::thread;
 
 use units::Span;
 
-use crate::error::{During, Result};
-use crate::lines::{Heard, Lines};
+use crate::error::{OperationContext, Result};
+use crate::lines::{Lines, ReadOutcome};
 use crate::{clock, tool};
 
 /// The longest silence of the controller. `ssh` gives a connection up a little later.
 pub const LEASE: Span = Span::from_secs(5);
 
 /// The interval of heartbeats.
-pub(crate) const BEAT: Span = Span::from_secs(1);
+pub(crate) const HEARTBEAT_INTERVAL: Span = Span::from_secs(1);
 
 /// A heartbeat as a line.
 pub(crate) const HEARTBEAT: &str = "";
@@ -57,9 +57,9 @@ pub(crate) fn next_line<R: io::Read + AsFd>(lines: &mut Lines<R>, lease: Span) -
     let deadline = clock::monotonic() + lease;
     loop {
         match lines.receive(deadline).ok()? {
-            Heard::Line(line) => return Some(line),
-            Heard::Nothing if clock::monotonic() < deadline => {}
-            Heard::Nothing | Heard::End => return None,
+            ReadOutcome::Line(line) => return Some(line),
+            ReadOutcome::Nothing if clock::monotonic() < deadline => {}
+            ReadOutcome::Nothing | ReadOutcome::End => return None,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use units::Time;
 
 use crate::clock;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::linux::pipes::{self, Watched};
 
 /// The longest line that is read; who sends more is broken.
@@ -20,7 +20,7 @@ pub(crate) struct Lines<R> {
 
 /// The outcome of waiting for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum ReadOutcome {
     /// A line without its end.
     Line(String),
     /// Nothing until the deadline, or until a signal.
@@ -65,18 +65,18 @@ impl<R: Read + AsFd> Lines<R> {
     ///
     /// # Errors
     /// As [`Lines::fill`].
-    pub(crate) fn receive(&mut self, deadline: Time) -> Result<Heard> {
+    pub(crate) fn receive(&mut self, deadline: Time) -> Result<ReadOutcome> {
         loop {
             if let Some(line) = self.next_line() {
-                return Ok(Heard::Line(line));
+                return Ok(ReadOutcome::Line(line));
             }
             let left = deadline.since(clock::monotonic()).unwrap_or_default();
             let ready = pipes::wait(&[Watched::Input(self.pipe.as_fd())], left);
             if ready.during(|| "waiting for a process")?.is_none() {
-                return Ok(Heard::Nothing);
+                return Ok(ReadOutcome::Nothing);
             }
             if !self.fill()? {
-                return Ok(Heard::End);
+                return Ok(ReadOutcome::End);
             }
         }
     }

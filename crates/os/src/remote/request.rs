@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use units::Span;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// The letters of an unknown name that are shown.
 const SHOWN: usize = 40;
@@ -119,7 +119,7 @@ fn one_line(text: &str) -> String {
 ///
 /// # Errors
 /// Nobody hears it.
-pub fn say<T: Serialize>(answer: &Reply<T>) -> Result<()> {
+pub fn send_reply<T: Serialize>(answer: &Reply<T>) -> Result<()> {
     write(&reply(answer))
 }
 

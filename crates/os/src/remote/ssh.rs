@@ -7,8 +7,8 @@
 //! the remedy.
 
 mod client;
-mod complaint;
 mod destination;
+mod failure;
 mod hello;
 mod output;
 mod program;
@@ -20,7 +20,7 @@ use units::Span;
 use crate::error::{Error, Result};
 use crate::worker;
 use client::Client;
-use complaint::Complaint;
+use failure::SshFailure;
 use hello::{Connection, Host};
 
 pub use client::{VARIABLE, host_name};
@@ -117,7 +117,7 @@ impl Ssh {
     }
 
     fn explain(&self, text: &str, code: Option<i32>) -> String {
-        let complaint = Complaint {
+        let complaint = SshFailure {
             text,
             code,
             privilege: self.privilege.as_ref(),

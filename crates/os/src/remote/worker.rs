@@ -13,12 +13,12 @@ use std::process::{self, Child, ChildStdout, Stdio};
 
 use units::{Span, Time};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::lines::Lines;
 use crate::linux::pipes::{self, Watched};
 use crate::namespace::{self, Namespace, Terminal};
 use crate::tool::stream::{ListenOutcome, Stream, hear};
-use crate::{clock, own_program, signals};
+use crate::{clock, own_executable, signals};
 use input::Input;
 
 /// The first argument that makes the program a worker; its role follows.
@@ -102,7 +102,7 @@ impl<'a> Command<'a> {
     /// This program again, as a worker in `role`, inside `namespace` or the caller's.
     /// It is killed when its [`Worker`] is dropped.
     pub fn local(namespace: Option<&'a Namespace>, role: &str) -> Self {
-        let mut program = process::Command::new(own_program::FILE);
+        let mut program = process::Command::new(own_executable::FILE);
         program.arg0("jumbolab").args([ARGUMENT, role]);
         Self {
             program,

@@ -25,14 +25,14 @@ pub struct Sockets {
     /// Whether Nagle's algorithm is on.
     pub nagle: bool,
     /// The traffic generator.
-    pub instrument: Instrument,
+    pub generator: Generator,
     /// Whether every packet is logged.
     pub log: bool,
 }
 
 /// The traffic generator of flows between kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Instrument {
+pub enum Generator {
     /// Jumbolab's generator, which sends each message at its scheduled time.
     #[default]
     Own,

@@ -27,10 +27,10 @@ pub trait EvidenceStore: fmt::Debug + Send + Sync {
 /// The evidence of a trial: values of JSON by name, sorted. It is kept as text, and
 /// read where it is asked for. In large runs the text is not in memory.
 #[derive(Clone)]
-pub struct Evidence(Kept);
+pub struct Evidence(Storage);
 
 #[derive(Clone)]
-enum Kept {
+enum Storage {
     /// All of it in memory.
     Here(Text),
     /// At a place of a store.
@@ -92,8 +92,8 @@ impl Evidence {
     pub(crate) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let parsed = |text: &str| serde_json::from_str(text).ok();
         match &self.0 {
-            Kept::Here(text) => parsed(text.get(name)?),
-            Kept::There { known, place } => match known.text.get(name)? {
+            Storage::Here(text) => parsed(text.get(name)?),
+            Storage::There { known, place } => match known.text.get(name)? {
                 "" => known.store.read(*place).parsed(name),
                 kept => parsed(kept),
             },
@@ -118,8 +118,8 @@ impl Evidence {
     /// The same evidence in memory, to ask it for several values.
     pub fn loaded(&self) -> Cow<'_, Self> {
         match &self.0 {
-            Kept::Here(_) => Cow::Borrowed(self),
-            Kept::There { known, place } => Cow::Owned(known.store.read(*place)),
+            Storage::Here(_) => Cow::Borrowed(self),
+            Storage::There { known, place } => Cow::Owned(known.store.read(*place)),
         }
     }
 
@@ -132,7 +132,7 @@ impl Evidence {
             values.push('\n');
         }
         let values = values.into();
-        Self(Kept::Here(Text { names, values }))
+        Self(Storage::Here(Text { names, values }))
     }
 
     /// Gives `fact` this value; `None`: it is unknown.
@@ -181,22 +181,22 @@ impl Evidence {
     /// The bytes of values that are in memory for this trial alone.
     pub fn bytes(&self) -> usize {
         match &self.0 {
-            Kept::Here(text) => text.values.len(),
-            Kept::There { .. } => 0,
+            Storage::Here(text) => text.values.len(),
+            Storage::There { .. } => 0,
         }
     }
 
     /// Why evidence of this store could not be read, if it could not.
     pub fn failure(&self) -> Option<&str> {
         match &self.0 {
-            Kept::Here(_) => None,
-            Kept::There { known, .. } => known.store.failure(),
+            Storage::Here(_) => None,
+            Storage::There { known, .. } => known.store.failure(),
         }
     }
 
     /// The part that stays in memory if `store` has the rest; `None` if a store has it already.
     pub(super) fn known(&self, store: &Arc<dyn EvidenceStore>) -> Option<Known> {
-        let Kept::Here(text) = &self.0 else {
+        let Storage::Here(text) = &self.0 else {
             return None;
         };
         let mut values = String::new();
@@ -216,29 +216,29 @@ impl Evidence {
 
     /// The same evidence at `place` of the store of `known`.
     pub(super) const fn at(known: Arc<Known>, place: u64) -> Self {
-        Self(Kept::There { known, place })
+        Self(Storage::There { known, place })
     }
 
     /// The names, if they are of this trial alone.
     pub(super) const fn own_names(&mut self) -> Option<&mut Names> {
         match &mut self.0 {
-            Kept::Here(text) => Some(&mut text.names),
-            Kept::There { .. } => None,
+            Storage::Here(text) => Some(&mut text.names),
+            Storage::There { .. } => None,
         }
     }
 
     fn names(&self) -> &Names {
         match &self.0 {
-            Kept::Here(text) => &text.names,
-            Kept::There { known, .. } => &known.text.names,
+            Storage::Here(text) => &text.names,
+            Storage::There { known, .. } => &known.text.names,
         }
     }
 
     /// All of it.
     fn text(&self) -> Cow<'_, Text> {
         match &self.0 {
-            Kept::Here(text) => Cow::Borrowed(text),
-            Kept::There { known, place } => {
+            Storage::Here(text) => Cow::Borrowed(text),
+            Storage::There { known, place } => {
                 Cow::Owned(known.store.read(*place).text().into_owned())
             }
         }
@@ -261,7 +261,7 @@ impl Evidence {
         });
         let names = names.collect();
         let values = text.into();
-        Self(Kept::Here(Text { names, values }))
+        Self(Storage::Here(Text { names, values }))
     }
 }
 
@@ -273,7 +273,7 @@ fn stays(name: &str) -> bool {
 
 impl Default for Evidence {
     fn default() -> Self {
-        Self(Kept::Here(Text::default()))
+        Self(Storage::Here(Text::default()))
     }
 }
 

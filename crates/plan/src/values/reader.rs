@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::{Metrics, Names};
 use crate::trial::first;
-use crate::{DisturbedPass, Evidence, Factors, Rare, Trial};
+use crate::{DisturbedPass, Evidence, Factors, OptionalVec, Trial};
 
 /// The most lists of names that are remembered.
 const MOST_NAMES: usize = 64;
@@ -46,9 +46,9 @@ struct Line<'a> {
     #[serde(default)]
     failure: Option<Box<str>>,
     #[serde(default)]
-    flags: Rare<String>,
+    flags: OptionalVec<String>,
     #[serde(default)]
-    disturbed: Rare<DisturbedPass>,
+    disturbed: OptionalVec<DisturbedPass>,
     #[serde(borrow)]
     metrics: Pairs<'a, f64>,
     #[serde(borrow)]

@@ -14,7 +14,7 @@ use super::receive::{Queue, Room};
 use os::capture_file::CaptureFile;
 use os::clock::{self, Epoch};
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::kernel_clock::Mapping;
 use os::socket::{set_receive_buffer, stamp_arrivals};
 use os::sys::packet;

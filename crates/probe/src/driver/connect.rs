@@ -15,7 +15,7 @@ use super::probe_socket::Reading;
 use super::receive::{PathError, Queue};
 use super::socket::{self, Ends};
 use os::clock;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{IpOption, Kind, TCP_HEADER, begin_to_connect, full_segment};
 use os::sys::tcp_info;
 

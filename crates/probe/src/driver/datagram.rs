@@ -10,7 +10,7 @@ use super::error::version;
 use super::probe_socket::{Format, ProbeSocket, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{Kind, begin_to_connect};
 
 /// Bytes of UDP's header [RFC768].

@@ -13,7 +13,7 @@ use super::error::version;
 use super::probe_socket::{Format, ProbeSocket, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
 use super::socket::{Ends, state_fragments, zoned};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{Options, begin_to_connect, bind_to, open_for_echoes};
 
 /// The format of echo requests.

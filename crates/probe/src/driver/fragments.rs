@@ -9,7 +9,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, sendto};
 use wire::probe::{Fragments, ProbePacket};
 
 use super::socket::{self, Ends};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::Kind;
 
 /// A raw socket that sends packets with the header of IP in front.

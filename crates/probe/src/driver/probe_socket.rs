@@ -17,7 +17,7 @@ use super::receive::{Message, PathError, Queue, Room, is_pending};
 use super::sent::{Latest, Quoted, Sent};
 use super::socket::{self, Ends};
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::kernel_clock::Mapping;
 use os::socket::address_of;
 

@@ -10,7 +10,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use units::{Bytes, Time};
 
 use os::deadline::Permit;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::kernel_clock::{Mapping, unix_nanos};
 use os::socket::{plain, reported};
 
@@ -103,7 +103,11 @@ impl Room {
                 Ok(message) => {
                     let parts = message.cmsgs().during(|| "reading an answer")?;
                     let from = message.address.as_ref().and_then(plain);
-                    (message.bytes, from.map(|from| from.ip()), Said::by(parts))
+                    (
+                        message.bytes,
+                        from.map(|from| from.ip()),
+                        ControlData::by(parts),
+                    )
                 }
                 Err(error) if is_pending(error) => return Ok(None),
                 Err(error) => return Err(error).during(|| "reading an answer"),
@@ -124,13 +128,13 @@ impl Room {
 
 /// The contents of a message's control data.
 #[derive(Default)]
-struct Said {
+struct ControlData {
     stamp: Option<u64>,
     fragment_size: Option<Bytes>,
     error: Option<PathError>,
 }
 
-impl Said {
+impl ControlData {
     fn by(parts: impl Iterator<Item = ControlMessageOwned>) -> Self {
         let mut said = Self::default();
         for part in parts {

@@ -14,7 +14,7 @@ use super::error::version;
 use super::probe_socket::{Format, ProbeSocket, Reply, addresses};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends, zoned};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{Kind, Options, address_of, begin_to_connect, open as os_socket};
 
 /// A socket for TCP segments.

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use meter::departures::PathMtu;
 use units::Bytes;
 
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{self, IpOption, Kind, Options};
 
 /// Room for replies, in bytes of kernel memory: a few of the largest.

@@ -23,7 +23,7 @@ use super::socket::{self, Ends};
 use super::{Task, datagram, echo, segment, test_packet};
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::kernel_clock::Mapping;
 
 /// The longest wait, after which signals are seen.

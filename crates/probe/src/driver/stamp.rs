@@ -24,7 +24,7 @@ use wire::stamp::{ErrorEstimate, LARGEST};
 use neighbours::Neighbours;
 use os::clock::{self, Epoch};
 use os::deadline::{Deadline, Permit};
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 pub use running::RunningReflector;
 use socket::{Received, Socket};
 pub use unsent::Unsent;

@@ -19,7 +19,7 @@ use super::outgoing::Outgoing;
 use super::socket::zoned;
 use super::{Investigated, SHOW};
 use os::clock;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::interrupt;
 use os::kernel_clock::sleep_until;
 use os::random::random;

@@ -13,7 +13,7 @@ use super::probe_socket::{Format, ProbeSocket, Reply, data_len};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use os::clock::Epoch;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{Kind, begin_to_connect};
 
 /// Bytes of UDP's header [RFC768].

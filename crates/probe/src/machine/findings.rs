@@ -13,7 +13,7 @@ use units::{Bytes, Span};
 
 use super::history::History;
 use super::kind::bytes;
-use super::phase::{Boundary, Walked};
+use super::phase::{Boundary, KnownPath};
 use super::{
     Finding, FindingKind, Hop, Limit, NotSeen, PathReport, Place, Protocol, ProtocolResult,
     Settings, TcpProbes, Verdict,
@@ -24,7 +24,7 @@ use super::{
 pub(super) struct Facts<'a> {
     pub(super) settings: &'a Settings,
     pub(super) history: &'a History,
-    pub(super) walked: &'a Walked,
+    pub(super) walked: &'a KnownPath,
     /// The sizes that passed before the path changed.
     pub(super) earlier: &'a [u32],
     pub(super) took: Span,

@@ -14,7 +14,7 @@ use super::{Probe, Protocol, Settings};
 use crate::machine::stamp::OneWayLoss;
 use link::pmtu::{ProbeTimer, RoundTrip};
 
-pub(super) use answers::{Heard, Message, Seen};
+pub(super) use answers::{Message, Response, Seen};
 pub(super) use chance::{at_most, share};
 pub(super) use counts::Counts;
 use pace::Pace;

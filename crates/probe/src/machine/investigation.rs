@@ -3,9 +3,9 @@
 use units::{Bytes, Seed, Span, Time};
 
 use super::asker::{Asker, Next};
-use super::history::{Heard, History};
+use super::history::{History, Response};
 use super::kind::{Kind, bytes};
-use super::phase::{self, Walked};
+use super::phase::{self, KnownPath};
 use super::search::{self, Searches};
 use super::{Answer, BadSettings, PathReport, Probe, Settings, findings};
 use link::pmtu::TooBig;
@@ -60,7 +60,7 @@ pub struct Progress {
 pub enum Phase {
     /// Whether the far end answers.
     #[default]
-    Reach,
+    Reachability,
     /// The largest size that passes.
     Search,
     /// Where larger packets vanish, what else carries them, and the rest.
@@ -143,12 +143,12 @@ impl Investigation {
         }
         self.last = self.last.max(now);
         match self.history.answered(now, answer) {
-            Some(Heard::Arrived { search, id }) => {
+            Some(Response::Arrived { search, id }) => {
                 if let Some(search) = self.searches.get_mut(search) {
                     search.acknowledged(id, now);
                 }
             }
-            Some(Heard::TooBig {
+            Some(Response::TooBig {
                 search,
                 id,
                 quoted,
@@ -188,7 +188,7 @@ impl Investigation {
             .unwrap_or_else(|| unreachable!("finished above"))
     }
 
-    fn walk(&mut self, now: Option<Time>) -> (Walked, Option<Next>, Option<Time>, bool) {
+    fn walk(&mut self, now: Option<Time>) -> (KnownPath, Option<Next>, Option<Time>, bool) {
         let mut ask = Asker::new(
             &self.settings,
             &self.history,
@@ -202,7 +202,7 @@ impl Investigation {
     }
 
     /// Fixes what does not change any more, and the progress.
-    fn note(&mut self, walked: &Walked) {
+    fn note(&mut self, walked: &KnownPath) {
         if let Some(beat) = walked.reach.beat {
             self.history.beat_with(beat);
         }
@@ -210,7 +210,7 @@ impl Investigation {
             self.history.choose(main.protocol);
         }
         let phase = match (walked.main, walked.found) {
-            (None, _) => Phase::Reach,
+            (None, _) => Phase::Reachability,
             (Some(_), None) => Phase::Search,
             (Some(_), Some(_)) => Phase::Locate,
         };
@@ -236,7 +236,7 @@ impl Investigation {
     }
 
     /// Everything is answered: that is the result, unless the path has changed.
-    fn round_ended(&mut self, walked: &Walked, now: Time) -> Option<Probe> {
+    fn round_ended(&mut self, walked: &KnownPath, now: Time) -> Option<Probe> {
         if walked.changed && self.history.round + 1 < MOST_ROUNDS {
             self.earlier.extend(walked.found.map(|found| found.mtu));
             self.history.begin_round();
@@ -247,7 +247,7 @@ impl Investigation {
         None
     }
 
-    fn finish(&mut self, walked: &Walked, is_cut: bool) {
+    fn finish(&mut self, walked: &KnownPath, is_cut: bool) {
         let took = self.began.and_then(|began| self.last.since(began));
         let facts = findings::Facts {
             settings: &self.settings,

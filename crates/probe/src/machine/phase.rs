@@ -18,14 +18,14 @@ use super::{Direction, Protocol, ReplySize, Settings};
 pub(super) use across::Carried;
 pub(super) use branches::Branches;
 pub(super) use locate::Boundary;
-pub(super) use reach::Reach;
+pub(super) use reach::Reachability;
 pub(super) use rejections::Rejections;
 pub(super) use route::Route;
 
 /// Everything that is known at one time.
 #[derive(Debug)]
-pub(super) struct Walked {
-    pub(super) reach: Reach,
+pub(super) struct KnownPath {
+    pub(super) reach: Reachability,
     pub(super) route: Route,
     /// The largest size to probe: the one asked for, if the local interface sends it.
     pub(super) up_to: u32,
@@ -64,11 +64,11 @@ pub(super) fn can_probe(settings: &Settings) -> bool {
 }
 
 /// Goes through all phases as far as answers reach.
-pub(super) fn walk(ask: &mut Asker<'_>) -> Walked {
+pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
     let reach = reach::walk(ask);
     let route = route::walk(ask, reach.route);
     let up_to = up_to(ask);
-    let mut walked = Walked {
+    let mut walked = KnownPath {
         main: reach.main.map(|protocol| main_kind(ask, protocol, up_to)),
         reach,
         route,
@@ -141,7 +141,7 @@ fn main_kind(ask: &Asker<'_>, protocol: Protocol, up_to: u32) -> Kind {
 }
 
 /// Where packets vanish that are larger than the first search found to pass.
-fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &Walked) -> Option<Hole> {
+fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &KnownPath) -> Option<Hole> {
     // A reflector tells the directions apart.
     if let Some((fails, false)) = walked.back.and_then(|back| back.fails) {
         let boundary = back::walk(ask, fails, &walked.route);
@@ -181,7 +181,7 @@ fn rejecter(ask: &mut Asker<'_>, main: Kind, found: Found, route: &Route) -> Opt
 }
 
 /// Where packets of protocols that carry less than the first one vanish.
-fn narrow(ask: &mut Asker<'_>, found: Found, walked: &Walked) -> Vec<(Protocol, Boundary)> {
+fn narrow(ask: &mut Asker<'_>, found: Found, walked: &KnownPath) -> Vec<(Protocol, Boundary)> {
     let carried = walked.carried.iter();
     let less = carried.filter(|one| one.largest.is_some_and(|size| size < found.mtu));
     less.filter_map(|one| {

@@ -185,7 +185,7 @@ proptest! {
         let mut bundle = pack(packets.clone());
         let (size, advertised) = (bundle.view().size, bundle.advertised());
         let mut lost = Vec::new();
-        let inner_drop = InnerDrop { packets: count, victims: Victims::Front, mark: false };
+        let inner_drop = InnerDrop { packets: count, selection: Selection::Front, mark: false };
         bundle.drop_inner(inner_drop, &mut |packet| lost.push(packet));
         let dead = packets.len().min(count as usize);
         let lost: Vec<Flowing> = lost.into_iter().flat_map(Bundle::unpack).map(|one| one.0).collect();
@@ -202,7 +202,7 @@ proptest! {
 
     #[test]
     fn two_hops_of_inner_drops_leave_what_one_would(packets in packets(), a in 0u32..20, b in 0u32..20) {
-        let inner_drop = |packets| InnerDrop { packets, victims: Victims::Front, mark: false };
+        let inner_drop = |packets| InnerDrop { packets, selection: Selection::Front, mark: false };
         let (mut twice, mut once) = (pack(packets.clone()), pack(packets));
         let mut flows = [0u64; 4];
         for count in [a, b] {
@@ -221,7 +221,7 @@ proptest! {
     ) {
         let mut bundle = pack(packets.clone());
         let mut lost = [0usize; 4];
-        let inner_drop = InnerDrop { packets: count, victims: Victims::Spread, mark: false };
+        let inner_drop = InnerDrop { packets: count, selection: Selection::Spread, mark: false };
         bundle.drop_inner(inner_drop, &mut |packet| lost[flow(&packet)] += 1);
         for (flow, &gone) in lost.iter().enumerate() {
             let there = packets.iter().filter(|packet| packet.flow == flow as u64).count();
@@ -233,7 +233,7 @@ proptest! {
     #[test]
     fn marking_drops_only_who_cannot_be_marked(packets in packets(), count in 0u32..50) {
         let mut bundle = pack(packets.clone());
-        let inner_drop = InnerDrop { packets: count, victims: Victims::Front, mark: true };
+        let inner_drop = InnerDrop { packets: count, selection: Selection::Front, mark: true };
         let mut lost = 0;
         let marked = bundle.drop_inner(inner_drop, &mut |_| lost += 1);
         let met = &packets[..packets.len().min(count as usize)];

@@ -7,7 +7,7 @@ use core::ops::{AddAssign, SubAssign};
 use units::{Bytes, Span, Time};
 
 use super::SizeOf;
-use crate::{Backlog, Drops, InnerDrop, Packet, Reason, Unit, Victims};
+use crate::{Backlog, Drops, InnerDrop, Packet, Reason, Selection, Unit};
 
 /// Frames that wait, with what is in them.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Frames<P> {
     came: u64,
     /// Drops that are marked already, in the order in which they fall due.
     marked: VecDeque<Marked>,
-    victims: Victims,
+    selection: Selection,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct DropAction {
 }
 
 impl<P: Packet> Frames<P> {
-    pub(super) const fn new(victims: Victims) -> Self {
+    pub(super) const fn new(selection: Selection) -> Self {
         const NONE: Counted = Counted {
             packets: 0,
             bytes: Bytes::ZERO,
@@ -65,7 +65,7 @@ impl<P: Packet> Frames<P> {
             advertised: NONE,
             came: 0,
             marked: VecDeque::new(),
-            victims,
+            selection,
         }
     }
 
@@ -135,7 +135,7 @@ impl<P: Packet> Frames<P> {
             return;
         };
         let before = live(&frame.packet);
-        let left = meet(&mut frame.packet, count, self.victims, met, drops);
+        let left = meet(&mut frame.packet, count, self.selection, met, drops);
         frame.marked = frame.marked.min(frame.packet.live());
         self.live -= before;
         self.live += live(&frame.packet);
@@ -202,7 +202,7 @@ impl<P: Packet> Frames<P> {
 pub(super) fn meet<P: Packet>(
     packet: &mut P,
     count: u32,
-    victims: Victims,
+    selection: Selection,
     met: DropAction,
     drops: &mut Drops<P>,
 ) -> bool {
@@ -217,7 +217,7 @@ pub(super) fn meet<P: Packet>(
     }
     let inner_drop = InnerDrop {
         packets: count,
-        victims,
+        selection,
         mark: met.mark,
     };
     packet.drop_inner(inner_drop, &mut |lost| drops.push_inner(lost, met.reason));

@@ -4,18 +4,18 @@ use alloc::vec::Vec;
 
 use units::Bytes;
 
-use super::{Activation, Bounds, Interpretation, MredSettings, Over, Share, SizeOf};
+use super::{Bounds, Candidates, Interpretation, MredSettings, MredTrigger, Share, SizeOf};
 use crate::keys::{Field, Key, Keyed, Keys, Reaction, Word};
-use crate::law::{Pick, Profile};
+use crate::law::{Profile, Rounding};
 use crate::red::in_packets;
-use crate::{BadSpec, Limit, Unit, Victims};
+use crate::{BadSpec, Limit, Selection, Unit};
 
-impl Word for Activation {
+impl Word for MredTrigger {
     const WORDS: &'static [(&'static str, Self)] =
         &[("average", Self::Average), ("no-room", Self::NoRoom)];
 }
 
-impl Word for Over {
+impl Word for Candidates {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("arriving", Self::Arriving),
         ("head", Self::Head),
@@ -36,12 +36,12 @@ impl Word for SizeOf {
         &[("live", Self::Live), ("header", Self::Header)];
 }
 
-impl Word for Victims {
+impl Word for Selection {
     const WORDS: &'static [(&'static str, Self)] =
         &[("front", Self::Front), ("spread", Self::Spread)];
 }
 
-impl Word for Pick {
+impl Word for Rounding {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("each", Self::Each),
         ("round", Self::Round),
@@ -180,7 +180,7 @@ impl MredKeys {
                 "Whether each arrival is decided on, or only one that finds no room.",
             )
             .or(r#"`"average"`; of `letter` `"no-room"`"#),
-            Field::Word(&mut mred.when),
+            Field::Word(&mut mred.trigger),
         );
         keys.show(
             Key::new(
@@ -188,7 +188,7 @@ impl MredKeys {
                 "Which frames lose packets: the arriving one, the oldest, or all in the queue.",
             )
             .or(r#"`"arriving"`; of `letter` `"queue"`"#),
-            Field::Word(&mut mred.over),
+            Field::Word(&mut mred.candidates),
         );
         keys.show(
             Key::new(
@@ -201,12 +201,12 @@ impl MredKeys {
         keys.show(
             Key::new("rounding", "How many of N packets are picked at probability p: `each` one decision per packet, `round` pN rounded at random, `ceil` pN rounded up, `binomial` one draw per packet.")
                 .or(r#"`"each"`; of `letter` `"round"`"#),
-            Field::Word(&mut mred.pick),
+            Field::Word(&mut mred.rounding),
         );
         keys.key(
             "selection",
             "The packets at the front of a frame, or one of each flow first.",
-            Field::Word(&mut mred.victims),
+            Field::Word(&mut mred.selection),
         );
         let mut act = Act::Drop;
         keys.key(

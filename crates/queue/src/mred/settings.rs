@@ -5,9 +5,9 @@ use alloc::boxed::Box;
 use units::{Bytes, Rate, Seed, Span};
 
 use super::Mred;
-use crate::law::{Curve, Pick, Profile, Spread};
+use crate::law::{Curve, Profile, Rounding, Spread};
 use crate::settings::Settings;
-use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Unit, Victim, Victims};
+use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Selection, Unit, Victim};
 
 /// How the paper's prose is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub enum Share {
 /// When the law is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Activation {
+pub enum MredTrigger {
     /// At every arrival: the average decides.
     Average,
     /// At an arrival that finds no room; before that every frame is let in
@@ -75,7 +75,7 @@ pub enum Activation {
 /// In which frames packets are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Over {
+pub enum Candidates {
     /// In the one that arrives.
     Arriving,
     /// In the one that has waited longest; where all of it is met, in the next.
@@ -122,15 +122,15 @@ pub struct MredSettings {
     /// The share of a frame that is dropped, as the paper is read.
     pub share: Share,
     /// When the law decides.
-    pub when: Activation,
+    pub trigger: MredTrigger,
     /// The frames that lose packets.
-    pub over: Over,
+    pub candidates: Candidates,
     /// The source of the number of packets in a frame.
     pub size: SizeOf,
     /// Which packets of a frame are chosen.
-    pub victims: Victims,
+    pub selection: Selection,
     /// How their number is drawn.
-    pub pick: Pick,
+    pub rounding: Rounding,
     /// Whether chosen packets that support ECN are marked instead of dropped;
     /// beyond [`Curve::max`] they are dropped in any case
     /// [RFC3168 s7]. It needs a frame with an ECN field for each packet: the
@@ -160,11 +160,11 @@ impl MredSettings {
             profile: red.profile,
             interpretation: Interpretation::Inner,
             share: Share::Same,
-            when: Activation::Average,
-            over: Over::Arriving,
+            trigger: MredTrigger::Average,
+            candidates: Candidates::Arriving,
             size: SizeOf::Live,
-            victims: Victims::Front,
-            pick: Pick::Each,
+            selection: Selection::Front,
+            rounding: Rounding::Each,
             mark: false,
             mark_time: None,
             drop_time: None,
@@ -179,10 +179,10 @@ impl MredSettings {
             unit: Unit::Frames,
             interpretation: Interpretation::Letter(Bounds::PRINTED),
             share: Share::Own,
-            when: Activation::NoRoom,
-            over: Over::Queue,
+            trigger: MredTrigger::NoRoom,
+            candidates: Candidates::Queue,
             size: SizeOf::Header,
-            pick: Pick::Round,
+            rounding: Rounding::Round,
             mark_time: Some(Self::MOMENT),
             drop_time: Some(Self::MOMENT),
             ..Self::new(limit, mean_size)
@@ -205,7 +205,7 @@ impl MredSettings {
     }
 
     /// The RED that it is where nothing is bundled, read as inner packets with
-    /// [`Activation::Average`], no drop time and every pick that goes by the spread.
+    /// [`MredTrigger::Average`], no drop time and every pick that goes by the spread.
     pub const fn red(&self) -> RedSettings {
         RedSettings {
             limit: self.limit,
@@ -216,9 +216,9 @@ impl MredSettings {
             spread: self.spread,
             adaptive: self.adaptive,
             ecn: self.mark,
-            victim: match self.over {
-                Over::Arriving => Victim::Arriving,
-                Over::Head | Over::Queue => Victim::Front,
+            victim: match self.candidates {
+                Candidates::Arriving => Victim::Arriving,
+                Candidates::Head | Candidates::Queue => Victim::Front,
             },
             profile: self.profile,
         }
@@ -242,9 +242,10 @@ impl MredSettings {
                 BadSpec::check_span(name, span)?;
             }
         }
-        let by_packet = self.pick == Pick::Each || self.interpretation != Interpretation::Inner;
+        let by_packet =
+            self.rounding == Rounding::Each || self.interpretation != Interpretation::Inner;
         if self.profile == Profile::Ns2 && !by_packet {
-            return Err(BadSpec::Pick);
+            return Err(BadSpec::Rounding);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::*;
 use crate::law::{Curve, Spread};
-use crate::{Bundle, Encapsulation, Tick, Victims, View};
+use crate::{Bundle, Encapsulation, Selection, Tick, View};
 use units::Span;
 
 /// A packet of a sender.
@@ -120,7 +120,7 @@ fn packets_marked_for_a_later_drop_add_up_until_they_are_dropped() {
         reason: Reason::Early,
         mark: false,
     };
-    let mut frames = Frames::new(Victims::Front);
+    let mut frames = Frames::new(Selection::Front);
     frames.push(bundle(0, 5));
     assert_eq!(frames.unmarked(0), 5);
     let milli = Span::from_millis(1);

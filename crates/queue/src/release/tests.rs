@@ -5,7 +5,7 @@ use units::Bytes;
 
 use super::*;
 use crate::tests::Numbered;
-use crate::{Aggregator, AggregatorSettings, Encapsulation, InnerDrop, Tick, Trigger, Victims};
+use crate::{Aggregator, AggregatorSettings, Encapsulation, InnerDrop, Selection, Tick, Trigger};
 
 const WAY: Span = Span::from_millis(3);
 
@@ -83,7 +83,7 @@ proptest! {
     fn survivors_keep_their_spacing_and_none_overtakes(
         gaps in prop::collection::vec(0u64..400, 1..150), dead in 1u32..4, shaping in any::<bool>(),
     ) {
-        let inner_drop = InnerDrop { packets: dead, victims: Victims::Front, mark: false };
+        let inner_drop = InnerDrop { packets: dead, selection: Selection::Front, mark: false };
         let drop_inner = |bundle: &mut Bundle<Numbered>| { bundle.drop_inner(inner_drop, &mut |_| ()); };
         let (came, went) = pass(&gaps, Span::from_micros(1), Tick::Micro, shaping, drop_inner);
         prop_assert!(went.windows(2).all(|pair| pair[0] <= pair[1]));

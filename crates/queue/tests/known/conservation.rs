@@ -72,11 +72,11 @@ fn spreads() -> impl Strategy<Value = Spread> {
 
 fn reds() -> impl Strategy<Value = RedSettings> {
     let units = prop::sample::select(vec![Unit::Frames, Unit::Bytes, Unit::Inner]);
-    let victims = prop::sample::select(vec![Victim::Arriving, Victim::Front, Victim::Random]);
+    let selection = prop::sample::select(vec![Victim::Arriving, Victim::Front, Victim::Random]);
     let profiles = prop::sample::select(vec![Profile::Clean, Profile::Ns2]);
     (
         (limits(), units, curves(), 0.000_1..=1.0, sizes()),
-        (spreads(), any::<bool>(), any::<bool>(), victims, profiles),
+        (spreads(), any::<bool>(), any::<bool>(), selection, profiles),
     )
         .prop_map(
             |(

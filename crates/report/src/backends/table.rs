@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::across_backends::{AcrossBackends, BACKEND, Row};
 use analysis::compare::{Comparison, Difference};
 use analysis::statistics::difference;
-use document::{Cell, Column, Remark, Table, Tone};
+use document::{Cell, Column, Emphasis, Remark, Table};
 use plan::Level;
 use plan::metric::Metric;
 
@@ -165,7 +165,7 @@ fn remarks(all: &AcrossBackends, row: &Row<'_>) -> Vec<Remark> {
     }
     let groups = groups.into_iter().map(|(names, words)| {
         let words = format!("{}: {words}", names.join(", "));
-        Remark::new(Tone::Neutral, words)
+        Remark::new(Emphasis::Neutral, words)
     });
     groups.collect()
 }

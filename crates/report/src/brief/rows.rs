@@ -4,13 +4,13 @@
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
 use document::terminal;
-use document::{Cell, Column, Fit, Remark, Table, Tone};
+use document::{Cell, Column, Emphasis, Fit, Remark, Table};
 use plan::Level;
 use plan::metric::Metric;
 
 use crate::figure;
 use crate::rows::{aligned, answer_metrics, factor_names, tone};
-use crate::section::scores;
+use crate::section::prober_accuracy;
 use crate::section::summary;
 
 /// The columns behind the factors, fewer on a narrow terminal.
@@ -93,7 +93,7 @@ impl<'a> Rows<'a> {
     /// columns, and the number of the others.
     pub(super) fn table(&self, count: usize, width: u16) -> Table {
         let fits = |table: &Table| terminal::line_width(table, width) <= usize::from(width);
-        let scored = |labels| scores::table(self.found, count, labels);
+        let scored = |labels| prober_accuracy::table(self.found, count, labels);
         let own = scored(true).filter(fits);
         if let Some(table) = own.or_else(|| scored(false)) {
             return Table {
@@ -248,8 +248,8 @@ fn verdict(row: &Comparison) -> Remark {
         };
     }
     match (row.difference, row.improves()) {
-        (Some(Difference::Found), true) => Remark::new(Tone::Good, "better"),
-        (Some(Difference::Found), false) => Remark::new(Tone::Bad, "worse"),
+        (Some(Difference::Found), true) => Remark::new(Emphasis::Good, "better"),
+        (Some(Difference::Found), false) => Remark::new(Emphasis::Bad, "worse"),
         (Some(Difference::NotFound), _) => {
             let whole = figure::none_found(row);
             let words = ["no difference found", "no result"];
@@ -260,10 +260,10 @@ fn verdict(row: &Comparison) -> Remark {
             let (words, reason) = split.unwrap_or((&whole, ""));
             Remark {
                 detail: reason.to_owned(),
-                ..Remark::new(Tone::Neutral, words)
+                ..Remark::new(Emphasis::Neutral, words)
             }
         }
-        (Some(Difference::Unknown), _) => Remark::new(Tone::Neutral, "too few trials"),
-        (None, _) => Remark::new(Tone::Aside, ""),
+        (Some(Difference::Unknown), _) => Remark::new(Emphasis::Neutral, "too few trials"),
+        (None, _) => Remark::new(Emphasis::Aside, ""),
     }
 }

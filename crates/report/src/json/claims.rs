@@ -1,6 +1,6 @@
 //! JSON lines of claims, one object each.
 
-use analysis::claims::{Alternative, Average, Judged};
+use analysis::claims::{Alternative, Average, ClaimResult};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use document::json_line;
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::line::Estimate;
 
 /// One object per claim, without line ends.
-pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {
+pub(super) fn lines(claims: &[ClaimResult<'_>]) -> Vec<String> {
     let lines = claims.iter().map(Line::of);
     lines.map(|line| json_line(&line)).collect()
 }
@@ -51,7 +51,7 @@ struct Setting<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(judged: &'a Judged<'_>) -> Self {
+    fn of(judged: &'a ClaimResult<'_>) -> Self {
         let claim = judged.claim;
         let sign = |higher| if higher { "higher" } else { "lower" };
         let (is, by, bound) = match claim.expected {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use document::{Badge, Block, Figure, List, ListKind, Section, Style, Table, Tone};
+use document::{Badge, Block, Emphasis, Figure, List, ListKind, Section, Style, Table};
 use maud::{Markup, html};
 use serde_json::Value;
 
@@ -175,9 +175,9 @@ fn behind(own: Option<&Badge>) -> Markup {
 
 fn badge(badge: &Badge) -> Markup {
     let class = badge.tone.map(|tone| match tone {
-        Tone::Good => "badge passed",
-        Tone::Neutral | Tone::Aside => "badge warning",
-        Tone::Bad => "badge failed",
+        Emphasis::Good => "badge passed",
+        Emphasis::Neutral | Emphasis::Aside => "badge warning",
+        Emphasis::Bad => "badge failed",
     });
     html! {
         @if badge.target.is_empty() { span class=[class] { (badge.words) } }

@@ -1,6 +1,6 @@
 //! Drawings as inline SVG, and strips of coloured columns, one below the other.
 
-use document::{Picture, Shade, Svg};
+use document::{Color, Picture, Svg};
 use maud::{Markup, PreEscaped, html};
 
 /// The height of a strip, in the units of its width: one for each column.
@@ -39,8 +39,8 @@ pub(super) fn picture(picture: &Picture) -> Markup {
 }
 
 /// Columns side by side that look alike: where they begin, and how many they are.
-fn runs(shades: &[Shade]) -> Vec<(usize, usize, Shade)> {
-    let mut runs: Vec<(usize, usize, Shade)> = Vec::new();
+fn runs(shades: &[Color]) -> Vec<(usize, usize, Color)> {
+    let mut runs: Vec<(usize, usize, Color)> = Vec::new();
     for (at, &shade) in shades.iter().enumerate() {
         match runs.last_mut() {
             Some((_, many, last)) if *last == shade => *many += 1,
@@ -50,23 +50,23 @@ fn runs(shades: &[Shade]) -> Vec<(usize, usize, Shade)> {
     runs
 }
 
-const fn class(shade: Shade) -> &'static str {
+const fn class(shade: Color) -> &'static str {
     match shade {
-        Shade::Good => "good",
-        Shade::Bad => "bad",
-        Shade::Open => "open",
-        Shade::Missing => "missing",
-        Shade::Value(..) => "value",
+        Color::Good => "good",
+        Color::Bad => "bad",
+        Color::Open => "open",
+        Color::Missing => "missing",
+        Color::Value(..) => "value",
     }
 }
 
 /// The opacity of a shade: the higher its value, the darker.
-fn opacity(shade: Shade) -> Option<String> {
+fn opacity(shade: Color) -> Option<String> {
     match shade {
-        Shade::Value(at, many) => {
+        Color::Value(at, many) => {
             let dark = 0.12 + 0.88 * at as f64 / (many.max(2) - 1) as f64;
             Some(format!("{dark:.2}"))
         }
-        Shade::Good | Shade::Bad | Shade::Open | Shade::Missing => None,
+        Color::Good | Color::Bad | Color::Open | Color::Missing => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of a page.
 
 use super::axis;
-use document::{Cell, Column, Fit, Remark, Table, Tone};
+use document::{Cell, Column, Emphasis, Fit, Remark, Table};
 use maud::{Markup, html};
 
 /// The length in characters from which the text of a cell may be broken.
@@ -70,11 +70,11 @@ fn cell(cell: &Cell, column: &Column, names_row: bool) -> Markup {
 }
 
 /// The class of a change of this tone.
-const fn class(tone: Tone) -> &'static str {
+const fn class(tone: Emphasis) -> &'static str {
     match tone {
-        Tone::Good => "better",
-        Tone::Bad => "worse",
-        Tone::Neutral | Tone::Aside => "none",
+        Emphasis::Good => "better",
+        Emphasis::Bad => "worse",
+        Emphasis::Neutral | Emphasis::Aside => "none",
     }
 }
 
@@ -86,10 +86,10 @@ fn remark(remark: &Remark) -> Markup {
     } = remark;
     html! {
         @match tone {
-            Tone::Aside => span.note { (words) },
-            Tone::Neutral => b { (words) },
-            Tone::Good => b.verdict.reproduced { (words) },
-            Tone::Bad => b.verdict.not-reproduced { (words) },
+            Emphasis::Aside => span.note { (words) },
+            Emphasis::Neutral => b { (words) },
+            Emphasis::Good => b.verdict.reproduced { (words) },
+            Emphasis::Bad => b.verdict.not-reproduced { (words) },
         }
         @if !detail.is_empty() {
             @if !words.is_empty() { ": " }

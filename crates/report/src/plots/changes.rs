@@ -10,7 +10,7 @@ use analysis::compare::{Comparison, Difference, find};
 use analysis::statistics::Interval;
 use analysis::verdict::Claim;
 use document::{Drawing, Figure, Plot};
-use plan::metric::{Better, Metric};
+use plan::metric::{Metric, MetricDirection};
 use serde_json::{Value, json};
 
 use super::clip::Range;
@@ -58,8 +58,8 @@ struct Row<'a> {
 pub(crate) fn between_runs(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figure> {
     let (plot, left_out) = plot(frame, metric, Reference::OtherRun)?;
     let better = match metric.better {
-        Better::Higher => "more",
-        Better::Lower => "less",
+        MetricDirection::Higher => "more",
+        MetricDirection::Lower => "less",
     };
     Some(Figure {
         title: format!("{}, change from A to B", metric.title),

@@ -1,7 +1,7 @@
 //! Plots of a metric along the compared factor, and of its changes.
 
 use document::{Drawing, Figure, Plot};
-use plan::metric::{Better, Metric, THROUGHPUT};
+use plan::metric::{Metric, MetricDirection, THROUGHPUT};
 use serde_json::{Value, json};
 
 use super::changes::Reference;
@@ -23,8 +23,8 @@ pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figur
         return None;
     }
     let better = match metric.better {
-        Better::Higher => "more",
-        Better::Lower => "less",
+        MetricDirection::Higher => "more",
+        MetricDirection::Lower => "less",
     };
     let label = format!("{} by {}", metric.title, frame.plan.compare.factor);
     let several = frame.panels.len() > 1;
@@ -69,8 +69,8 @@ fn range(frame: &Frame<'_>, metric: &'static Metric) -> Option<Range> {
     let range = traces::range(frame, metric, &published::figures(frame, metric))?;
     // Costs are drawn from 0; for goodput only the upper range is of interest.
     Some(match metric.better {
-        Better::Lower => range.reaching_zero(),
-        Better::Higher => range,
+        MetricDirection::Lower => range.reaching_zero(),
+        MetricDirection::Higher => range,
     })
 }
 
@@ -102,8 +102,8 @@ fn values(
         false => format!("{} ({})", metric.title, metric.unit),
     };
     let mode = match metric.better {
-        Better::Lower => "tozero",
-        Better::Higher => "normal",
+        MetricDirection::Lower => "tozero",
+        MetricDirection::Higher => "normal",
     };
     let mut vertical = axis(&title, json!({"rangemode": mode}));
     // Small multiples can be compared if their axes are the same.

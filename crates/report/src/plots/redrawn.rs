@@ -4,7 +4,7 @@ use analysis::Findings;
 use analysis::compare::{Comparison, find};
 use analysis::statistics::Interval;
 use document::{Figure, Plot};
-use plan::metric::{Better, Metric};
+use plan::metric::{Metric, MetricDirection};
 use plan::{Factors, Level, Plan, ReportFigure, Shows};
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ fn by_level(
     }
     let attributes = match is_wide(&values) {
         true => json!({"type": "log"}),
-        false if first.better == Better::Lower => json!({"rangemode": "tozero"}),
+        false if first.better == MetricDirection::Lower => json!({"rangemode": "tozero"}),
         false => json!({}),
     };
     let title = format!("{} ({})", axis_title(&metrics), first.unit);

@@ -1,7 +1,7 @@
 //! The best MTU of a path, and what other ones lose against it.
 
 use document::json_line;
-use model::{Expected, Prospect, Stack, hamming_distance, undetected};
+use model::{Expected, GoodputByMtu, Stack, hamming_distance, undetected};
 use serde::Serialize;
 use units::{Bytes, Rate};
 
@@ -34,7 +34,7 @@ pub struct Chosen<'a> {
     /// The path in words.
     pub words: String,
     /// The bytes that it leaves of each MTU.
-    pub prospect: &'a Prospect<'a>,
+    pub prospect: &'a GoodputByMtu<'a>,
     /// The best MTU.
     pub best: (Bytes, Expected),
     /// The MTUs that are asked about.

@@ -3,7 +3,7 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
-use document::{Block, Cell, Column, Fit, Style, Table, Tone};
+use document::{Block, Cell, Column, Emphasis, Fit, Style, Table};
 use plan::metric::Metric;
 
 use crate::figure;
@@ -84,10 +84,10 @@ fn change(comparison: Option<&Comparison>) -> Cell {
         return Cell::Text(String::new());
     };
     let (tone, words) = match (comparison.difference, comparison.improves()) {
-        (Some(Difference::Found), true) => (Tone::Good, "better".to_owned()),
-        (Some(Difference::Found), false) => (Tone::Bad, "worse".to_owned()),
-        (Some(Difference::NotFound), _) => (Tone::Neutral, figure::none_found(comparison)),
-        (Some(Difference::Unknown) | None, _) => (Tone::Neutral, "too few trials".to_owned()),
+        (Some(Difference::Found), true) => (Emphasis::Good, "better".to_owned()),
+        (Some(Difference::Found), false) => (Emphasis::Bad, "worse".to_owned()),
+        (Some(Difference::NotFound), _) => (Emphasis::Neutral, figure::none_found(comparison)),
+        (Some(Difference::Unknown) | None, _) => (Emphasis::Neutral, "too few trials".to_owned()),
     };
     let words = match comparison.is_approximate() {
         true => format!("approximate: {words}"),

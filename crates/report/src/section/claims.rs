@@ -1,7 +1,7 @@
 //! The claims of a plan with their verdicts.
 
 use analysis::Findings;
-use analysis::claims::{Alternative, Alternatives, Held, Judged, where_it_holds};
+use analysis::claims::{Alternative, Alternatives, ClaimResult, SettingResult, where_it_holds};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use document::{Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table};
@@ -32,7 +32,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         summary: "Each setting of each claim".to_owned(),
         blocks: vec![list(lines(found))],
     };
-    let (measured, others): (Vec<&Judged<'_>>, Vec<&Judged<'_>>) =
+    let (measured, others): (Vec<&ClaimResult<'_>>, Vec<&ClaimResult<'_>>) =
         (found.claims.iter()).partition(|judged| judged.not_measured.is_none());
     let table = (!measured.is_empty()).then(|| Block::Table(table(found.plan, &measured)));
     let on_page = table
@@ -51,8 +51,8 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 }
 
 /// A row for each claim: its text, its source, and the verdict with its reason.
-fn table(plan: &Plan, claims: &[&Judged<'_>]) -> Table {
-    let row = |judged: &&Judged<'_>| {
+fn table(plan: &Plan, claims: &[&ClaimResult<'_>]) -> Table {
+    let row = |judged: &&ClaimResult<'_>| {
         let (holds, average) = (holds(plan, judged), average(judged));
         let detail = format!("{holds}{average}{}", tolerance(judged));
         let verdict = Remark {
@@ -73,7 +73,7 @@ fn table(plan: &Plan, claims: &[&Judged<'_>]) -> Table {
 }
 
 /// A paragraph for each reason for which claims were not measured.
-fn not_measured(claims: &[&Judged<'_>]) -> Vec<Block> {
+fn not_measured(claims: &[&ClaimResult<'_>]) -> Vec<Block> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for judged in claims {
         let why = judged.not_measured.as_deref().unwrap_or_default();
@@ -106,9 +106,9 @@ fn lines(found: &Findings<'_>) -> Vec<String> {
 /// The lines of one claim. Of many settings only the most informative ones:
 /// failures by decreasing margin, then the others, those nearest to the bound
 /// first.
-fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
-    let mut settings: Vec<&Held> = judged.settings.iter().collect();
-    let rank = |held: &Held| {
+fn brief(plan: &Plan, judged: &ClaimResult<'_>) -> Vec<String> {
+    let mut settings: Vec<&SettingResult> = judged.settings.iter().collect();
+    let rank = |held: &SettingResult| {
         let far = distance(&judged.claim.expected, held);
         match held.verdict {
             Verdict::NotReproduced => (0, -far),
@@ -132,7 +132,7 @@ fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
 }
 
 /// The distance of a mean from the claim, relative to the claimed value.
-fn distance(expected: &Expected, held: &Held) -> f64 {
+fn distance(expected: &Expected, held: &SettingResult) -> f64 {
     let bound = match (expected, held.other) {
         (Expected::Than { higher, by, .. }, Some(other)) if *higher => other.mean + by,
         (Expected::Than { by, .. }, Some(other)) => other.mean - by,
@@ -152,7 +152,7 @@ fn distance(expected: &Expected, held: &Held) -> f64 {
     (held.mean.mean - bound).abs() / bound.abs().max(f64::MIN_POSITIVE)
 }
 
-fn claim(plan: &Plan, judged: &Judged<'_>) -> String {
+fn claim(plan: &Plan, judged: &ClaimResult<'_>) -> String {
     let settings = holds(plan, judged);
     let why = judged.not_measured.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
@@ -167,7 +167,7 @@ fn claim(plan: &Plan, judged: &Judged<'_>) -> String {
 }
 
 /// In how many of several settings a claim holds, or in which alternatives.
-fn holds(plan: &Plan, judged: &Judged<'_>) -> String {
+fn holds(plan: &Plan, judged: &ClaimResult<'_>) -> String {
     if let Some(alternatives) = judged
         .alternatives
         .as_ref()
@@ -204,8 +204,8 @@ fn places(plan: &Plan, alternatives: &Alternatives) -> String {
 
 /// The tolerance of a claim of equality, if it has one and a setting has no
 /// spread.
-fn tolerance(judged: &Judged<'_>) -> String {
-    let is_exact = |held: &Held| held.interval.is_some_and(|own| own.low == own.high);
+fn tolerance(judged: &ClaimResult<'_>) -> String {
+    let is_exact = |held: &SettingResult| held.interval.is_some_and(|own| own.low == own.high);
     let Some(tolerance) =
         (judged.claim.tolerance.as_ref()).filter(|_| judged.settings.iter().any(is_exact))
     else {
@@ -222,7 +222,7 @@ fn tolerance(judged: &Judged<'_>) -> String {
 }
 
 /// The average to which the claim refers, and the claimed value.
-fn average(judged: &Judged<'_>) -> String {
+fn average(judged: &ClaimResult<'_>) -> String {
     let Expected::Changed {
         higher, percent, ..
     } = judged.claim.expected
@@ -254,7 +254,7 @@ fn percent_of(percent: f64, interval: Option<Interval>) -> String {
 }
 
 /// The cell, the measured value, and the value that it is compared with.
-fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
+fn setting(plan: &Plan, judged: &ClaimResult<'_>, held: &SettingResult) -> String {
     let cell = figure::cell(plan, &held.factors);
     let (metric, unit) = (&judged.claim.metric, judged.unit);
     let measured = figure::four_digits(held.mean.mean);

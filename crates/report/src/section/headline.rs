@@ -5,7 +5,7 @@ use analysis::verdict::Verdict;
 use plan::evidence;
 
 use crate::section::summary::{self, Subject};
-use crate::section::{rows, scores};
+use crate::section::{prober_accuracy, rows};
 
 /// The sentences of JSON: all cells, levels as written.
 pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
@@ -25,7 +25,7 @@ pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
     if rows::are_declared(plan) {
         return of_rows(found);
     }
-    let scores = scores::answer(found);
+    let scores = prober_accuracy::answer(found);
     let asks = plan.report.question.is_some() && plan.report.metrics.is_empty();
     if asks && !scores.is_empty() {
         return scores;

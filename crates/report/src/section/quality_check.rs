@@ -3,16 +3,16 @@
 use analysis::Findings;
 use analysis::quality_check::{QualityCheck, State, Warning};
 use document::{
-    Badge, Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
+    Badge, Block, Cell, Column, Emphasis, Item, List, ListKind, Remark, Section, Style, Table,
 };
 use plan::Trial;
 
 /// The state of a quality check.
 pub(crate) fn badge(state: State) -> Badge {
     let tone = match state {
-        State::Passed => Tone::Good,
-        State::PassedWithWarnings => Tone::Neutral,
-        State::Failed => Tone::Bad,
+        State::Passed => Emphasis::Good,
+        State::PassedWithWarnings => Emphasis::Neutral,
+        State::Failed => Emphasis::Bad,
     };
     Badge {
         words: state.to_string(),
@@ -125,10 +125,10 @@ fn remarkable(trials: &[Trial]) -> Option<Block> {
     let row = |trial: &Trial| {
         let failure = trial.failure.as_ref().map(|failure| Remark {
             detail: failure.to_string(),
-            ..Remark::new(Tone::Neutral, "failed")
+            ..Remark::new(Emphasis::Neutral, "failed")
         });
         let flags = (!trial.flags.is_empty()).then(|| trial.flags.join(", "));
-        let flags = flags.map(|flags| Remark::new(Tone::Aside, flags));
+        let flags = flags.map(|flags| Remark::new(Emphasis::Aside, flags));
         vec![
             Cell::Text(trial.id.to_string()),
             Cell::Text(trial.factors.to_string()),

@@ -105,7 +105,7 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
 /// The share of headers in a change of goodput, where it is known.
 fn parts_of(plan: &Plan, line: &Row<'_>) -> Option<String> {
     line.comparison.decomposition?;
-    let is_change = matches!(line.finding, Finding::Better | Finding::Worse);
+    let is_change = matches!(line.finding, Finding::MetricDirection | Finding::Worse);
     let change = figure::change_percent(&line.comparison);
     let parts = summary::composition(plan, &line.comparison);
     is_change.then(|| format!("{}: {} {change}{parts}.", line.name, called(line.declared)))

@@ -1,7 +1,7 @@
 //! Message times by size.
 
 use analysis::Findings;
-use analysis::sizes::{Curve, Family, Judged};
+use analysis::sizes::{Curve, Family, StepResult};
 use analysis::statistics::steps::Jump;
 use analysis::statistics::{Mean, change, mean};
 use document::{Block, Section, Style};
@@ -213,7 +213,7 @@ fn ratio(plan: &Plan, curve: &Curve<'_>, curves: &[Curve<'_>]) -> Option<String>
     ))
 }
 
-fn of_claim(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
+fn of_claim(plan: &Plan, judged: &StepResult<'_>) -> Vec<String> {
     let claim = judged.claim;
     let about = |(factors, verdict, why): &(_, _, String)| {
         let cell = figure::cell(plan, factors);

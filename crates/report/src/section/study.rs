@@ -3,7 +3,7 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
-use document::{Block, Cell, Column, Remark, Section, Style, Table, Tone};
+use document::{Block, Cell, Column, Emphasis, Remark, Section, Style, Table};
 use plan::metric::Metric;
 use plan::{Factors, Plan};
 
@@ -118,7 +118,7 @@ fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Tab
         cells.extend(claims.then(|| Cell::figure(claim)));
         cells.push(Cell::Remarks(match of_row {
             true => remarks(plan, line, is_unprinted(plan, rows, line)),
-            false => vec![Remark::new(Tone::Aside, "with all softirq")],
+            false => vec![Remark::new(Emphasis::Aside, "with all softirq")],
         }));
         cells
     };
@@ -151,7 +151,7 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
     let judgement = row.judgement.as_ref().map(|judgement| {
         if !is_measured {
             // Without a measurement, the reason is sufficient.
-            return Remark::new(Tone::Aside, judgement.reason.clone());
+            return Remark::new(Emphasis::Aside, judgement.reason.clone());
         }
         let verdict = judgement.verdict;
         let words = match row.difference {
@@ -168,19 +168,19 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
         }
     });
     let is_judged = judgement.is_some();
-    let unprinted = is_unprinted.then(|| Remark::new(Tone::Aside, "not printed"));
+    let unprinted = is_unprinted.then(|| Remark::new(Emphasis::Aside, "not printed"));
     let difference = match row.difference.filter(|_| !is_judged) {
         Some(Difference::NotFound) => Some(figure::none_found(row)),
         Some(Difference::Unknown) => Some("too few trials".to_owned()),
         Some(Difference::Found) | None => None,
     };
-    let difference = difference.map(|words| Remark::new(Tone::Neutral, words));
+    let difference = difference.map(|words| Remark::new(Emphasis::Neutral, words));
     let split = summary::parts(row);
     let split = (!split.is_empty()).then(|| Remark {
         detail: format!("factors: {}", split.join(", ")),
-        ..Remark::new(Tone::Aside, "")
+        ..Remark::new(Emphasis::Aside, "")
     });
-    let framing = framing_note(plan, row).map(|words| Remark::new(Tone::Aside, words));
+    let framing = framing_note(plan, row).map(|words| Remark::new(Emphasis::Aside, words));
     [judgement, unprinted, difference, split, framing]
         .into_iter()
         .flatten()

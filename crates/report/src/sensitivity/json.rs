@@ -109,7 +109,7 @@ pub fn sensitivity_json(found: &Findings<'_>) -> Vec<String> {
         ),
     };
     let questions = found.judged.iter().enumerate().map(|(at, judged)| {
-        let turn = judged.turn.as_ref();
+        let turn = judged.flip.as_ref();
         let at_place = |place: usize| factors(&found.points[place].point);
         json_line(&QuestionLine {
             kind: "question",

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use analysis::sensitivity::Answer;
-use analysis::sensitivity::findings::{Findings, Ran};
-use document::{Picture, Shade, Strip};
+use analysis::sensitivity::findings::{EvaluatedPoint, Findings};
+use document::{Color, Picture, Strip};
 
 use super::words;
 
@@ -23,7 +23,8 @@ pub(super) fn of(found: &Findings<'_>) -> Picture {
     let others = (0..found.settings().len()).filter(|setting| !leading.contains(setting));
     let others: Vec<usize> = others.collect();
     leading.extend(others);
-    let mut points: Vec<&Ran> = found.points.iter().filter(|ran| ran.is_sampled).collect();
+    let mut points: Vec<&EvaluatedPoint> =
+        found.points.iter().filter(|ran| ran.is_sampled).collect();
     points.sort_by(|one, other| {
         let values = leading
             .iter()
@@ -35,10 +36,10 @@ pub(super) fn of(found: &Findings<'_>) -> Picture {
         shades: points
             .iter()
             .map(|ran| match ran.answers.get(at).copied().flatten() {
-                Some(Answer::Holds) => Shade::Good,
-                Some(Answer::Fails) => Shade::Bad,
-                Some(Answer::Undecided) => Shade::Open,
-                None => Shade::Missing,
+                Some(Answer::Holds) => Color::Good,
+                Some(Answer::Fails) => Color::Bad,
+                Some(Answer::Undecided) => Color::Open,
+                None => Color::Missing,
             })
             .collect(),
     });
@@ -54,7 +55,7 @@ pub(super) fn of(found: &Findings<'_>) -> Picture {
             ),
             shades: points
                 .iter()
-                .map(|ran| Shade::Value(ran.point[at], many))
+                .map(|ran| Color::Value(ran.point[at], many))
                 .collect(),
         }
     });

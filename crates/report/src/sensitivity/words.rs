@@ -2,7 +2,7 @@
 
 use analysis::sensitivity::Answer;
 use analysis::sensitivity::effects::FEWEST;
-use analysis::sensitivity::findings::{Findings, Judged, Nearest};
+use analysis::sensitivity::findings::{Findings, Nearest, QuestionResult};
 use analysis::sensitivity::questions::{Asked, Question};
 use analysis::sensitivity::shares::Share;
 use analysis::statistics::Interval;
@@ -69,7 +69,7 @@ pub(super) fn answer(found: &Findings<'_>) -> Vec<String> {
     let turning = found
         .judged
         .iter()
-        .filter(|judged| judged.turn.is_some())
+        .filter(|judged| judged.flip.is_some())
         .count();
     lines.push(format!(
         "{turning} of {questions} claims and published changes hold at some plausible settings and fail at others."
@@ -120,7 +120,7 @@ pub(super) fn share(share: &Share) -> String {
     }
 }
 
-pub(super) fn at_default(judged: &Judged<'_>) -> String {
+pub(super) fn at_default(judged: &QuestionResult<'_>) -> String {
     judged.at_default.map_or("-", word).to_owned()
 }
 
@@ -133,7 +133,7 @@ pub(super) const fn word(answer: Answer) -> &'static str {
 }
 
 /// The settings that decide a question, those with the largest shares first.
-pub(super) fn decided_by(found: &Findings<'_>, judged: &Judged<'_>) -> String {
+pub(super) fn decided_by(found: &Findings<'_>, judged: &QuestionResult<'_>) -> String {
     let effects = found.settings().iter().zip(&judged.effects);
     let mut deciding: Vec<_> = effects.filter(|(_, effect)| effect.decides).collect();
     deciding.sort_by(|(_, one), (_, other)| other.total.share.total_cmp(&one.total.share));
@@ -168,8 +168,12 @@ pub(super) fn distance_decided_by(found: &Findings<'_>, nearest: &Nearest<'_>) -
 }
 
 /// The two points with opposite answers that differ least.
-pub(super) fn turn(found: &Findings<'_>, number: usize, judged: &Judged<'_>) -> Option<String> {
-    let turn = judged.turn.as_ref()?;
+pub(super) fn turn(
+    found: &Findings<'_>,
+    number: usize,
+    judged: &QuestionResult<'_>,
+) -> Option<String> {
+    let turn = judged.flip.as_ref()?;
     let [holds, fails] = [turn.holds, turn.fails].map(|place| &found.points[place].point);
     let default_holds = judged.at_default == Some(Answer::Holds);
     // From the default on, where it is one of the two.

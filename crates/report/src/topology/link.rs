@@ -3,7 +3,7 @@
 use plan::Backend;
 use plan::setting::{Heading, Impairments, Link, LinkKind, Network, Queue};
 use queue::law::Curve;
-use queue::{Interpretation, Limit, Over, Spec, Unit, Victim};
+use queue::{Candidates, Interpretation, Limit, Spec, Unit, Victim};
 use units::{Framing, Rate, Span};
 
 use super::faults;
@@ -91,11 +91,11 @@ fn discipline(spec: &Spec) -> String {
         Spec::FqCodel(fair) => format!("FQ-CoDel {}", target(fair.codel.target)),
         Spec::Rio(rio) => curve("RIO", &rio.outside, false, Unit::Frames),
         Spec::Mred(mred) => {
-            let interpretation = match (mred.interpretation, mred.over) {
+            let interpretation = match (mred.interpretation, mred.candidates) {
                 (Interpretation::Letter(_), _) => " to the letter",
-                (Interpretation::Inner, Over::Arriving) => "",
-                (Interpretation::Inner, Over::Head) => " from the oldest frame",
-                (Interpretation::Inner, Over::Queue) => " from any frame",
+                (Interpretation::Inner, Candidates::Arriving) => "",
+                (Interpretation::Inner, Candidates::Head) => " from the oldest frame",
+                (Interpretation::Inner, Candidates::Queue) => " from any frame",
             };
             format!(
                 "{}{interpretation}",

@@ -16,7 +16,7 @@ pub(super) struct Blocks {
     /// The bytes before the next block.
     pub(super) position: u64,
     /// The damaged end of the log, if any.
-    pub(super) tear: Option<Tear>,
+    pub(super) tear: Option<TruncationPoint>,
     /// The bytes read; those from `start` to `end` are not consumed yet.
     buffer: Vec<u8>,
     start: usize,
@@ -24,7 +24,7 @@ pub(super) struct Blocks {
 }
 
 /// The position and the reason of a log's premature end.
-pub(super) struct Tear {
+pub(super) struct TruncationPoint {
     pub(super) position: u64,
     pub(super) why: String,
 }
@@ -111,7 +111,7 @@ impl Blocks {
             Ok(Next::More(_)) => Ok(None),
             Err(error) => {
                 let (position, why) = (self.position, error.to_string());
-                self.tear = Some(Tear { position, why });
+                self.tear = Some(TruncationPoint { position, why });
                 Ok(None)
             }
         }
@@ -119,7 +119,7 @@ impl Blocks {
 
     fn torn(&mut self, why: String) {
         let position = self.position;
-        self.tear = Some(Tear { position, why });
+        self.tear = Some(TruncationPoint { position, why });
     }
 
     fn ahead(&self) -> &[u8] {

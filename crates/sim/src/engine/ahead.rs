@@ -11,7 +11,7 @@ use units::Time;
 
 use super::{Endpoints, Engine};
 use crate::direction::{Direction, Machine};
-use crate::lookahead::Beyond;
+use crate::lookahead::Downstream;
 use crate::packet::{Body, Congestion, Frame, Header, Packet, Segment};
 
 impl<const TRACED: bool> Engine<'_, TRACED> {
@@ -54,8 +54,8 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             }
             let node = link.to as usize;
             let next = match link.beyond {
-                Beyond::Unknown => break,
-                Beyond::Links => {
+                Downstream::Unknown => break,
+                Downstream::Links => {
                     let next = self.routes.next(node, packet.to as usize);
                     let Some(next) = next.filter(|next| self.directions[*next].ahead) else {
                         break;
@@ -63,13 +63,13 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
                     self.nodes[node].counts.forwarded += 1;
                     next
                 }
-                Beyond::Host(onward) => {
+                Downstream::Host(onward) => {
                     if !self.answer_ahead(at, &mut packet) {
                         return false;
                     }
                     onward as usize
                 }
-                Beyond::Sender(onward) => {
+                Downstream::Sender(onward) => {
                     let none_before = link.held_until < self.now;
                     if !(senders_act && none_before && self.is_sender_free(packet.flow, at)) {
                         self.directions[direction].held_until = at;

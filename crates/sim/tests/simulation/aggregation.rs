@@ -10,7 +10,7 @@ use jumbolab_sim::{
     Notices, Outcome, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
 use link::{QueueState, Settings};
-use queue::{BadAggregator, Limit, MredSettings, Over, Spec, Tick, Trigger};
+use queue::{BadAggregator, Candidates, Limit, MredSettings, Spec, Tick, Trigger};
 use tcp::React;
 use units::{Bytes, Span, Time};
 
@@ -177,14 +177,14 @@ fn while_the_link_is_busy_what_waits_anyway_is_aggregated() {
 }
 
 /// MRED whose queue holds at most 20 frames.
-fn mred(bits: u64, over: Over) -> Settings {
+fn mred(bits: u64, candidates: Candidates) -> Settings {
     let limit = Limit::Packets(20);
     let usual = MredSettings::new(limit, Bytes::new(500));
     let mut settings = bare(bits, 20);
     settings.queue = Spec::Mred(MredSettings {
         unit: queue::Unit::Frames,
         weight: 0.05,
-        over,
+        candidates,
         ..usual
     });
     settings
@@ -192,12 +192,12 @@ fn mred(bits: u64, over: Over) -> Settings {
 
 #[test]
 fn two_hops_drop_inner_packets_and_every_packet_arrives_or_is_counted_once() {
-    for over in [Over::Arriving, Over::Head, Over::Queue] {
+    for candidates in [Candidates::Arriving, Candidates::Head, Candidates::Queue] {
         // Both are overloaded, the second even by the output of the first.
         let (fast, slow, slower) = (
             bare(1_000_000_000, 1_000),
-            mred(98_000_000, over),
-            mred(90_000_000, over),
+            mred(98_000_000, candidates),
+            mred(90_000_000, candidates),
         );
         let mut scenario = line([&fast, &slow, &slower], constant(1e-5, 100, 20_000));
         scenario
@@ -221,10 +221,13 @@ fn two_hops_drop_inner_packets_and_every_packet_arrives_or_is_counted_once() {
         };
         let outcome = run(scenario, domain);
         let lost: u64 = outcome.flows.iter().map(|flow| flow.lost).sum();
-        assert_eq!(lost, dropped(&outcome), "{over:?}");
+        assert_eq!(lost, dropped(&outcome), "{candidates:?}");
         for hop in [2, 3] {
             let direction = outcome.domain.as_ref().unwrap().links[hop][0];
-            assert!(direction.inner_dropped > 100, "{over:?} {direction:?}");
+            assert!(
+                direction.inner_dropped > 100,
+                "{candidates:?} {direction:?}"
+            );
         }
         assert!(inner_dropped(&outcome) <= lost);
         let (entered, left) = (edge(&outcome, "in"), edge(&outcome, "out"));
@@ -334,7 +337,7 @@ fn shaping_gives_packets_their_gaps_back_and_spares_a_small_buffer() {
 
 #[test]
 fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
-    let slow = mred(10_000_000, Over::Queue);
+    let slow = mred(10_000_000, Candidates::Queue);
     let fast = bare(1_000_000_000, 1_000);
     let mut scenario = line([&fast, &slow, &fast], constant(1.0, 100, 1));
     scenario.flows = (0..4)
@@ -408,7 +411,7 @@ impl jumbolab_sim::Tracer for Notes {
 
 #[test]
 fn sources_are_notified_of_drops_after_the_delay_of_the_return_path() {
-    let slow = mred(10_000_000, Over::Arriving);
+    let slow = mred(10_000_000, Candidates::Arriving);
     let mut far = bare(1_000_000_000, 1_000);
     far.delay = MILLI * 10;
     let sender = |react: Option<React>| {

@@ -4,7 +4,7 @@
 use std::net::Ipv4Addr;
 
 use gateway::machine::{
-    Aggregation, Alone, Encapsulation, Gateway, Peer, Settings, Table, Transmit, Uplink,
+    Aggregation, Encapsulation, Gateway, Peer, Settings, SinglePacketMode, Table, Transmit, Uplink,
 };
 use jumbolab_sim::{
     Datagrams, Destination, Domain, Edge, Ingress, Location, Loss, Opened, Prefix, Role, Seen,
@@ -13,7 +13,7 @@ use jumbolab_sim::{
 use proptest::prelude::*;
 
 use meter::departures::Distribution;
-use queue::{Limit, MredSettings, Reason, RedSettings, Spec, Tick, Trigger, Victims};
+use queue::{Limit, MredSettings, Reason, RedSettings, Selection, Spec, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 use wire::bundle::{self, Header, Piece, Unit};
 use wire::datagram::Datagram;
@@ -218,7 +218,7 @@ fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) 
             tick: Tick::Micro,
             share: case.share,
         }),
-        alone: Alone::Plain,
+        alone: SinglePacketMode::Plain,
         // A simulated router counts no hops.
         counts_hops: false,
         uplink: Some(Uplink {
@@ -283,7 +283,7 @@ fn cases() -> impl Strategy<Value = Case> {
             ..MredSettings::letter(limit, Bytes::new(500))
         }),
         Spec::Mred(MredSettings {
-            victims: Victims::Spread,
+            selection: Selection::Spread,
             ..mred.clone()
         }),
         Spec::Mred(mred),

@@ -4,7 +4,7 @@ use model::{Growth, cubic_window, reno_window};
 use tcp::{Acknowledging, Control, Recovery, Settings};
 use units::Span;
 
-use crate::wire::{Ran, run};
+use crate::wire::{TcpRun, run};
 
 fn settings(recovery: Recovery) -> Settings {
     Settings {
@@ -17,7 +17,7 @@ fn settings(recovery: Recovery) -> Settings {
 }
 
 /// Every `gap`-th segment is lost.
-fn periodic(settings: &Settings, trip: Span, gap: u32, losses: u32) -> Ran {
+fn periodic(settings: &Settings, trip: Span, gap: u32, losses: u32) -> TcpRun {
     let loss = 1.0 / f64::from(gap);
     let window = cubic_window(loss, trip).unwrap();
     let seconds = f64::from(gap) * f64::from(losses) / window * trip.as_secs_f64();

@@ -12,7 +12,7 @@ enum Arrival {
 }
 
 /// The result of a run.
-pub(crate) struct Ran {
+pub(crate) struct TcpRun {
     /// Mean window over time in segments, after the first part.
     pub(crate) window: f64,
     /// Segments that arrived per round trip in that time, repetitions excluded.
@@ -29,7 +29,7 @@ pub(crate) fn run(
     seconds: u64,
     skip: u64,
     mut lost: impl FnMut() -> bool,
-) -> Ran {
+) -> TcpRun {
     let mut sender = Sender::new(settings, None);
     let mut receiver = Receiver::new(settings);
     let half = Span::from_picos(trip.as_picos() / 2);
@@ -80,7 +80,7 @@ pub(crate) fn run(
     }
     let time = end.since(skip).unwrap_or_default().as_secs_f64();
     let segments = (receiver.segments() - before) as f64;
-    Ran {
+    TcpRun {
         window: area / time,
         rate: segments / time * trip.as_secs_f64(),
         sender,

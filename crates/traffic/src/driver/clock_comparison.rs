@@ -18,7 +18,7 @@ use wire::control::{Control, LONGEST};
 use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock::{self, Epoch};
 use os::deadline::Permit;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{Options, stalled, wait};
 use os::sys::inbox::receive_stamped;
 

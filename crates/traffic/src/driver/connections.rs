@@ -21,7 +21,7 @@ use units::{Bytes, Span, Time};
 use datagrams::{Arrivals, Arriving, Departed, Departing, Departures, Receiver};
 use os::cpu_time::Process;
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::interrupt;
 use os::{clock, kernel_clock};
 use receiving::Receiving;

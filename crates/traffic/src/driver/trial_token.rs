@@ -27,7 +27,7 @@ use acceptor::Acceptor;
 pub(crate) use callers::Callers;
 use datagrams::Others;
 use os::clock;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::random::random;
 use os::socket::{self, Options, address_of, listen, open, stalled, take_error, wait};
 use os::sys::queued::unacknowledged;
@@ -54,7 +54,7 @@ pub fn new_token() -> Result<Token> {
 pub(crate) struct DataPort {
     /// Its number.
     pub(crate) port: u16,
-    way: Way,
+    way: PortKind,
     token: Token,
     /// Datagrams of unauthenticated peers before the sender's.
     rejected_peers: u64,
@@ -62,7 +62,7 @@ pub(crate) struct DataPort {
     others: Option<Others>,
 }
 
-enum Way {
+enum PortKind {
     Stream(Acceptor),
     /// The bound socket, until the sender has been met.
     Datagrams(Option<OwnedFd>),
@@ -94,9 +94,9 @@ impl DataPort {
                     false => SockFlag::empty(),
                 };
                 let callers = Callers::new(socket, None, token.clone(), most, flags)?;
-                Way::Stream(Acceptor::begin(callers)?)
+                PortKind::Stream(Acceptor::begin(callers)?)
             }
-            Transport::Udp => Way::Datagrams(Some(socket)),
+            Transport::Udp => PortKind::Datagrams(Some(socket)),
         };
         Ok(Self {
             port,
@@ -114,8 +114,8 @@ impl DataPort {
     pub(crate) fn admit(&mut self, timeout: Span) -> Result<OwnedFd> {
         let late = || stalled("waiting for the sender", timeout);
         match &mut self.way {
-            Way::Stream(acceptor) => acceptor.next(timeout)?.ok_or_else(late),
-            Way::Datagrams(socket) => {
+            PortKind::Stream(acceptor) => acceptor.next(timeout)?.ok_or_else(late),
+            PortKind::Datagrams(socket) => {
                 let socket = socket.take().ok_or_else(late)?;
                 let met = datagrams::meet(&socket, &self.token, timeout)?;
                 self.rejected_peers = met.rejected_peers;
@@ -132,8 +132,8 @@ impl DataPort {
     /// wait at this moment included, or datagrams.
     pub(crate) fn close(self) -> u64 {
         match self.way {
-            Way::Stream(acceptor) => acceptor.end(),
-            Way::Datagrams(_) => {
+            PortKind::Stream(acceptor) => acceptor.end(),
+            PortKind::Datagrams(_) => {
                 self.rejected_peers + self.others.map_or(0, |others| others.count())
             }
         }

@@ -21,7 +21,7 @@ pub const MOST_WAITING: usize = 64;
 
 /// The time that a connection has to show the token. A lost first segment is sent again
 /// after 1 s, and then after 2 s and 4 s [RFC6298 s2].
-pub const PATIENCE: Span = Span::from_secs(10);
+pub const TIMEOUT: Span = Span::from_secs(10);
 
 /// A number that only the two ends of a trial know; it is never printed.
 #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -108,7 +108,7 @@ impl Admission {
         self.waiting.push(Waiting {
             number,
             from,
-            until: now + PATIENCE,
+            until: now + TIMEOUT,
             shown: [0; TOKEN_LEN],
             count: 0,
         });

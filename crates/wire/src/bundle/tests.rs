@@ -198,12 +198,12 @@ proptest! {
     #[test]
     fn a_bundle_with_inner_drops_is_what_packing_the_survivors_would_have_made(
         packing in packing(), packets in packets(),
-        victims in prop::collection::vec((any::<bool>(), 0u16..45), 1..12), between in any::<bool>(),
+        selection in prop::collection::vec((any::<bool>(), 0u16..45), 1..12), between in any::<bool>(),
     ) {
         let mut carried = parse(packing.encapsulation, pack(packing, &packets).unwrap()).unwrap();
         let original = left(&carried);
         let mut dead = vec![false; packets.len()];
-        for (front, number) in victims {
+        for (front, number) in selection {
             if front {
                 let many = number % 4;
                 let alive = dead.iter().enumerate().filter(|(_, dead)| !**dead);

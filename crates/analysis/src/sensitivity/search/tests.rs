@@ -72,7 +72,7 @@ fn points_with_opposite_answers_are_brought_together() {
             .iter()
             .map(|(point, &seeds)| known(point, seeds).answers[question]);
         let answers: Vec<Answer> = answers.flatten().collect();
-        let found = turn(&points, &answers, &space.default_point()).unwrap();
+        let found = flip(&points, &answers, &space.default_point()).unwrap();
         assert_eq!(found.settings.len(), 1, "{question}");
         assert!([&[1][..], &[2], &[4]][question..].contains(&&*found.settings));
     }

@@ -3,7 +3,7 @@
 use experiment::Rejection;
 use meter::departures::Distribution;
 use plan::Setting;
-use plan::setting::{Destination, Domain, Flow, Graph, Instrument, Role, Sends, Traffic};
+use plan::setting::{Destination, Domain, Flow, Generator, Graph, Role, Sends, Traffic};
 use queue::Trigger;
 use units::{Bytes, Transport};
 
@@ -140,7 +140,7 @@ fn check_traffic(setting: &Setting) -> Result<(), Rejection> {
     let sockets = flows.sockets.clone().unwrap_or_default();
     for (key, is_asked) in [
         ("log", sockets.log),
-        ("generator", sockets.instrument != Instrument::Own),
+        ("generator", sockets.generator != Generator::Own),
         ("nagle", sockets.nagle),
     ] {
         if is_asked {

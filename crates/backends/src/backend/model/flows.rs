@@ -5,7 +5,7 @@ use plan::metric::{self, Metric, of_flow};
 use plan::setting::{Flow, Flows, Gaps, Link, Sends};
 use units::{Bytes, Span};
 
-use super::path::{Path, Place, Way};
+use super::path::{Path, PathDirection, Place};
 use super::prediction::Prediction;
 
 /// The share of a link that flows may take if their waits for each other are left out.
@@ -22,7 +22,7 @@ const OF_DELAYS: [&Metric; 4] = [
 /// Datagrams of one size, as a share of what a path carries.
 struct Stream<'a> {
     flow: &'a Flow,
-    way: Way,
+    way: PathDirection,
     /// Bytes of payload.
     payload: f64,
     /// Seconds from one datagram to the next while it sends.
@@ -40,7 +40,7 @@ pub(super) fn predict(path: &Path<'_>, flows: &Flows) -> Result<Prediction, Stri
         .map(|flow| Stream::of(path, flow))
         .collect();
     let streams = streams?;
-    for way in [Way::Forth, Way::Back] {
+    for way in [PathDirection::Forth, PathDirection::Back] {
         for place in path.places(way) {
             let load = cross(path, place, way).map_or(0.0, |other| other.load)
                 + load(path, place, way, &streams);
@@ -116,8 +116,8 @@ impl<'a> Stream<'a> {
             return Err("datagrams of random sizes are not covered by closed forms".to_owned());
         };
         let way = match (flow.from.as_str(), flow.to.as_str()) {
-            ("sender", "receiver") => Way::Forth,
-            ("receiver", "sender") => Way::Back,
+            ("sender", "receiver") => PathDirection::Forth,
+            ("receiver", "sender") => PathDirection::Back,
             _ => return Err("a flow is not between the ends of the path".to_owned()),
         };
         let gap = gaps.mean() / 1e12;
@@ -154,7 +154,7 @@ fn active(bursts: &Bursts) -> f64 {
 }
 
 /// The share of time in which `streams` keep a station busy in this direction.
-fn load(path: &Path<'_>, place: Place, way: Way, streams: &[Stream<'_>]) -> f64 {
+fn load(path: &Path<'_>, place: Place, way: PathDirection, streams: &[Stream<'_>]) -> f64 {
     let streams = streams.iter().filter(|stream| stream.way == way);
     let each = streams.map(|stream| {
         let busy = busy(path, place, stream).as_secs_f64();
@@ -181,15 +181,15 @@ struct Others {
     gaps: Gaps,
 }
 
-fn cross(path: &Path<'_>, place: Place, way: Way) -> Option<Others> {
+fn cross(path: &Path<'_>, place: Place, way: PathDirection) -> Option<Others> {
     let Place::Link(link) = place else {
         return None;
     };
     let link: &Link = &path.network.links[link];
     let (cross, rate) = (link.cross?, link.rate?);
     let here = match way {
-        Way::Forth => 0,
-        Way::Back => 1,
+        PathDirection::Forth => 0,
+        PathDirection::Back => 1,
     };
     cross.heading.directions().contains(&here).then(|| Others {
         load: cross.rate.bits_per_second() as f64 / rate.bits_per_second() as f64,

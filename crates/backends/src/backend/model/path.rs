@@ -19,7 +19,7 @@ pub(super) struct Path<'a> {
 
 /// A direction on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum PathDirection {
     /// From the sender to the receiver.
     Forth,
     /// From the receiver to the sender.
@@ -62,9 +62,9 @@ impl<'a> Path<'a> {
     }
 
     /// The stations in the order in which packets pass them.
-    pub(super) fn places(&self, way: Way) -> Vec<Place> {
+    pub(super) fn places(&self, way: PathDirection) -> Vec<Place> {
         let mut links: Vec<Place> = (0..self.network.links.len()).map(Place::Link).collect();
-        if way == Way::Back {
+        if way == PathDirection::Back {
             links.reverse();
         }
         let ends = [[Place::Sending], [Place::Receiving]];
@@ -89,7 +89,7 @@ impl<'a> Path<'a> {
     /// its time; `None` if no station takes any.
     pub(super) fn slowest(&self, packet: Bytes) -> Option<(Place, Span)> {
         let mut slowest: Option<(Place, Span)> = None;
-        for place in self.places(Way::Forth) {
+        for place in self.places(PathDirection::Forth) {
             let time = self.busy(place, packet);
             if time > slowest.map_or(Span::ZERO, |(_, time)| time) {
                 slowest = Some((place, time));
@@ -100,13 +100,13 @@ impl<'a> Path<'a> {
 
     /// The time from the first byte of `packets` at the sender until the last one has
     /// arrived. Nothing else is on the path.
-    pub(super) fn crossing(&self, packets: &[Bytes], way: Way) -> Span {
+    pub(super) fn crossing(&self, packets: &[Bytes], way: PathDirection) -> Span {
         let at_once: Vec<_> = packets.iter().map(|size| (Span::ZERO, *size)).collect();
         self.crossing_from(&at_once, way)
     }
 
     /// The same of packets that come one after the other, each at its time.
-    pub(super) fn crossing_from(&self, packets: &[(Span, Bytes)], way: Way) -> Span {
+    pub(super) fn crossing_from(&self, packets: &[(Span, Bytes)], way: PathDirection) -> Span {
         let places = self.places(way);
         let links = self.network.links.len();
         // A switch that cuts through passes a frame on after its header; all links have
@@ -159,11 +159,15 @@ impl<'a> Path<'a> {
     /// # Errors
     /// A link behind the first is too narrow for them: what becomes of them depends
     /// on addresses, versions and what hosts remember.
-    pub(super) fn datagram(&self, payload: Bytes, way: Way) -> Result<Vec<Bytes>, String> {
+    pub(super) fn datagram(
+        &self,
+        payload: Bytes,
+        way: PathDirection,
+    ) -> Result<Vec<Bytes>, String> {
         let links = &self.network.links;
         let first = match way {
-            Way::Forth => links.first(),
-            Way::Back => links.last(),
+            PathDirection::Forth => links.first(),
+            PathDirection::Back => links.last(),
         };
         let first = first.map_or(self.mtu, Link::carries);
         let packets = model::packets(payload, first, self.network.ip, Transport::Udp);

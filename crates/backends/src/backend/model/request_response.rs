@@ -7,7 +7,7 @@ use plan::{evidence, metric};
 
 use units::{Bytes, Span};
 
-use super::path::{Path, TCP_HEADER, Way};
+use super::path::{Path, PathDirection, TCP_HEADER};
 use super::prediction::Prediction;
 
 /// How many of the last segments have acknowledgements that may be in front of an answer.
@@ -76,12 +76,13 @@ fn round_trip(path: &Path<'_>, traffic: &RequestResponse, size: Bytes) -> Result
         }
         None => {
             let [forth, back] = [
-                path.datagram(size, Way::Forth)?,
-                path.datagram(answer, Way::Back)?,
+                path.datagram(size, PathDirection::Forth)?,
+                path.datagram(answer, PathDirection::Back)?,
             ];
             let kept = forth.iter().chain(&back);
             let kept = kept.map(|packet| 1.0 - path.loss(*packet)).product();
-            let time = path.crossing(&forth, Way::Forth) + path.crossing(&back, Way::Back);
+            let time = path.crossing(&forth, PathDirection::Forth)
+                + path.crossing(&back, PathDirection::Back);
             (time, kept)
         }
     };
@@ -109,13 +110,13 @@ fn over_tcp(path: &Path<'_>, tcp: &tcp::Settings, forth: &[Bytes], back: &[Bytes
     let first = forth.len().saturating_sub(RECENT);
     let numbers = (first + 1..=forth.len()).filter(|number| is_acknowledged(*number));
     let acknowledgements = numbers.map(|number| {
-        let arrived = path.crossing(&forth[..number], Way::Forth);
+        let arrived = path.crossing(&forth[..number], PathDirection::Forth);
         (arrived, headers(path, tcp))
     });
-    let arrived = path.crossing(forth, Way::Forth);
+    let arrived = path.crossing(forth, PathDirection::Forth);
     let answer = back.iter().map(|packet| (arrived, *packet));
     let back: Vec<(Span, Bytes)> = acknowledgements.chain(answer).collect();
-    path.crossing_from(&back, Way::Back)
+    path.crossing_from(&back, PathDirection::Back)
 }
 
 /// Bytes of the headers of a segment.
@@ -142,9 +143,9 @@ fn segments(path: &Path<'_>, tcp: &tcp::Settings, size: Bytes) -> Result<Vec<Byt
     let each = path
         .slowest(headers + payload)
         .map_or(Span::ZERO, |(_, time)| time);
-    let trip = path.crossing(&[headers + payload], Way::Forth)
+    let trip = path.crossing(&[headers + payload], PathDirection::Forth)
         + each
-        + path.crossing(&[headers], Way::Back);
+        + path.crossing(&[headers], PathDirection::Back);
     match full < window || each * window >= trip {
         true => Ok(all),
         false => Err(format!(

@@ -7,7 +7,7 @@ use plan::setting::{Echo, Transfer};
 
 use units::{Bytes, Span, Transport};
 
-use super::path::{Path, Place, TCP_HEADER, Way};
+use super::path::{Path, PathDirection, Place, TCP_HEADER};
 use super::prediction::Prediction;
 
 /// Delays of a stream: its messages wait in queues whose length the window decides.
@@ -108,9 +108,9 @@ fn stream(path: &Path<'_>, transfer: &Transfer, tcp: &tcp::Settings) -> Result<P
         return Err("neither a rate nor costs of hosts limit the transfer".to_owned());
     };
     // A segment and its acknowledgement, which waits for a second segment.
-    let trip = path.crossing(&[segment.packet], Way::Forth)
+    let trip = path.crossing(&[segment.packet], PathDirection::Forth)
         + each
-        + path.crossing(&[segment.acknowledgement], Way::Back);
+        + path.crossing(&[segment.acknowledgement], PathDirection::Back);
     let bits = |seconds: f64| segment.payload.bits() as f64 / seconds;
     let at_most = bits(each.as_secs_f64());
     let window = window_rate(f64::from(tcp.window), segment.payload, trip);
@@ -203,12 +203,12 @@ fn share_of_link(
 
 /// Datagrams, one after the other at the pace of the slowest link.
 fn datagrams(path: &Path<'_>, transfer: &Transfer) -> Result<Prediction, String> {
-    let packets = path.datagram(transfer.message, Way::Forth)?;
+    let packets = path.datagram(transfer.message, PathDirection::Forth)?;
     let busy = |place: Place| {
         let each = packets.iter().map(|packet| path.busy(place, *packet));
         each.fold(Span::ZERO, |sum, time| sum + time)
     };
-    let places = path.places(Way::Forth);
+    let places = path.places(PathDirection::Forth);
     let links = places
         .iter()
         .filter(|place| matches!(place, Place::Link(_)));
@@ -237,15 +237,15 @@ fn datagrams(path: &Path<'_>, transfer: &Transfer) -> Result<Prediction, String>
         return Ok(found);
     }
     found.bound_by("links");
-    let delay = path.crossing(&packets, Way::Forth);
+    let delay = path.crossing(&packets, PathDirection::Forth);
     found.put(&metric::DELAY, delay.as_millis_f64());
     found.put(&metric::DELAY_P99, delay.as_millis_f64());
     for even in [&metric::JITTER, &metric::JITTER_DITG] {
         found.put(even, 0.0);
     }
     if transfer.echo != Echo::Off {
-        let answer = path.datagram(experiment::MESSAGE_HEADER, Way::Back)?;
-        let trip = delay + path.crossing(&answer, Way::Back);
+        let answer = path.datagram(experiment::MESSAGE_HEADER, PathDirection::Back)?;
+        let trip = delay + path.crossing(&answer, PathDirection::Back);
         found.put(&metric::RTT, trip.as_millis_f64());
     }
     Ok(found)

@@ -188,7 +188,7 @@ impl Tracer for Counter {
             return;
         };
         if let Some((_, events)) = &mut counters.transfer {
-            events.come(at);
+            events.on_arrival(at);
         }
         let at = at.as_picos();
         if let Some(losses) = counters.losses.as_mut().filter(|_| !packet.is_bundle) {

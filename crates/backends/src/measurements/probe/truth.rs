@@ -13,7 +13,7 @@ const TCP_HEADER: Bytes = Bytes::new(20);
 
 /// The fault of a path, and what the path carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Truth {
+pub(super) struct GroundTruth {
     /// The fault; `None`: there is none.
     pub(super) fault: Option<Fault>,
     /// The place of its link on the path, from 0; the link is behind the hop of this
@@ -116,7 +116,7 @@ impl Fault {
     }
 }
 
-impl Truth {
+impl GroundTruth {
     /// The truth about the path of `setting`.
     pub(super) fn of(setting: &Setting, probe: &Probe) -> Self {
         let links = &setting.network.links;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use keyfile::quantity::{switch, word};
-use plan::setting::{Instrument, Sockets};
+use plan::setting::{Generator, Sockets};
 use plan::{Backend, Hosts};
 
 use super::super::traffic::socket_buffer;
@@ -18,20 +18,20 @@ pub(super) fn read(reader: &mut Reader<'_>, backend: Backend) -> Result<Option<S
         }
     }
     let instruments = word(&[
-        ("polling", Instrument::Own),
-        ("sleeping", Instrument::Sleeping),
-        ("ditg", Instrument::Ditg),
+        ("polling", Generator::Own),
+        ("sleeping", Generator::Sleeping),
+        ("ditg", Generator::Ditg),
     ]);
-    let instrument = reader.read("traffic.generator", instruments)?.value;
-    let nagle = match instrument {
-        Instrument::Own | Instrument::Sleeping => "off",
-        Instrument::Ditg => "on",
+    let generator = reader.read("traffic.generator", instruments)?.value;
+    let nagle = match generator {
+        Generator::Own | Generator::Sleeping => "off",
+        Generator::Ditg => "on",
     };
     Ok(Some(Sockets {
         send_buffer: socket_buffer(reader, "traffic.send_buffer")?,
         receive_buffer: socket_buffer(reader, "traffic.receive_buffer")?,
         nagle: reader.read_or("traffic.nagle", nagle, switch)?.value,
-        instrument,
+        generator,
         log: reader.read("traffic.log", switch)?.value,
     }))
 }

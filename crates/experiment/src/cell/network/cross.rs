@@ -53,14 +53,14 @@ enum Load {
 }
 
 /// The settings in `[network]` for cross traffic on all links.
-pub(super) struct Everywhere {
+pub(super) struct AllLinksCrossTraffic {
     load: Option<Spanned<Load>>,
     size: Option<Spanned<Option<Bytes>>>,
     gaps: Option<Spanned<Gaps>>,
     direction: Option<Spanned<Heading>>,
 }
 
-impl Everywhere {
+impl AllLinksCrossTraffic {
     /// Reads `network.load` and `[network.cross]`.
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
         Ok(Self {
@@ -95,7 +95,7 @@ pub(super) fn read(
     link: &Link,
     ip: IpVersion,
     kind: LinkKind,
-    everywhere: &Everywhere,
+    everywhere: &AllLinksCrossTraffic,
 ) -> Result<Option<Cross>> {
     let path = |key: &str| format!("links.{}.cross.{key}", link.name);
     let own = reader.optional(&path("load"), load)?;

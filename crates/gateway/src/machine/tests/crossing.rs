@@ -80,7 +80,7 @@ proptest! {
         plain: bool,
     ) {
         let mut gateways = pair(|settings| Settings {
-            alone: if plain { Alone::Plain } else { Alone::Bundled },
+            alone: if plain { SinglePacketMode::Plain } else { SinglePacketMode::Bundled },
             shaping,
             peers: vec![peer(settings.peers[0].encapsulation, bytes)],
             aggregate: settings.aggregate.map(|aggregate| Aggregation {

@@ -9,7 +9,7 @@ use super::support::*;
 
 /// Gateways that probe, and a way between them that takes no time and drops what is
 /// larger than its MTU, without a word.
-struct Way {
+struct VirtualPath {
     gateways: [Gateway; 2],
     now: Time,
     mtu: usize,
@@ -17,7 +17,7 @@ struct Way {
     crossed: Vec<usize>,
 }
 
-impl Way {
+impl VirtualPath {
     fn new(sealed: bool, period: Span, mtu: usize) -> Self {
         let change = |settings: Settings| Settings {
             probe: Some(period),
@@ -94,7 +94,7 @@ const SECOND: Span = Span::from_secs(1);
 fn a_limit_that_nobody_reports_is_found_to_the_byte() {
     for sealed in [false, true] {
         for limit in [9_000, 8_999, 4_000, 1_500, 1_401] {
-            let mut way = Way::new(sealed, SECOND * 60, limit);
+            let mut way = VirtualPath::new(sealed, SECOND * 60, limit);
             way.run(SECOND * 20, 0);
             assert_eq!(way.found(), [limit as u64; 2], "sealed: {sealed}");
         }
@@ -103,7 +103,7 @@ fn a_limit_that_nobody_reports_is_found_to_the_byte() {
 
 #[test]
 fn a_path_that_shrinks_and_grows_is_followed_and_packets_are_not_rejected_meanwhile() {
-    let mut way = Way::new(true, SECOND, 9_000);
+    let mut way = VirtualPath::new(true, SECOND, 9_000);
     way.run(SECOND * 5, 2);
     assert_eq!(way.found(), [9_000; 2]);
     way.mtu = 4_000;
@@ -140,7 +140,7 @@ fn too_big(quoted: &[u8], mtu: u32) -> Vec<u8> {
 #[test]
 fn a_forged_report_of_a_router_changes_nothing_and_a_true_one_is_followed_within_two_seconds() {
     for sealed in [false, true] {
-        let mut way = Way::new(sealed, SECOND * 60, 8_000);
+        let mut way = VirtualPath::new(sealed, SECOND * 60, 8_000);
         way.run(SECOND * 20, 0);
         assert_eq!(way.found(), [8_000; 2], "sealed: {sealed}");
         way.gateways[0].receive_inside(way.now, &Sample::SMALL.bytes());
@@ -165,7 +165,7 @@ fn a_forged_report_of_a_router_changes_nothing_and_a_true_one_is_followed_within
 
 #[test]
 fn missed_bundles_have_the_size_confirmed_before_its_time() {
-    let mut way = Way::new(false, SECOND * 3_600, 9_000);
+    let mut way = VirtualPath::new(false, SECOND * 3_600, 9_000);
     way.run(SECOND * 5, 18);
     assert_eq!(way.found(), [9_000; 2]);
     way.mtu = 4_000;
@@ -203,7 +203,7 @@ fn answers_are_no_larger_than_probes_and_limited() {
 
 #[test]
 fn probes_that_are_not_sealed_mean_nothing_to_gateways_with_a_secret() {
-    let mut way = Way::new(true, SECOND * 60, 9_000);
+    let mut way = VirtualPath::new(true, SECOND * 60, 9_000);
     way.run(SECOND * 5, 0);
     let ends = [HERE_V4, THERE_V4].map(std::net::IpAddr::V4);
     for message in [
@@ -221,7 +221,7 @@ fn probes_that_are_not_sealed_mean_nothing_to_gateways_with_a_secret() {
 
 #[test]
 fn a_path_without_faults_gets_few_probes() {
-    let mut way = Way::new(false, SECOND * 60, 9_000);
+    let mut way = VirtualPath::new(false, SECOND * 60, 9_000);
     way.run(SECOND * 3_600, 0);
     let probes = way.gateways[0].counts().total().outward.probes;
     // One a minute and an answer to one; what a search for larger sizes confirms counts, too.

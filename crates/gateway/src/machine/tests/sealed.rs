@@ -172,7 +172,7 @@ fn settings_of_secrets_that_protect_nothing_are_rejected() {
     let error = |settings| Gateway::new(settings).err().unwrap();
     assert_eq!(error(secret(base.clone(), 0)), BadSettings::Entropy);
     let plain = Settings {
-        alone: Alone::Plain,
+        alone: SinglePacketMode::Plain,
         ..secret(base, 1)
     };
     assert_eq!(error(plain), BadSettings::PlainSecret { peer: 0 });

@@ -41,13 +41,13 @@ pub(in crate::command) fn ask(
     if all.is_empty() {
         return Ok(());
     }
-    output::say("this experiment will:");
+    output::info("this experiment will:");
     for line in all.iter().take(MOST_SHOWN) {
-        output::say(&format!("  {}", output::one_line(&line.to_string())));
+        output::info(&format!("  {}", output::one_line(&line.to_string())));
     }
     if all.len() > MOST_SHOWN {
         let more = all.len() - MOST_SHOWN;
-        output::say(&format!("  and {more} more: see --dry-run"));
+        output::info(&format!("  and {more} more: see --dry-run"));
     }
     let is_by_others = experiment.file().is_some_and(|file| !is_own(file))
         && all.iter().any(|effect| !effect.is_option);
@@ -64,7 +64,7 @@ pub(in crate::command) fn ask(
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!("{warning}; read the list above, and add --allow-commands to start it");
     }
-    output::say(&format!("{warning}."));
+    output::info(&format!("{warning}."));
     match is_consent()? {
         true => Ok(()),
         false => bail!("nothing was started; run it again and answer `y` to start it"),

@@ -182,17 +182,17 @@ impl Output {
         };
         if let Err(error) = write(recording) {
             self.recording = None;
-            self.say(&format!(
+            self.info(&format!(
                 "warning: {error:#}; recording stops, the link goes on"
             ));
             self.unrecorded = Some(error.context("the recording ends early"));
         }
     }
 
-    fn say(&self, line: &str) {
+    fn info(&self, line: &str) {
         match &self.screen {
-            Some(screen) => screen.say(line),
-            None => output::say(line),
+            Some(screen) => screen.info(line),
+            None => output::info(line),
         }
     }
 
@@ -210,7 +210,7 @@ impl Output {
             let lines = text::table(&self.ends, &tick, self.before.as_ref());
             match &mut self.screen {
                 Some(screen) => screen.show(&lines),
-                None => lines.iter().for_each(|line| output::say(line)),
+                None => lines.iter().for_each(|line| output::info(line)),
             }
             self.before = Some(tick);
         }
@@ -225,8 +225,8 @@ impl Output {
                 self.warned[direction] = true;
                 let line = text::super_packets(name, rejected);
                 match &self.screen {
-                    Some(screen) => screen.say(&line),
-                    None => output::say(&line),
+                    Some(screen) => screen.info(&line),
+                    None => output::info(&line),
                 }
             }
         }
@@ -246,7 +246,7 @@ impl Output {
         let finished = self.recording.take().map_or(Ok(()), Recording::finish);
         let failed = self.unrecorded.take().or_else(|| finished.err());
         if let Some(error) = &failed {
-            output::complain(error);
+            output::report_error(error);
         }
         failed.is_none()
     }
@@ -278,7 +278,7 @@ impl Screen {
         }
     }
 
-    fn say(&self, line: &str) {
+    fn info(&self, line: &str) {
         // As above.
         let _ = self.all.println(output::one_line(line));
     }

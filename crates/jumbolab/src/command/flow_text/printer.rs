@@ -77,7 +77,7 @@ impl Printer {
         drop(self.to);
         let printed = self.thread.join();
         if self.omitted > 0 && matches!(printed, Ok(Ok(()))) {
-            output::say(&format!(
+            output::info(&format!(
                 "{} intervals omitted: the output was not read in time",
                 self.omitted
             ));

@@ -63,7 +63,7 @@ impl Log {
         match &mut self.file {
             Some(file) => writeln!(file, "{line}").context("writing the log"),
             None => {
-                output::say(&line);
+                output::info(&line);
                 Ok(())
             }
         }

@@ -52,15 +52,15 @@ impl Reporter {
 
     /// Writes a line to the log. Returns whether the thread still runs.
     pub(super) fn event(&self, event: &'static str, facts: Facts) -> bool {
-        self.tell(News::Event(event, facts))
+        self.emit_json(News::Event(event, facts))
     }
 
     /// Publishes counters. Returns whether the thread still runs.
     pub(super) fn report(&self, report: Report) -> bool {
-        self.tell(News::Report(Box::new(report)))
+        self.emit_json(News::Report(Box::new(report)))
     }
 
-    fn tell(&self, news: News) -> bool {
+    fn emit_json(&self, news: News) -> bool {
         !matches!(self.news.try_send(news), Err(TrySendError::Disconnected(_)))
     }
 

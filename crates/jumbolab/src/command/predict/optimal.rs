@@ -1,7 +1,7 @@
 //! `jumbolab predict optimal`.
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use model::{Path, Prospect, Response, Stack};
+use model::{GoodputByMtu, Path, Response, Stack};
 use report::{Chosen, Prediction};
 use units::{Bytes, Span};
 
@@ -61,7 +61,7 @@ pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     });
     let mtus: Vec<Bytes> = mtus.collect::<Result<_>>()?;
     let most = mtus.iter().copied().max().unwrap_or(largest).max(largest);
-    let prospect = Prospect::new(&stack, path, &messages, most)
+    let prospect = GoodputByMtu::new(&stack, path, &messages, most)
         .with_context(|| format!("--max-mtu {}", most.get()))?;
     let asked = mtus.iter().map(|mtu| {
         let expected = prospect.at(*mtu);

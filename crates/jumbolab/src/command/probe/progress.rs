@@ -43,7 +43,7 @@ impl Progress {
                 line.tick();
             }
             None if clock::monotonic() >= self.due => {
-                output::say(&text());
+                output::info(&text());
                 self.due = clock::monotonic() + PLAIN_INTERVAL;
             }
             None => {}
@@ -61,7 +61,7 @@ impl Progress {
 /// The present activity of an investigation.
 pub(super) fn words(far_end: IpAddr, state: &State) -> String {
     let doing = match state.phase {
-        Phase::Reach => "does it answer",
+        Phase::Reachability => "does it answer",
         Phase::Search => "the largest size that passes",
         Phase::Locate => "where larger packets are lost, and other checks",
         Phase::Done => "done",

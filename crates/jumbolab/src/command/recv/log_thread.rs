@@ -30,14 +30,14 @@ pub(super) struct LogThread(Arc<Shared>);
 
 #[derive(Default)]
 struct Shared {
-    unsaid: Mutex<Unsaid>,
+    unsaid: Mutex<PendingLines>,
     news: Condvar,
     done: Condvar,
 }
 
 /// The waiting lines.
 #[derive(Default)]
-struct Unsaid {
+struct PendingLines {
     lines: VecDeque<String>,
     left_out: u64,
     /// The peer of the last rejected connection, and the reason.
@@ -65,7 +65,7 @@ impl LogThread {
     }
 
     /// Queues a line.
-    pub(super) fn say(&self, line: String) {
+    pub(super) fn info(&self, line: String) {
         let mut unsaid = self.0.unsaid();
         if unsaid.lines.len() < MOST_LINES {
             unsaid.lines.push_back(line);
@@ -88,7 +88,7 @@ impl LogThread {
         let mut unsaid = self.0.unsaid();
         unsaid.is_over = true;
         self.0.news.notify_one();
-        let waits = |unsaid: &mut Unsaid| !unsaid.is_done;
+        let waits = |unsaid: &mut PendingLines| !unsaid.is_done;
         drop(self.0.done.wait_timeout_while(unsaid, LAST_WORDS, waits));
     }
 }
@@ -96,7 +96,7 @@ impl LogThread {
 impl Shared {
     fn say_all(&self) {
         while let Some(line) = self.next() {
-            output::say(&line);
+            output::info(&line);
         }
         self.unsaid().is_done = true;
         self.done.notify_all();
@@ -122,12 +122,12 @@ impl Shared {
         }
     }
 
-    fn unsaid(&self) -> MutexGuard<'_, Unsaid> {
+    fn unsaid(&self) -> MutexGuard<'_, PendingLines> {
         self.unsaid.lock().expect(NO_PANIC)
     }
 }
 
-impl Unsaid {
+impl PendingLines {
     fn next(&mut self, now: Time) -> Option<String> {
         if self.left_out > 0 && self.lines.is_empty() {
             let left_out = std::mem::take(&mut self.left_out);
@@ -158,14 +158,14 @@ impl Unsaid {
 mod tests {
     use super::*;
 
-    fn reject(unsaid: &mut Unsaid, times: u64) {
+    fn reject(unsaid: &mut PendingLines, times: u64) {
         unsaid.rejection = Some(([192, 0, 2, 1].into(), "late".into()));
         unsaid.rejections += times;
     }
 
     #[test]
     fn rejections_are_counted_and_said_once_a_second() {
-        let mut unsaid = Unsaid::default();
+        let mut unsaid = PendingLines::default();
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         reject(&mut unsaid, 1);
         assert_eq!(

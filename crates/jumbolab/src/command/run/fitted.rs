@@ -36,7 +36,7 @@ pub(super) fn assignments(assignment: &str) -> Result<Vec<String>> {
     );
     let run = ReadRun::read(Path::new(folder)).with_context(of)?;
     let costs = Costs::of(&series_of(run.plan(), run.trials())).with_context(of)?;
-    output::say(&format!(
+    output::info(&format!(
         "{table}: {} a packet and {} a byte, fitted to {} trials of {folder}",
         costs.per_packet, costs.per_byte, costs.trials
     ));

@@ -1,7 +1,7 @@
 //! Frames with bundles inside, as queues see them: the counterpart of `queue::Bundle`
 //! on bytes.
 
-use queue::{Advertised, InnerDrop, Victims};
+use queue::{Advertised, InnerDrop, Selection};
 use units::{Bytes, Framing};
 use wire::bundle::{Carried, Inner};
 use wire::frame::Ports;
@@ -51,12 +51,12 @@ pub(super) fn drop_inner(
     let marked = match inner_drop {
         InnerDrop {
             packets,
-            victims: Victims::Front,
+            selection: Selection::Front,
             mark: false,
         } => {
             let packets = u16::try_from(packets).unwrap_or(u16::MAX);
-            let victims = bundle.packets().take(usize::from(packets));
-            victims.for_each(|inner| lost(dropped(&inner)));
+            let selection = bundle.packets().take(usize::from(packets));
+            selection.for_each(|inner| lost(dropped(&inner)));
             bundle.drop_inner(packets);
             0
         }
@@ -79,9 +79,9 @@ fn drop_one_by_one(
         .map(|inner| (usize::from(inner.index), inner.flow()))
         .collect();
     let InnerDrop {
-        packets, victims, ..
+        packets, selection, ..
     } = inner_drop;
-    let met = victims.among(living.into_iter(), packets).into_iter();
+    let met = selection.among(living.into_iter(), packets).into_iter();
     let mut marked = 0;
     for index in met.filter_map(|place| u16::try_from(place).ok()) {
         if inner_drop.mark && bundle.mark(index) {
@@ -150,7 +150,7 @@ mod tests {
     fn inner_drop(packets: u32) -> InnerDrop {
         InnerDrop {
             packets,
-            victims: Victims::Front,
+            selection: Selection::Front,
             mark: false,
         }
     }

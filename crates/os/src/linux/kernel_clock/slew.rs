@@ -9,7 +9,7 @@ use units::Span;
 
 use super::reading::nanos;
 use super::wall_ahead_of;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// The first interval between two readings.
 const INTERVAL: Duration = Duration::from_millis(20);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::Span;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::sys::adjtimex::clock_state;
 
 /// The state of the wall clock as the kernel has it from a time service, such as NTP or

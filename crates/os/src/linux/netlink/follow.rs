@@ -15,7 +15,7 @@ use netlink_sys::{Socket, SocketAddr};
 
 use super::Route;
 use super::plain::plain;
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// Bytes of notifications that may wait: those of some ten thousand routes.
 const RECEIVE_BUFFER: usize = 8 << 20;

@@ -14,7 +14,7 @@ use super::plain::plain;
 use super::route_metrics;
 use super::tunnel::{Encapsulation, encapsulation};
 use super::{Route, family};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// The route that the kernel takes to an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use netlink_packet_route::neighbour::{
 };
 
 use super::{Mode, Route, family};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 impl Route {
     /// The known neighbours on the interface `index`, with their Ethernet addresses.

@@ -14,7 +14,7 @@ use super::plain::plain;
 use super::route_metrics::{expires, mtu};
 use super::route_words::{self, RouteWords};
 use super::{Listed, Route, family};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// A unicast route, or the path MTU that the kernel remembers for one address.
 #[derive(Clone, Debug, PartialEq, Eq)]

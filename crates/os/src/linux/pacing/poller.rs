@@ -10,7 +10,7 @@ use units::{Span, Time};
 
 use super::SPIN;
 use super::rt_scheduling::{RtScheduling, Scheduling, YIELD};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::{clock, kernel_clock};
 
 /// The longest sleep, which bounds the reaction to a stop request.

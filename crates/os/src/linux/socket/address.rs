@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, bind, getpeername, getsockname};
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// Binds a socket to an address, including the zone of a link-local one.
 pub fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use nix::sys::socket::{getsockopt, sockopt};
 use units::Bytes;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::sys::option;
 
 /// The receive buffer that a UDP receiver requests: the default of 212 992 bytes loses

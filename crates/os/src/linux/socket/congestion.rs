@@ -8,7 +8,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use units::Transport;
 
 use super::kind::bare;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// The kernel's list of loaded congestion controls [tcp(7)].
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use units::Transport;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::sys::socket;
 
 /// A kind of socket.

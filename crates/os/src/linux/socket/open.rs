@@ -8,7 +8,7 @@ use nix::sys::socket::Backlog;
 use super::address::address_of;
 use super::kind::{Kind, bare, icmp};
 use super::options::Options;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// The remedy where echo requests are not allowed.
 pub const NO_ECHOES: &str = "this user may not send echo requests; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";

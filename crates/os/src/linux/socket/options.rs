@@ -11,7 +11,7 @@ use units::{Bytes, Span};
 use super::ip_option::IpOption;
 use super::kind::Kind;
 use super::{address, buffers, congestion, stamps};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::sys::option;
 
 /// The options of a socket. By default each is as the machine has it.

@@ -8,7 +8,7 @@ use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 
 use super::errors::next_error;
 use super::kind::{Kind, bare};
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// Stamps of arrivals.
 pub const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use nix::sys::socket::{getsockopt, sockopt};
 use units::Span;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 use crate::sys::tcp_info::tcp_info;
 
 /// TCP's statistics of a connection [LinuxUapi tcp.h].

@@ -8,7 +8,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::{Span, Time};
 
 use crate::clock;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// Waits for one of `events` until `deadline` on the monotonic clock; empty at the
 /// deadline.

@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::Span;
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// One output stream of a program. Bytes beyond the limit are read and discarded, so
 /// the program never blocks.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::former_values::Interfaces;
 use super::setting::{ACTIVE, REQUESTED, Setting};
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::netlink::{Listed, Route};
 use crate::socket;
 use crate::sys::ethtool;

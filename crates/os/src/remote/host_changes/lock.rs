@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::former_values::FormerValues;
 use crate::clock::Epoch;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::linux::users::{self, effective_user};
 
 /// The lock of this host, and the record of changes beside it.
@@ -31,7 +31,7 @@ pub(super) struct HostLock {
 
 /// The run that has locked a host.
 #[derive(Serialize, Deserialize)]
-struct Holder {
+struct LockOwner {
     run: String,
     user: String,
     process: u32,
@@ -41,13 +41,13 @@ struct Holder {
 
 /// A record, and the boot in which it is valid: a reboot resets every interface.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredChanges {
     boot: String,
     former_values: FormerValues,
 }
 
 const LOCK: &str = "lock";
-const HOLDER: &str = "holder.json";
+const LOCK_OWNER: &str = "holder.json";
 const FORMER_VALUES: &str = "changes.json";
 
 /// The most bytes of a file in the folder: records hold routes.
@@ -94,7 +94,7 @@ impl HostLock {
                     folder,
                     _file: file,
                 };
-                lock.write(HOLDER, &Holder::of(run))?;
+                lock.write(LOCK_OWNER, &LockOwner::of(run))?;
                 return Ok(lock);
             }
         }
@@ -107,7 +107,7 @@ impl HostLock {
     /// The record that an earlier run left because its watchdog was killed.
     pub(super) fn left_behind(&self) -> Option<FormerValues> {
         let text = self.folder.read_text(FORMER_VALUES, LARGEST).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok()?;
+        let kept: StoredChanges = serde_json::from_str(&text).ok()?;
         (kept.boot == boot()).then_some(kept.former_values)
     }
 
@@ -123,7 +123,7 @@ impl HostLock {
         }
         self.write(
             FORMER_VALUES,
-            &Kept {
+            &StoredChanges {
                 boot: boot(),
                 former_values: former_values.clone(),
             },
@@ -147,7 +147,7 @@ impl Drop for HostLock {
         }
         // The lock goes last: who waits for it finds nothing or all. Failures leave
         // files behind that the next run takes over.
-        for name in [HOLDER, LOCK] {
+        for name in [LOCK_OWNER, LOCK] {
             let _ = self.folder.remove(name);
         }
         if let Ok(base) = Folder::open(&self.base) {
@@ -157,7 +157,7 @@ impl Drop for HostLock {
     }
 }
 
-impl Holder {
+impl LockOwner {
     fn of(run: &str) -> Self {
         let now = Duration::from_nanos(Epoch::now().unix_nanos());
         Self {
@@ -171,9 +171,9 @@ impl Holder {
 
 /// The rejection of a locked host.
 fn in_use(folder: &Folder) -> String {
-    let holder = folder.read_text(HOLDER, LARGEST).ok();
-    match holder.and_then(|text| serde_json::from_str::<Holder>(&text).ok()) {
-        Some(Holder {
+    let holder = folder.read_text(LOCK_OWNER, LARGEST).ok();
+    match holder.and_then(|text| serde_json::from_str::<LockOwner>(&text).ok()) {
+        Some(LockOwner {
             run,
             user,
             process,

@@ -12,7 +12,7 @@ use super::former_values::FormerValues;
 use super::kernel::{self, Kernel};
 use super::lock::HostLock;
 use crate::clock;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::lease::{LEASE, next_line};
 use crate::lines::Lines;
 
@@ -20,7 +20,7 @@ use crate::lines::Lines;
 pub const ROLE: &str = "watchdog";
 
 /// The time in which a value that cannot be put back is tried again, and the interval.
-const PATIENCE: Span = Span::from_secs(3);
+const TIMEOUT: Span = Span::from_secs(3);
 const PAUSE: Span = Span::from_millis(100);
 
 /// A line to the watchdog.
@@ -153,7 +153,7 @@ impl Host {
             Ok(notes) => notes,
             Err(error) => vec![error.to_string()],
         };
-        let end: Time = clock::monotonic() + PATIENCE;
+        let end: Time = clock::monotonic() + TIMEOUT;
         let failures = loop {
             let failures = self.former_values.restore(&self.kernel);
             if failures.is_empty() || clock::monotonic() >= end {

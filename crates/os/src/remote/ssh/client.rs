@@ -6,10 +6,10 @@ use std::process::Stdio;
 use files::PrivateFolder;
 use units::Span;
 
-use super::complaint::Complaint;
 use super::destination::Destination;
+use super::failure::SshFailure;
 use super::output;
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 
 /// The environment variable with another command than `ssh`, with options.
 pub const VARIABLE: &str = "JUMBOLAB_SSH";
@@ -82,7 +82,7 @@ impl Client {
         let output = output::run(&words, Stdio::null(), CONFIGURATION)
             .map_err(|problem| self.error(problem))?;
         if output.code != Some(0) {
-            let complaint = Complaint {
+            let complaint = SshFailure {
                 text: &output.complaint,
                 code: output.code,
                 privilege: None,

@@ -7,8 +7,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use units::Span;
 
 use super::client::Client;
-use super::complaint::Complaint;
 use super::destination::Become;
+use super::failure::SshFailure;
 use super::output::{MOST_COMPLAINT, absent, left_until};
 use super::quoted;
 use crate::error::{Error, Result};
@@ -104,7 +104,7 @@ impl Connection {
     fn rejected(&mut self, client: &Client, privilege: Option<&Become>) -> Error {
         let code = self.child.wait().ok().and_then(|status| status.code());
         let text = String::from_utf8_lossy(self.complaint.kept()).into_owned();
-        let complaint = Complaint {
+        let complaint = SshFailure {
             text: &text,
             code,
             privilege,

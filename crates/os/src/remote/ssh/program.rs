@@ -4,10 +4,10 @@ use std::process::{Command, Stdio};
 
 use units::Span;
 
-use super::complaint::printable;
+use super::failure::printable;
 use super::{Output, Ssh};
-use crate::error::{During, Result};
-use crate::{machine, own_program};
+use crate::error::{OperationContext, Result};
+use crate::{machine, own_executable};
 
 /// The time for a short command.
 const SHORT: Span = Span::from_secs(30);
@@ -35,8 +35,8 @@ pub(super) fn provide(ssh: &Ssh) -> Result<String> {
     if ssh.host.kind != here {
         return installed(ssh, &here, &version);
     }
-    let path = format!("{}/{}/jumbolab", ssh.host.cache, own_program::hash()?);
-    let file = own_program::open()?;
+    let path = format!("{}/{}/jumbolab", ssh.host.cache, own_executable::hash()?);
+    let file = own_executable::open()?;
     let length = file
         .metadata()
         .during(|| "reading the program itself")?
@@ -93,7 +93,7 @@ fn is_ours(output: &Output, version: &str) -> bool {
 /// What this program prints as its version, with the commit of its build: programs of two
 /// commits need not understand each other.
 fn own_version() -> Result<String> {
-    let mut program = Command::new(own_program::FILE);
+    let mut program = Command::new(own_executable::FILE);
     let output = program.arg("--version").stdin(Stdio::null()).output();
     let output = output.during(|| "asking the program itself for its version")?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use crate::lease::{BEAT, HEARTBEAT};
+use crate::lease::{HEARTBEAT, HEARTBEAT_INTERVAL};
 
 /// The pipe, which is closed when it is `None`.
 type Pipe = Mutex<Option<ChildStdin>>;
@@ -26,7 +26,7 @@ impl Input {
         let (sender, receiver) = mpsc::channel();
         let beaten = Arc::clone(&pipe);
         let beat = move || {
-            let pause = Duration::from_nanos(BEAT.as_nanos());
+            let pause = Duration::from_nanos(HEARTBEAT_INTERVAL.as_nanos());
             while receiver.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                 // Who hears the worker learns that it has ended.
                 if write_line(&beaten, HEARTBEAT).is_err() {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use units::Span;
 
-use crate::error::{During, Error, Result};
+use crate::error::{Error, OperationContext, Result};
 use crate::linux::pipes::{self, Watched};
 
 /// The workers by their process id, which nobody else has until they are dropped.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 use super::{Outcome, StampReflector};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 
 /// A reflector in its thread.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use nix::sys::socket::{
 use units::Bytes;
 
 use os::deadline::Permit;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::kernel_clock;
 use os::socket::{IpOption, Kind, Options, address_of, bind_to, connect, open, plain};
 

@@ -33,7 +33,7 @@ pub(in crate::machine) struct Seen {
 
 /// The part of an answer that a search uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::machine) enum Heard {
+pub(in crate::machine) enum Response {
     Arrived {
         search: usize,
         id: u64,
@@ -49,7 +49,7 @@ pub(in crate::machine) enum Heard {
 impl History {
     /// An answer came. One that belongs to no probe, or says again what is known, or
     /// cannot be true of its probe, changes nothing.
-    pub(in crate::machine) fn answered(&mut self, now: Time, answer: &Answer) -> Option<Heard> {
+    pub(in crate::machine) fn answered(&mut self, now: Time, answer: &Answer) -> Option<Response> {
         let index = *self.by_id.get(&answer.id)?;
         let record = self.sent[index];
         match answer.kind {
@@ -99,7 +99,7 @@ impl History {
             }
         }
         let (search, id) = record.search?;
-        Some(Heard::Arrived { search, id })
+        Some(Response::Arrived { search, id })
     }
 
     /// The probe reached the sender of the answer; `None` if that is known.
@@ -198,7 +198,7 @@ impl History {
         announced: Bytes,
         quoted: Bytes,
         now: Time,
-    ) -> Option<Heard> {
+    ) -> Option<Response> {
         let record = self.sent[index];
         let kind = record.kind;
         let is_about_it = quoted.get() == u64::from(kind.size) && kind.fragment_size.is_none();
@@ -250,9 +250,9 @@ impl History {
     }
 }
 
-fn heard_too_big(record: &Record, announced: Bytes) -> Option<Heard> {
+fn heard_too_big(record: &Record, announced: Bytes) -> Option<Response> {
     let (search, id) = record.search?;
-    Some(Heard::TooBig {
+    Some(Response::TooBig {
         search,
         id,
         quoted: Bytes::new(u64::from(record.kind.size)),

@@ -4,7 +4,7 @@ use super::super::Protocol;
 use super::super::asker::{Asker, Outcome};
 use super::super::kind::Kind;
 use super::super::search::Found;
-use super::Reach;
+use super::Reachability;
 
 /// The sizes that a protocol carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(in crate::machine) struct Carried {
 /// and searches where it differs.
 pub(in crate::machine) fn walk(
     ask: &mut Asker<'_>,
-    reach: &Reach,
+    reach: &Reachability,
     main: Kind,
     found: Found,
     up_to: u32,

@@ -4,7 +4,7 @@ use super::super::Protocol;
 use super::super::asker::{Asker, Outcome};
 use super::super::kind::{Kind, SMALL};
 use super::super::search::Found;
-use super::Walked;
+use super::KnownPath;
 use super::locate::{self, Boundary};
 
 /// Probes of each flow of a size that the first flow does not carry.
@@ -29,7 +29,7 @@ pub(in crate::machine) struct Branches {
 /// Sends packets of other flows with the size that passes and the size that does not.
 pub(in crate::machine) fn walk(
     ask: &mut Asker<'_>,
-    walked: &Walked,
+    walked: &KnownPath,
     found: Found,
 ) -> Option<Branches> {
     let (protocol, found) = by(ask, walked, found)?;
@@ -72,7 +72,7 @@ pub(in crate::machine) fn walk(
 
 /// The protocol to send flows by, and what its first flow carries. Routers choose branches
 /// by ports rather than by identifiers of echo requests.
-fn by(ask: &Asker<'_>, walked: &Walked, found: Found) -> Option<(Protocol, Found)> {
+fn by(ask: &Asker<'_>, walked: &KnownPath, found: Found) -> Option<(Protocol, Found)> {
     let main = walked.main?.protocol;
     let order = match ask.settings.reflector.is_short() {
         true => [Protocol::Udp, Protocol::Tcp, Protocol::Icmp],

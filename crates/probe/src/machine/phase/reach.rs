@@ -14,7 +14,7 @@ const APART: Span = Span::from_millis(5);
 
 /// The protocols that the far end answers.
 #[derive(Debug, Default)]
-pub(in crate::machine) struct Reach {
+pub(in crate::machine) struct Reachability {
     /// Those with answers to packets of any size.
     pub(in crate::machine) answers: Vec<Protocol>,
     /// Whether TCP is answered without data in the segment.
@@ -28,8 +28,8 @@ pub(in crate::machine) struct Reach {
 }
 
 /// Sends a small probe of each protocol, and more where they are not answered.
-pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reach {
-    let mut reach = Reach::default();
+pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
+    let mut reach = Reachability::default();
     let mut main_is_open = false;
     for protocol in preferred(ask.settings) {
         let outcome = if protocol == Protocol::Tcp {
@@ -91,7 +91,7 @@ pub(super) fn preferred(settings: &Settings) -> Vec<Protocol> {
 }
 
 /// Measures the loss of small probes, and that of each direction if there is a reflector.
-pub(in crate::machine) fn count_loss(ask: &mut Asker<'_>, reach: &Reach) {
+pub(in crate::machine) fn count_loss(ask: &mut Asker<'_>, reach: &Reachability) {
     if let Some(beat) = ask.history.beat() {
         ask.sends(beat, LEAST_BEATS, APART);
     }

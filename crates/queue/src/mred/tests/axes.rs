@@ -36,7 +36,7 @@ fn after(settings: &MredSettings) -> After {
 /// Always half of what there is.
 fn half() -> MredSettings {
     MredSettings {
-        pick: Pick::Round,
+        rounding: Rounding::Round,
         ..plain()
     }
 }
@@ -47,13 +47,13 @@ fn over_says_which_frames_lose() {
     assert_eq!(arriving.inner_dropped, [1_000, 1_001]);
     assert_eq!(arriving.waiting[10], [1_002, 1_003]);
     let head = after(&MredSettings {
-        over: Over::Head,
+        candidates: Candidates::Head,
         ..half()
     });
     assert_eq!(head.inner_dropped, [0, 1]);
     assert_eq!(head.waiting[0], [2, 3, 4, 5]);
     let queue = after(&MredSettings {
-        over: Over::Queue,
+        candidates: Candidates::Queue,
         ..half()
     });
     assert_eq!(queue.inner_dropped, [0, 10]);
@@ -65,7 +65,7 @@ fn over_says_which_frames_lose() {
 #[test]
 fn at_the_head_a_frame_goes_whole_before_the_next_loses_any() {
     let settings = MredSettings {
-        over: Over::Head,
+        candidates: Candidates::Head,
         ..half()
     };
     let mut mred = filled(&settings, 10, 3);
@@ -90,7 +90,7 @@ fn at_the_head_a_frame_goes_whole_before_the_next_loses_any() {
 #[test]
 fn when_there_must_be_no_room_nothing_is_lost_before() {
     let settings = MredSettings {
-        when: Activation::NoRoom,
+        trigger: MredTrigger::NoRoom,
         limit: Limit::Packets(10),
         ..half()
     };
@@ -107,24 +107,24 @@ fn when_there_must_be_no_room_nothing_is_lost_before() {
 
 #[test]
 fn the_letter_takes_a_share_within_bounds_of_every_frame_that_waits() {
-    let letter = |low, high, over| MredSettings {
+    let letter = |low, high, candidates| MredSettings {
         interpretation: Interpretation::Letter(Bounds { low, high }),
-        when: Activation::NoRoom,
+        trigger: MredTrigger::NoRoom,
         limit: Limit::Bytes(Bytes::new(10 * 650 + 150)),
-        over,
+        candidates,
         ..half()
     };
-    let all = after(&letter(0.0, 1.0, Over::Queue));
+    let all = after(&letter(0.0, 1.0, Candidates::Queue));
     assert_eq!(all.inner_dropped.len(), 30, "half of each of ten");
     assert!(all.waiting[..10].iter().all(|frame| frame.len() == 3));
     assert_eq!(all.waiting[10], [1_000, 1_001, 1_002, 1_003]);
-    let head = after(&letter(0.0, 1.0, Over::Head));
+    let head = after(&letter(0.0, 1.0, Candidates::Head));
     assert_eq!(head.waiting[0], [3, 4, 5]);
-    let fewer = after(&letter(0.0, 1.0 / 3.0, Over::Queue));
+    let fewer = after(&letter(0.0, 1.0 / 3.0, Candidates::Queue));
     assert_eq!(fewer.inner_dropped.len(), 20, "the upper bound");
-    let more = after(&letter(5.0 / 6.0, 1.0, Over::Queue));
+    let more = after(&letter(5.0 / 6.0, 1.0, Candidates::Queue));
     assert_eq!(more.inner_dropped.len(), 50, "the lower bound");
-    let most = after(&letter(1.0, 1.0, Over::Queue));
+    let most = after(&letter(1.0, 1.0, Candidates::Queue));
     assert_eq!(
         (most.inner_dropped.len(), most.whole.len()),
         (50, 0),
@@ -140,8 +140,8 @@ fn the_share_of_a_frame_may_go_by_its_packets() {
         let settings = MredSettings {
             interpretation: Interpretation::Letter(Bounds { low, high }),
             share,
-            when: Activation::NoRoom,
-            over: Over::Queue,
+            trigger: MredTrigger::NoRoom,
+            candidates: Candidates::Queue,
             limit: Limit::Bytes(
                 frames
                     .iter()
@@ -178,7 +178,7 @@ fn the_letter_asked_at_every_arrival_acts_where_red_would_drop() {
             low: 0.5,
             high: 0.5,
         }),
-        over: Over::Queue,
+        candidates: Candidates::Queue,
         curve: Curve {
             min: max - 1.0,
             max,
@@ -218,7 +218,7 @@ fn a_header_tells_of_packets_that_are_dead() {
         let mut bundle = bundle(10 * frame, 6);
         let inner_drop = InnerDrop {
             packets: count,
-            victims: Victims::Front,
+            selection: Selection::Front,
             mark: false,
         };
         bundle.drop_inner(inner_drop, &mut |_| ());
@@ -270,7 +270,7 @@ fn the_size_that_is_believed_decides_how_often_ns2_draws_by_bytes() {
                 ..plain().curve
             },
             ..MredSettings {
-                pick: Pick::Each,
+                rounding: Rounding::Each,
                 ..plain()
             }
         };
@@ -280,7 +280,7 @@ fn the_size_that_is_believed_decides_how_often_ns2_draws_by_bytes() {
             let mut arrival = bundle(number, 6);
             let inner_drop = InnerDrop {
                 packets: 4,
-                victims: Victims::Front,
+                selection: Selection::Front,
                 mark: false,
             };
             arrival.drop_inner(inner_drop, &mut |_| ());
@@ -306,7 +306,7 @@ fn victims_are_the_first_or_one_of_each_flow() {
     let front = arrive(&mut filled(&half(), 10, 6), Time::ZERO, arrival());
     assert_eq!(front.inner_dropped, [3_000, 3_003]);
     let spread = MredSettings {
-        victims: Victims::Spread,
+        selection: Selection::Spread,
         ..half()
     };
     let spread = arrive(&mut filled(&spread, 10, 6), Time::ZERO, arrival());

@@ -12,17 +12,17 @@ fn settings() -> impl Strategy<Value = MredSettings> {
     ];
     let unit = prop::sample::select([Unit::Frames, Unit::Inner, Unit::Bytes].to_vec());
     let spread = [Spread::Independent, Spread::Uniform, Spread::Wait];
-    let over = [Over::Arriving, Over::Head, Over::Queue];
-    let (spread, over) = (
+    let candidates = [Candidates::Arriving, Candidates::Head, Candidates::Queue];
+    let (spread, candidates) = (
         prop::sample::select(spread.to_vec()),
-        prop::sample::select(over.to_vec()),
+        prop::sample::select(candidates.to_vec()),
     );
     let flags = any::<(bool, bool, bool, bool, bool)>();
-    (limit, unit, spread, over, flags, 0.002f64..0.9).prop_map(
-        |(limit, unit, spread, over, (adaptive, mark, gentle, ns2, header), weight)| {
+    (limit, unit, spread, candidates, flags, 0.002f64..0.9).prop_map(
+        |(limit, unit, spread, candidates, (adaptive, mark, gentle, ns2, header), weight)| {
             let scale = if unit == Unit::Bytes { 700.0 } else { 1.0 };
             // Where ns-2 drops another victim, it drops the second packet.
-            let ns2 = ns2 && over == Over::Arriving;
+            let ns2 = ns2 && candidates == Candidates::Arriving;
             MredSettings {
                 unit,
                 curve: Curve {
@@ -35,7 +35,7 @@ fn settings() -> impl Strategy<Value = MredSettings> {
                 spread,
                 adaptive,
                 mark,
-                over,
+                candidates,
                 size: if header { SizeOf::Header } else { SizeOf::Live },
                 profile: if ns2 { Profile::Ns2 } else { Profile::Clean },
                 ..MredSettings::new(limit, Bytes::new(700))
@@ -99,27 +99,32 @@ fn loss(settings: &MredSettings, each: u64) -> (f64, f64) {
 
 #[test]
 fn on_average_every_pick_but_ceil_takes_what_red_would_whatever_the_bundles() {
-    for over in [Over::Arriving, Over::Head, Over::Queue] {
+    for candidates in [Candidates::Arriving, Candidates::Head, Candidates::Queue] {
         for each in [1, 2, 3, 7, 20] {
             for max_probability in [0.06, 0.5] {
                 let share = max_probability / 2.0;
-                for pick in [Pick::Each, Pick::Round, Pick::Ceil, Pick::Binomial] {
+                for rounding in [
+                    Rounding::Each,
+                    Rounding::Round,
+                    Rounding::Ceil,
+                    Rounding::Binomial,
+                ] {
                     let mut settings = MredSettings {
-                        over,
-                        pick,
+                        candidates,
+                        rounding,
                         ..plain()
                     };
                     settings.curve.max_probability = max_probability;
                     let (lost, arrived) = loss(&settings, each);
-                    let expected = match pick {
-                        Pick::Ceil => libm::ceil(share * each as f64) / each as f64,
+                    let expected = match rounding {
+                        Rounding::Ceil => libm::ceil(share * each as f64) / each as f64,
                         _ => share,
                     };
                     let error = libm::sqrt(expected * (1.0 - expected) / arrived);
                     let off = (lost - expected).abs();
                     assert!(
                         off <= 3.3 * error,
-                        "{over:?} {each} {pick:?}: {lost} {expected}"
+                        "{candidates:?} {each} {rounding:?}: {lost} {expected}"
                     );
                 }
             }

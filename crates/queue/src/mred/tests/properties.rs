@@ -11,8 +11,13 @@ fn settings() -> impl Strategy<Value = MredSettings> {
         (1_500u64..12_000).prop_map(|most| Limit::Bytes(Bytes::new(most))),
         (1u32..20).prop_map(Limit::Packets),
     ];
-    let picks = [Pick::Each, Pick::Round, Pick::Ceil, Pick::Binomial];
-    let overs = [Over::Arriving, Over::Head, Over::Queue];
+    let picks = [
+        Rounding::Each,
+        Rounding::Round,
+        Rounding::Ceil,
+        Rounding::Binomial,
+    ];
+    let overs = [Candidates::Arriving, Candidates::Head, Candidates::Queue];
     let units = [Unit::Frames, Unit::Inner, Unit::Bytes];
     let choices = (
         prop::sample::select(picks.to_vec()),
@@ -23,7 +28,11 @@ fn settings() -> impl Strategy<Value = MredSettings> {
     );
     let flags = any::<(bool, bool, bool, bool, bool)>();
     (limit, choices, flags).prop_map(
-        |(limit, (pick, over, unit, bounds, micros), (room, header, spread, mark, ns2))| {
+        |(
+            limit,
+            (rounding, candidates, unit, bounds, micros),
+            (room, header, spread, mark, ns2),
+        )| {
             let scale = if unit == Unit::Bytes { 300.0 } else { 1.0 };
             MredSettings {
                 unit,
@@ -38,24 +47,24 @@ fn settings() -> impl Strategy<Value = MredSettings> {
                     Some((low, high)) => Interpretation::Letter(Bounds { low, high }),
                     None => Interpretation::Inner,
                 },
-                when: if room {
-                    Activation::NoRoom
+                trigger: if room {
+                    MredTrigger::NoRoom
                 } else {
-                    Activation::Average
+                    MredTrigger::Average
                 },
-                over,
+                candidates,
                 size: if header { SizeOf::Header } else { SizeOf::Live },
-                victims: if spread {
-                    Victims::Spread
+                selection: if spread {
+                    Selection::Spread
                 } else {
-                    Victims::Front
+                    Selection::Front
                 },
-                profile: if ns2 && pick == Pick::Each {
+                profile: if ns2 && rounding == Rounding::Each {
                     Profile::Ns2
                 } else {
                     Profile::Clean
                 },
-                pick,
+                rounding,
                 mark,
                 mark_time: micros.filter(|_| room).map(Span::from_micros),
                 drop_time: micros.map(Span::from_micros),
@@ -83,7 +92,7 @@ proptest! {
                 let mut arrival = pack(packets.map(|packet| Inner { bytes, able, ..packet }));
                 if act == 0 && count > 1 {
                     // Packets were dropped out of it before.
-                    let inner_drop = crate::InnerDrop { packets: 1, victims: Victims::Front, mark: false };
+                    let inner_drop = crate::InnerDrop { packets: 1, selection: Selection::Front, mark: false };
                     arrival.drop_inner(inner_drop, &mut |lost| gone.extend(numbers(lost)));
                 }
                 came += count;
@@ -124,7 +133,7 @@ proptest! {
     fn over_the_queue_no_frame_dies_whole_while_another_has_packets_to_spare(
         sizes in prop::collection::vec(1u64..6, 1..8), count in 0u32..30,
     ) {
-        let mut mred = queue(&MredSettings { over: Over::Queue, ..plain() });
+        let mut mred = queue(&MredSettings { candidates: Candidates::Queue, ..plain() });
         for (frame, &size) in (0..).zip(&sizes) {
             mred.frames.push(bundle(10 * frame, size));
         }

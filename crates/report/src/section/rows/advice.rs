@@ -2,22 +2,22 @@
 
 use analysis::Findings;
 use analysis::answer::Finding;
-use document::Tone;
+use document::Emphasis;
 
 use crate::section::summary;
 
 /// The tone of a finding.
-pub(super) const fn tone(finding: Finding) -> Tone {
+pub(super) const fn tone(finding: Finding) -> Emphasis {
     match finding {
-        Finding::Better => Tone::Good,
-        Finding::Worse => Tone::Bad,
-        Finding::Same | Finding::Undecided => Tone::Neutral,
+        Finding::MetricDirection => Emphasis::Good,
+        Finding::Worse => Emphasis::Bad,
+        Finding::Same | Finding::Undecided => Emphasis::Neutral,
     }
 }
 
 /// The clauses of the advice, in their order. `None`: rows of a place contradict each other.
 const CLAUSES: [(Option<Finding>, &str); 5] = [
-    (Some(Finding::Better), "is better"),
+    (Some(Finding::MetricDirection), "is better"),
     (Some(Finding::Worse), "is worse"),
     (None, "is better in one way and worse in another"),
     (Some(Finding::Same), "makes no difference"),

@@ -1,6 +1,6 @@
 //! Effects of the outer destination of bundles.
 
-use jumbolab_sim::Detour;
+use jumbolab_sim::ExplicitRoute;
 use queue::FqCodelSettings;
 
 use super::*;
@@ -16,7 +16,7 @@ fn with_a_detour() -> Scenario {
 }
 
 fn labelled(via: &[&[usize]]) -> Domain {
-    let detour = |(next_as, via): (u32, &&[usize])| Detour {
+    let detour = |(next_as, via): (u32, &&[usize])| ExplicitRoute {
         next_as,
         egress: 3,
         via: via.to_vec(),

@@ -20,7 +20,7 @@ use wire::numbered::{LEN, Numbered};
 use crate::driver::sessions::sizes;
 use crate::driver::timeline::Timeline;
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::interrupt;
 use os::pacing::Pacer;
 use os::socket::{Kind, Options, UDP_RECEIVE_BUFFER, connect, open};

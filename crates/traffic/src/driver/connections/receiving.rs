@@ -9,7 +9,7 @@ use units::Time;
 use super::{Incoming, Received};
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::receive;
 use os::socket::{Kind, Options, accept, listen, open, reset_on_close};
 use os::sys::option;

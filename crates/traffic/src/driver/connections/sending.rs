@@ -7,7 +7,7 @@ use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
 use units::{Span, Time};
 
 use super::{Outgoing, Sent};
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{Kind, Options, begin_to_connect, open};
 use os::sys::{option, tcp_info};
 

@@ -11,7 +11,7 @@ use super::jumbo_path::JumboPath;
 use os::capture::heard_at;
 use os::capture_file::CaptureFile;
 use os::clock::Epoch;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 
 /// Bytes kept of each frame. For a jumbogram these are all headers; capture readers
 /// reject frames above 256 KiB.

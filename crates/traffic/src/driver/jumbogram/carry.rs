@@ -9,7 +9,7 @@ use super::capture::Capture;
 use super::end::{FROM, Listener, Raw, rejected};
 use super::jumbo_path::JumboPath;
 use super::message::{Arrived, Message};
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::interrupt;
 use os::namespace::Namespace;
 

@@ -12,7 +12,7 @@ use units::{Bytes, Span};
 
 use super::message::{Arrived, Message};
 use super::{LARGEST, LEAST_MTU};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{self, IpOption, Kind, Options, receive_buffer, set_receive_buffer};
 use os::{clock, kernel_clock};
 

@@ -14,7 +14,7 @@ use units::{IpMtu, IpVersion, Span};
 use super::end::{FROM, Listener, Raw};
 use super::message::{LEAST, Message};
 use os::clock;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::namespace::Namespace;
 use os::netlink::VethEnd;
 use os::sandbox::{allow_networks, privileged};

@@ -14,7 +14,7 @@ use super::carry::Counted;
 use super::end::{FROM, Listener, Raw, rejected, udp};
 use super::jumbo_path::JumboPath;
 use super::message::Message;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::sys::option;
 use os::{clock, cpu_time, kernel_clock};
 

@@ -5,7 +5,7 @@ use std::net::Ipv6Addr;
 use sha2::{Digest, Sha256};
 use wire::jumbogram::{Packet, Sum};
 
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::kernel_clock;
 
 /// Bytes in front of the hashed data: a number of 64 bits, the time of sending

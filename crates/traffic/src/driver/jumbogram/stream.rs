@@ -11,7 +11,7 @@ use units::Span;
 use super::carry::Counted;
 use super::jumbo_path::JumboPath;
 use super::measure::{Measured, alone};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::offload::LARGEST_SUPER;
 use os::{clock, cpu_time, kernel_clock};
 

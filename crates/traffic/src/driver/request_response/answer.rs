@@ -10,7 +10,7 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::{Answer, Answered, Broken, RequestResponse, ask, socket};
 use crate::driver::trial_token::{DataPort, Token};
 use os::clock;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::set_timeout;
 use os::sys::option;
 

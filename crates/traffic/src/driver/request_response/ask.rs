@@ -25,7 +25,7 @@ const HOPELESS: usize = 8;
 /// If the kernel rejects a socket, the other end has gone, or the total time is
 /// exceeded. An unanswered message is not an error.
 pub fn ask(request_response: &RequestResponse, token: &Token, port: u16) -> Result<Asked> {
-    let mut desk = Desk::new(request_response, token, port)?;
+    let mut desk = Requester::new(request_response, token, port)?;
     let begun = clock::monotonic();
     let mut in_a_row = 0;
     for &size in &request_response.sizes {
@@ -58,7 +58,7 @@ enum Line {
 }
 
 /// The state of the asking end.
-struct Desk<'a> {
+struct Requester<'a> {
     request_response: &'a RequestResponse,
     token: &'a Token,
     port: u16,
@@ -78,12 +78,12 @@ pub(super) struct Late {
 }
 
 /// The reason for which a message failed.
-pub(super) enum Trouble {
+pub(super) enum RequestError {
     Late(Late),
     Broken(Error),
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Requester<'a> {
     fn new(request_response: &'a RequestResponse, token: &'a Token, port: u16) -> Result<Self> {
         let longest = request_response.longest().max(HEADER_LEN);
         Ok(Self {
@@ -111,8 +111,8 @@ impl<'a> Desk<'a> {
             let from = kernel_clock::monotonic_nanos();
             match self.exchange_one(length) {
                 Ok(()) => {}
-                Err(Trouble::Broken(error)) => return Err(error),
-                Err(Trouble::Late(late)) => {
+                Err(RequestError::Broken(error)) => return Err(error),
+                Err(RequestError::Late(late)) => {
                     self.give_up(length, number, &late)?;
                     return Ok(false);
                 }
@@ -128,7 +128,7 @@ impl<'a> Desk<'a> {
         Ok(true)
     }
 
-    fn exchange_one(&mut self, length: u32) -> std::result::Result<(), Trouble> {
+    fn exchange_one(&mut self, length: u32) -> std::result::Result<(), RequestError> {
         let message = Message {
             echo: Echo::Wanted,
             warmup: false,
@@ -270,7 +270,7 @@ fn over_stream(
     request_response: &RequestResponse,
     message: &[u8],
     answer: &mut [u8],
-) -> std::result::Result<(), Trouble> {
+) -> std::result::Result<(), RequestError> {
     let deadline = clock::monotonic() + request_response.deadline;
     let parts = match request_response.write_mode {
         WriteMode::Whole => [message, &[]],
@@ -328,7 +328,7 @@ pub(super) fn over_datagrams(
     room: &mut [u8],
     sequence: u64,
     repeats: &mut u64,
-) -> std::result::Result<(), Trouble> {
+) -> std::result::Result<(), RequestError> {
     let deadline = clock::monotonic() + request_response.deadline;
     let mut first = true;
     let mut written = 0;
@@ -396,12 +396,12 @@ fn is_full(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
-fn late(at: &'static str, written: u64, read: u64) -> Trouble {
-    Trouble::Late(Late { at, written, read })
+fn late(at: &'static str, written: u64, read: u64) -> RequestError {
+    RequestError::Late(Late { at, written, read })
 }
 
-fn broken(operation: &str, error: &io::Error) -> Trouble {
-    Trouble::Broken(Error::new(operation, error.to_string()))
+fn broken(operation: &str, error: &io::Error) -> RequestError {
+    RequestError::Broken(Error::new(operation, error.to_string()))
 }
 
 /// A byte count from the kernel; 0 on errors.

@@ -9,7 +9,7 @@ use units::Span;
 
 use super::{RequestResponse, TcpStats};
 use crate::driver::trial_token::{self, Token};
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::Options;
 use os::sys::{option, tcp_info};
 

@@ -210,7 +210,7 @@ fn a_flood_of_other_datagrams_moves_no_deadline() {
         let (mut room, mut repeats) = (vec![0; 2_000], 0);
         let asked = ask::over_datagrams(&asking, &requests, &[0; 100], &mut room, 7, &mut repeats);
         is_over.store(true, Ordering::Relaxed);
-        matches!(asked, Err(ask::Trouble::Late(_)))
+        matches!(asked, Err(ask::RequestError::Late(_)))
     });
     assert!(late);
 }

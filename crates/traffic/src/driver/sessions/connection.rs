@@ -10,7 +10,7 @@ use units::{Span, Transport};
 
 use os::clock;
 use os::deadline::Permit;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::receive;
 use os::socket::{Options, address_of, connect, open, peer_of, wait};
 use os::sys::option;

@@ -24,7 +24,7 @@ use crate::driver::timeline::Timeline;
 use crate::driver::trial_token::BACKLOG;
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{
     Options, UDP_RECEIVE_BUFFER, address_of, listen, open, receive_buffer, stamp_arrivals,
 };

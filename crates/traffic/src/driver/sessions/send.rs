@@ -33,7 +33,7 @@ use super::{Flow, Record, Records};
 pub(super) use datagrams::emit;
 pub(super) use echo::run as run_echoes;
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::receive;
 use os::socket::{
     Options, SmoothedRtt, TcpState, connect, open, reset, send_buffer, set_timeout, tcp_state,

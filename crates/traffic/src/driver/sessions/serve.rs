@@ -21,7 +21,7 @@ use super::admission::Sessions;
 use super::connection::Connection;
 use super::send::Sent;
 use super::{Interval, Records, session};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{self, Kind, Options, address_of, is_of_connection, listen, open, peer_of};
 use os::{clock, interrupt};
 

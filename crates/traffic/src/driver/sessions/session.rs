@@ -50,7 +50,8 @@ pub(super) fn serve(
         peer,
         why: why.to_string(),
     };
-    let mut conversation = match Conversation::new(connection, serving, number, admission, events) {
+    let mut conversation = match ControlSession::new(connection, serving, number, admission, events)
+    {
         Ok(conversation) => conversation,
         Err(error) => return rejected(&error),
     };
@@ -74,7 +75,7 @@ pub(super) fn serve(
 /// The results of a session's flows: of those received, and of those sent.
 type Results = (Vec<(Flow, Report)>, Vec<(Flow, Sent)>);
 
-struct Conversation<'a> {
+struct ControlSession<'a> {
     connection: &'a Connection,
     serving: &'a Serving,
     events: &'a Events,
@@ -96,7 +97,7 @@ struct Conversation<'a> {
     finished: Queue<(u16, Result<Done>)>,
 }
 
-impl<'a> Conversation<'a> {
+impl<'a> ControlSession<'a> {
     fn new(
         connection: &'a Connection,
         serving: &'a Serving,

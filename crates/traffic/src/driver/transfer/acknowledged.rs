@@ -7,7 +7,7 @@ use nix::sys::socket::TimestampingFlag;
 use units::{Span, Time};
 
 use os::clock::{self, Epoch};
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{ACKNOWLEDGED, read_departures, stalled, stamp_departures, wait};
 use os::sys::queued::unacknowledged;
 

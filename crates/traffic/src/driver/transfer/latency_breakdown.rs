@@ -8,7 +8,7 @@
 mod end;
 
 use meter::clock_offset::ClockLine;
-use meter::latency_breakdown::{Came, Left};
+use meter::latency_breakdown::{ArrivalTimes, DepartureTimes};
 use units::{Span, Transport};
 
 use super::Transfer;
@@ -76,9 +76,9 @@ pub enum InjectionPoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct NearStamps {
     /// Timestamps of the message.
-    pub left: Left,
+    pub left: DepartureTimes,
     /// Timestamps of its echo.
-    pub came: Came,
+    pub came: ArrivalTimes,
     /// Duration by CLOCK_MONOTONIC, in nanoseconds.
     pub took: u64,
 }
@@ -105,9 +105,9 @@ pub struct Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct FarStamps {
     /// Timestamps of the message.
-    pub came: Came,
+    pub came: ArrivalTimes,
     /// Timestamps of its echo.
-    pub left: Left,
+    pub left: DepartureTimes,
 }
 
 /// The far end's results.
@@ -135,12 +135,12 @@ impl Answered {
             nanos.saturating_add_signed(drift.saturating_neg())
         };
         for FarStamps { came, left } in self.trips.iter_mut().flatten() {
-            *came = Came {
+            *came = ArrivalTimes {
                 arrived: came.arrived.map(at),
                 ready: at(came.ready),
                 had: at(came.had),
             };
-            *left = Left {
+            *left = DepartureTimes {
                 before: at(left.before),
                 queued: left.queued.map(at),
                 sent: left.sent.map(at),
@@ -294,7 +294,7 @@ impl Answerer {
 
 /// The time after the arrival of its last packet at which a message was found, if the
 /// kernel timestamped the arrival.
-fn found_after(came: Came) -> Option<u64> {
+fn found_after(came: ArrivalTimes) -> Option<u64> {
     Some(came.ready.saturating_sub(came.arrived?))
 }
 

@@ -16,7 +16,7 @@ use crate::driver::trial_token::{DataPort, Token};
 use os::clock::{self, Epoch};
 use os::cpu_time::Process;
 use os::deadline::Permit;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::processor::Pinned;
 use os::socket::{peer_of, receive_buffer, stalled, wait};
 use os::sys::inbox::receive_stamped;

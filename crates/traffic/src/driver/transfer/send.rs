@@ -14,7 +14,7 @@ use crate::driver::trial_token::Token;
 use os::clock;
 use os::cpu_time::Process;
 use os::deadline::Permit;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::pacing::Pacer;
 use os::processor::Pinned;
 use os::socket::receive;

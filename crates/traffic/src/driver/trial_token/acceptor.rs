@@ -15,7 +15,7 @@ use super::REST;
 use super::callers::{Callers, timeout};
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 
 /// The longest time of a thread. A trial ends long before.
 const LONGEST: Span = Span::from_secs(1 << 20);

@@ -14,7 +14,7 @@ use units::Time;
 use super::{BACKLOG, REST};
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::receive;
 use os::socket::{accept, peer_of, reset_on_close};
 

@@ -10,7 +10,7 @@ use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg, send, setsoc
 use units::{Span, Time};
 
 use os::clock;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{Kind, Options, address_of, bind_to, open, wait};
 use os::sys::option;
 
@@ -31,7 +31,7 @@ const SETTLED: Span = Span::from_millis(500);
 const MOST_EARLIER: u32 = 1 << 20;
 
 /// The result of waiting for a sender.
-pub(super) struct Met {
+pub(super) struct SenderArrival {
     /// The socket for datagrams of others since the sender came; `None` until then.
     pub(super) others: Option<Others>,
     /// Datagrams of unauthenticated peers before that.
@@ -78,13 +78,13 @@ impl Others {
 
 /// Waits for a datagram that holds the token, connects the socket to its source, and
 /// answers. Messages of the sender stay in the socket.
-pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met> {
+pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<SenderArrival> {
     let doing = || "waiting for the sender";
     let deadline = clock::monotonic() + timeout;
     let mut rejected_peers = 0;
     let others = loop {
         if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-            return Ok(Met {
+            return Ok(SenderArrival {
                 others: None,
                 rejected_peers,
             });
@@ -100,7 +100,7 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
         }
         // A flood may keep the socket readable.
         if clock::monotonic() >= deadline {
-            return Ok(Met {
+            return Ok(SenderArrival {
                 others: None,
                 rejected_peers,
             });
@@ -114,7 +114,7 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
         }
     }
     answer(socket, token)?;
-    Ok(Met {
+    Ok(SenderArrival {
         others: Some(others),
         rejected_peers,
     })

@@ -90,8 +90,8 @@ impl Running {
     /// A UDP socket connected to the receiver.
     fn socket(&self) -> UdpSocket {
         let socket = UdpSocket::bind((HERE, 0)).unwrap();
-        let patience = Some(Duration::from_secs(20));
-        socket.set_read_timeout(patience).unwrap();
+        let timeout = Some(Duration::from_secs(20));
+        socket.set_read_timeout(timeout).unwrap();
         socket.connect((self.transfer.address, self.port)).unwrap();
         socket
     }

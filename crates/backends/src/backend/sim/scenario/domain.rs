@@ -2,7 +2,7 @@
 
 use plan::setting as spec;
 use queue::AggregatorSettings;
-use sim::{Destination, Detour, Domain, Edge, Ingress, Prefix};
+use sim::{Destination, Domain, Edge, ExplicitRoute, Ingress, Prefix};
 
 /// The domain of a network with the same node numbers.
 pub(super) fn of(domain: &spec::Domain) -> Domain {
@@ -30,10 +30,10 @@ pub(super) fn of(domain: &spec::Domain) -> Domain {
 }
 
 /// The paths that differ from the shortest ones.
-fn detours(domain: &spec::Domain) -> Vec<Detour> {
+fn detours(domain: &spec::Domain) -> Vec<ExplicitRoute> {
     let routes = domain.routes.iter();
     let winding = routes.filter(|route| !route.via.is_empty());
-    let detour = |route: &spec::Route| Detour {
+    let detour = |route: &spec::Route| ExplicitRoute {
         next_as: route.next_as,
         egress: route.egress,
         via: route.via.clone(),

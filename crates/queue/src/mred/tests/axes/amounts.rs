@@ -11,8 +11,8 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
             low: 0.5,
             high: 0.5,
         }),
-        over: Over::Queue,
-        when: Activation::NoRoom,
+        candidates: Candidates::Queue,
+        trigger: MredTrigger::NoRoom,
         limit: Limit::Bytes(Bytes::new(3 * 442 + 400)),
         drop_time: Some(milli),
         ..half()
@@ -57,8 +57,8 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
 
 #[test]
 fn an_arrival_without_room_is_helped_by_as_few_packets_as_it_takes() {
-    let full = |over| MredSettings {
-        over,
+    let full = |candidates| MredSettings {
+        candidates,
         limit: Limit::Bytes(Bytes::new(10 * 650 + 100)),
         curve: Curve {
             min: 99.0,
@@ -68,27 +68,27 @@ fn an_arrival_without_room_is_helped_by_as_few_packets_as_it_takes() {
         ..half()
     };
     // 442 bytes come and 100 are free: four packets of 100 make room.
-    let after_arriving = after(&full(Over::Arriving));
+    let after_arriving = after(&full(Candidates::Arriving));
     assert_eq!(after_arriving.inner_dropped, [1_000, 1_001, 1_002]);
     assert_eq!(
         after_arriving.whole,
         [[1_003]],
         "headers alone are no frame"
     );
-    let head = after(&full(Over::Head));
+    let head = after(&full(Candidates::Head));
     assert_eq!(head.inner_dropped, [0, 1, 2, 3]);
-    let queue = after(&full(Over::Queue));
+    let queue = after(&full(Candidates::Queue));
     assert_eq!(queue.inner_dropped, [0, 10, 20, 30]);
     // Where frames are what is limited, nothing less than a frame helps.
-    for (over, gone) in [
-        (Over::Arriving, [1_000, 1_001, 1_002, 1_003].to_vec()),
-        (Over::Head, (0..6).collect()),
-        (Over::Queue, (0..6).collect()),
+    for (candidates, gone) in [
+        (Candidates::Arriving, [1_000, 1_001, 1_002, 1_003].to_vec()),
+        (Candidates::Head, (0..6).collect()),
+        (Candidates::Queue, (0..6).collect()),
     ] {
         let limit = Limit::Packets(10);
         let after = after(&MredSettings {
             limit,
-            ..full(over)
+            ..full(candidates)
         });
         assert_eq!((after.inner_dropped.len(), after.whole), (0, [gone].into()));
     }
@@ -110,13 +110,13 @@ fn the_pick_and_the_spread_decide_how_many_go_together() {
         counts.collect()
     };
     let round = met(&MredSettings {
-        pick: Pick::Round,
+        rounding: Rounding::Round,
         ..plain()
     });
     assert!(round.iter().all(|&count| count == 3), "half of six");
     let each = met(&plain());
     let binomial = met(&MredSettings {
-        pick: Pick::Binomial,
+        rounding: Rounding::Binomial,
         ..plain()
     });
     assert!(each.iter().max() == Some(&6) && each.contains(&0));
@@ -130,7 +130,7 @@ fn the_pick_and_the_spread_decide_how_many_go_together() {
         "no two in a row pass"
     );
     let binomial = MredSettings {
-        pick: Pick::Binomial,
+        rounding: Rounding::Binomial,
         ..uniform
     };
     assert_eq!(met(&binomial), each, "whatever the law spreads");
@@ -220,7 +220,7 @@ fn what_does_not_go_together_is_rejected() {
                 profile: Profile::Ns2,
                 ..half()
             },
-            BadSpec::Pick,
+            BadSpec::Rounding,
         ),
         (
             MredSettings {

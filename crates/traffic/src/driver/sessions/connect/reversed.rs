@@ -14,7 +14,7 @@ use crate::driver::sessions::receive::{Signal, Waiting};
 use crate::driver::sessions::send::Ready;
 use crate::driver::sessions::{Flow, Report, Source, reverse};
 use os::deadline::Deadline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::random::random;
 use os::socket;
 use os::sys::option;

@@ -208,10 +208,10 @@ impl Session {
         }
         let is_over = under_way.left == 0 && under_way.fault.is_none();
         if is_over && under_way.waits.are_reports_late(now) {
-            let patience = under_way.waits.patience();
+            let timeout = under_way.waits.timeout();
             under_way.fault = Some(Error::new(
                 "waiting for reports",
-                format!("none arrived within {patience}"),
+                format!("none arrived within {timeout}"),
             ));
         }
     }

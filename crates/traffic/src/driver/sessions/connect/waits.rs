@@ -46,7 +46,7 @@ impl Waits {
             .is_none()
     }
 
-    pub(super) fn patience(&self) -> Span {
+    pub(super) fn timeout(&self) -> Span {
         match self.interrupted {
             Some(_) => REPORT_AFTER_SIGNAL,
             None => REPORT,
@@ -59,7 +59,7 @@ impl Waits {
             return false;
         };
         let end = self.interrupted.map_or(end, |signal| signal.min(end));
-        self.given_up = now > end + self.patience();
+        self.given_up = now > end + self.timeout();
         if self.given_up {
             self.ended = self.ended.max(Some(end));
         }
@@ -68,8 +68,7 @@ impl Waits {
 
     /// Whether reports should have come of flows that have all ended.
     pub(super) fn are_reports_late(&self, now: Time) -> bool {
-        self.ended
-            .is_some_and(|ended| now > ended + self.patience())
+        self.ended.is_some_and(|ended| now > ended + self.timeout())
     }
 }
 

@@ -12,7 +12,7 @@ use super::recorder::Arrival;
 use super::{BEGIN, Waiting};
 use crate::driver::sessions::send::{is_passing, waiting};
 use os::clock;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::{connect, plain, set_code_point};
 use os::socket::{receive, receive_from};
 use os::sys::inbox::Inbox;

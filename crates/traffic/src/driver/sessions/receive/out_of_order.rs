@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::recorder::ReceiveRecorder;
 use crate::driver::sessions::records::{OutOfOrder, SETTLING, StreamPoint};
 use os::clock;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::sys::tcp_info::{self, InOrder};
 
 /// Asks TCP what has arrived at the times at which the rate of a stream may start.

@@ -15,7 +15,7 @@ use super::{BEGIN, LOOK, Waiting};
 use crate::driver::sessions::send::waiting;
 use crate::driver::trial_token::{Callers, Token};
 use os::clock;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::receive;
 use os::socket::{set_code_point, set_timeout};
 use os::sys::inbox::receive_stamped;

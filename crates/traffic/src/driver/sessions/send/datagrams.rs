@@ -13,7 +13,7 @@ use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::receive;
 use os::sys::option;
 

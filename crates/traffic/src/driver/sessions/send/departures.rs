@@ -11,7 +11,7 @@ use wire::message::HEADER_LEN;
 use super::Departed;
 use crate::driver::departure_stamps::{DepartureStamps, MORE};
 use crate::driver::timeline::Timeline;
-use os::error::{During, Result};
+use os::error::{OperationContext, Result};
 use os::socket::LEFT;
 use os::sys::queued::unacknowledged;
 use os::{clock, kernel_clock};

@@ -23,7 +23,7 @@ use crate::driver::sessions::unanswered::Unanswered;
 use crate::driver::sessions::{Described, Entry, Flow, Name, Records};
 use os::clock;
 use os::deadline::{Deadline, Permit};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::random::random;
 use os::socket::{Options, address_of, connect, open_for_echoes, send_buffer};
 use os::sys::inbox::Inbox;

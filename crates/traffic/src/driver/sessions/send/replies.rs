@@ -17,7 +17,7 @@ use crate::driver::sessions::round_trips::RoundTripRecorder;
 use crate::driver::sessions::unanswered::Answers;
 use crate::driver::timeline::Timeline;
 use os::deadline::{Deadline, Permit};
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::stamp_arrivals;
 use os::sys::inbox::{Inbox, receive_stamped};
 use os::{clock, interrupt, kernel_clock};

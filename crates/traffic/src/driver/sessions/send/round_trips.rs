@@ -10,7 +10,7 @@ use super::replies::Replies;
 use super::{Log, Ready};
 use crate::driver::sessions::Record;
 use crate::driver::sessions::unanswered::Unanswered;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 
 impl Ready {
     /// Runs `send` while another thread receives echoes with `collect`, and records the

@@ -16,7 +16,7 @@ use crate::driver::sessions::paced::Departures;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
 use os::deadline::Ended;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::receive;
 use os::sys::tcp_info::stuck_segment;
 

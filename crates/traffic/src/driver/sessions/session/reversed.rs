@@ -7,7 +7,7 @@ use units::Span;
 use wire::control::{Reason, Reverse};
 
 use super::running::{Counted, Done, Running};
-use super::{Conversation, on};
+use super::{ControlSession, on};
 use crate::driver::sessions::counters::SentCounters;
 use crate::driver::sessions::intervals::{Observed, SentReader};
 use crate::driver::sessions::receive::{Signal, Waiting};
@@ -16,7 +16,7 @@ use crate::driver::sessions::serve::SendingRate;
 use os::error::Result;
 use os::{clock, kernel_clock};
 
-impl Conversation<'_> {
+impl ControlSession<'_> {
     /// Opens a port for a flow that this end sends to the end that asked for it, and
     /// only there ([`Waiting::send`]).
     pub(super) fn reverse(&mut self, asked: &Reverse) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use meter::latency_breakdown::{Came, Left};
+use meter::latency_breakdown::{ArrivalTimes, DepartureTimes};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -15,7 +15,7 @@ use super::{InjectionPoint, Probe};
 use crate::driver::departure_stamps::{DepartureStamps, MORE};
 use os::clock::{self, Epoch};
 use os::deadline::Permit;
-use os::error::{During, Error, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{ARRIVALS, LEFT, QUEUED, Stamp, stalled, stamp_arrivals, wait};
 use os::sys::inbox::receive_stamped;
 use os::sys::option;
@@ -42,7 +42,7 @@ pub(super) struct End<'a> {
     next: u64,
     /// Those of counted messages, by their place.
     departures: Option<DepartureStamps<usize>>,
-    lefts: Vec<Left>,
+    lefts: Vec<DepartureTimes>,
 }
 
 impl<'a> End<'a> {
@@ -75,7 +75,7 @@ impl<'a> End<'a> {
             room: vec![0; room],
             next: 0,
             departures: None,
-            lefts: vec![Left::default(); messages],
+            lefts: vec![DepartureTimes::default(); messages],
         })
     }
 
@@ -165,10 +165,10 @@ impl<'a> End<'a> {
         next: u64,
         deadline: Time,
         point: InjectionPoint,
-    ) -> Result<Option<(u64, Came)>> {
+    ) -> Result<Option<(u64, ArrivalTimes)>> {
         let size = self.outgoing.len();
         let sleeps = self.probe.sleeps(next);
-        let mut came = Came::default();
+        let mut came = ArrivalTimes::default();
         let mut taken = 0;
         while self.wait(deadline, sleeps)? {
             came.ready = nanos(self.probe.transfer.epoch);
@@ -193,7 +193,11 @@ impl<'a> End<'a> {
     }
 
     /// Waits likewise for the echo of one message; late echoes are skipped.
-    pub(super) fn read_echo(&mut self, sequence: u64, deadline: Time) -> Result<Option<Came>> {
+    pub(super) fn read_echo(
+        &mut self,
+        sequence: u64,
+        deadline: Time,
+    ) -> Result<Option<ArrivalTimes>> {
         loop {
             match self.read(sequence, deadline, InjectionPoint::Echo)? {
                 Some((found, came)) if found == sequence => return Ok(Some(came)),
@@ -229,7 +233,7 @@ impl<'a> End<'a> {
     }
 
     /// The departure timestamps of the message at `place`.
-    pub(super) fn left(&self, place: usize) -> Left {
+    pub(super) fn left(&self, place: usize) -> DepartureTimes {
         self.lefts.get(place).copied().unwrap_or_default()
     }
 
@@ -281,7 +285,7 @@ impl<'a> End<'a> {
     }
 
     /// One read behind the bytes `taken` so far; `None` if no data are available.
-    fn take(&mut self, taken: usize, came: &mut Came) -> Result<Option<usize>> {
+    fn take(&mut self, taken: usize, came: &mut ArrivalTimes) -> Result<Option<usize>> {
         let mut flags = MsgFlags::MSG_DONTWAIT;
         // For a datagram MSG_TRUNC returns the whole length; for a stream it discards
         // bytes without a copy.
@@ -315,7 +319,7 @@ impl<'a> End<'a> {
 
 /// Records a timestamp; for retransmissions the first departure counts. Returns whether the
 /// message has all of them.
-fn settle(left: &mut Left, stamp: &Stamp, epoch: Epoch) -> bool {
+fn settle(left: &mut DepartureTimes, stamp: &Stamp, epoch: Epoch) -> bool {
     let nanos = Some(epoch.time_of_stamp(stamp.at).as_nanos());
     match stamp.place {
         SCHEDULED => left.queued = left.queued.or(nanos),

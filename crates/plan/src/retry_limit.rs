@@ -8,7 +8,7 @@ use units::Span;
 /// `"50%, 10min"`: a limit of the further trials, in per cent of the trials of
 /// the plan, and a limit of their time; `"none"`: no further trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryLimit {
     /// Further trials in per cent of the trials of the plan.
     pub percent: u32,
     /// The time for further trials and for waits until the machine is idle.
@@ -18,7 +18,7 @@ pub struct Patience {
 /// The most further trials in per cent of the trials of the plan.
 const MOST_PERCENT: u32 = 10_000;
 
-impl Default for Patience {
+impl Default for RetryLimit {
     /// Half as many trials again, and ten minutes.
     fn default() -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Default for Patience {
     }
 }
 
-impl Patience {
+impl RetryLimit {
     /// No further trial and no wait.
     pub const NONE: Self = Self {
         percent: 0,
@@ -41,7 +41,7 @@ impl Patience {
     }
 }
 
-impl FromStr for Patience {
+impl FromStr for RetryLimit {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let right = || "write retry_limit = \"50%, 10min\" or \"none\"".to_owned();
@@ -59,7 +59,7 @@ impl FromStr for Patience {
     }
 }
 
-impl fmt::Display for Patience {
+impl fmt::Display for RetryLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self == Self::NONE {
             true => f.write_str("none"),
@@ -73,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patience_reads_what_it_prints() {
-        for patience in [Patience::default(), Patience::NONE] {
-            assert_eq!(patience.to_string().parse(), Ok(patience));
+    fn retry_limit_reads_what_it_prints() {
+        for retry_limit in [RetryLimit::default(), RetryLimit::NONE] {
+            assert_eq!(retry_limit.to_string().parse(), Ok(retry_limit));
         }
-        assert_eq!("50%, 10min".parse(), Ok(Patience::default()));
+        assert_eq!("50%, 10min".parse(), Ok(RetryLimit::default()));
     }
 
     #[test]
@@ -91,15 +91,15 @@ mod tests {
             "1%, soon",
             "99999%, 1s",
         ] {
-            let error = text.parse::<Patience>().unwrap_err();
+            let error = text.parse::<RetryLimit>().unwrap_err();
             assert!(error.starts_with("write"), "{text}: {error}");
         }
     }
 
     #[test]
     fn few_trials_may_be_repeated_too() {
-        let further = |trials| Patience::default().further_trials(trials);
+        let further = |trials| RetryLimit::default().further_trials(trials);
         assert_eq!([0, 1, 3, 120].map(further), [0, 1, 2, 60]);
-        assert_eq!(Patience::NONE.further_trials(120), 0);
+        assert_eq!(RetryLimit::NONE.further_trials(120), 0);
     }
 }

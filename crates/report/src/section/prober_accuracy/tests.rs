@@ -1,4 +1,4 @@
-use analysis::scores::{COST, RIGHT};
+use analysis::prober_accuracy::{COST, RIGHT};
 use plan::Trial;
 
 use super::*;

@@ -3,7 +3,7 @@
 /// How a probability becomes a number of packets out of N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Pick {
+pub enum Rounding {
     /// Each for itself: where a law spreads its drops over arrivals, each is an
     /// arrival to it.
     Each,
@@ -15,7 +15,7 @@ pub enum Pick {
     Binomial,
 }
 
-impl Pick {
+impl Rounding {
     /// How many of `packets` are met, each with the probability `share`;
     /// `draw` is uniform in [0, 1).
     pub fn count(self, share: f64, packets: u32, mut draw: impl FnMut() -> f64) -> u32 {
@@ -56,18 +56,18 @@ mod tests {
         let mut rng = Rng::new(Seed::new(20));
         for share in [0.0, 0.03, 0.3, 0.5, 0.97, 1.0] {
             for packets in [1, 2, 7, 40] {
-                for pick in [Pick::Each, Pick::Round, Pick::Binomial] {
+                for rounding in [Rounding::Each, Rounding::Round, Rounding::Binomial] {
                     let times = 4_000;
                     let met: u32 = (0..times)
-                        .map(|_| pick.count(share, packets, || rng.draw()))
+                        .map(|_| rounding.count(share, packets, || rng.draw()))
                         .sum();
                     let all = f64::from(times) * f64::from(packets);
                     let error = libm::sqrt(share * (1.0 - share) / all);
                     let off = f64::from(met) / all - share;
-                    assert!(off.abs() <= 3.9 * error, "{pick:?} {share} {packets}");
+                    assert!(off.abs() <= 3.9 * error, "{rounding:?} {share} {packets}");
                 }
                 let most = libm::ceil(share * f64::from(packets));
-                let met = f64::from(Pick::Ceil.count(share, packets, || 0.0));
+                let met = f64::from(Rounding::Ceil.count(share, packets, || 0.0));
                 assert!((met - most).abs() < 1e-9);
             }
         }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn rounding_keeps_to_both_sides_of_the_product() {
         for (draw, met) in [(0.0, 3), (0.49, 3), (0.51, 2), (0.999, 2)] {
-            assert_eq!(Pick::Round.count(0.25, 10, || draw), met);
+            assert_eq!(Rounding::Round.count(0.25, 10, || draw), met);
         }
     }
 }

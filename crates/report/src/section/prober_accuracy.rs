@@ -1,7 +1,7 @@
 //! How often investigations were right about paths whose faults are known.
 
 use analysis::Findings;
-use analysis::scores::{Answers, Score};
+use analysis::prober_accuracy::{Answers, Score};
 use analysis::sensitivity::shares::wilson;
 use document::{Block, Cell, Column, Fit, Section, Style, Table};
 use plan::Factors;

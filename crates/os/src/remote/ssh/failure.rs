@@ -4,7 +4,7 @@ use super::destination::Become;
 
 /// The messages of a call that failed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Complaint<'a> {
+pub(super) struct SshFailure<'a> {
     /// Its standard error.
     pub(super) text: &'a str,
     /// Its exit code.
@@ -154,7 +154,7 @@ const PRIVILEGE: [(&[&str], &str, &str); 4] = [
     ),
 ];
 
-impl Complaint<'_> {
+impl SshFailure<'_> {
     /// The problem and its remedy, in one line.
     pub(super) fn problem(&self) -> String {
         let of = |meanings: &[(&[&str], &str, &str)]| {
@@ -225,7 +225,7 @@ mod tests {
 
     fn problem(text: &str, code: i32, privilege: Option<&str>) -> String {
         let privilege = privilege.map(|text| text.parse().unwrap());
-        let complaint = Complaint {
+        let complaint = SshFailure {
             text,
             code: Some(code),
             privilege: privilege.as_ref(),

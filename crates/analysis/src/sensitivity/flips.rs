@@ -5,7 +5,7 @@ use super::{Answer, Point};
 
 /// Two points with opposite answers, as positions in the list that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct DecisionFlip {
     /// The point at which it holds.
     pub holds: usize,
     /// The point at which it fails.
@@ -17,7 +17,7 @@ pub struct Turn {
 /// The pair that differs in the fewest settings; of several the one that has
 /// `first` among them, then the one with the fewest steps from value to value,
 /// then that of the first points. `None` where no two answers are opposite.
-pub fn turn(points: &[&Point], answers: &[Answer], first: &Point) -> Option<Turn> {
+pub fn flip(points: &[&Point], answers: &[Answer], first: &Point) -> Option<DecisionFlip> {
     let with = |wanted: Answer| {
         let all = answers.iter().enumerate();
         let found: Vec<usize> = all
@@ -35,7 +35,7 @@ pub fn turn(points: &[&Point], answers: &[Answer], first: &Point) -> Option<Turn
         })
     });
     let (_, holds, fails) = pairs.min()?;
-    Some(Turn {
+    Some(DecisionFlip {
         holds,
         fails,
         settings: differing(points[holds], points[fails]),
@@ -73,15 +73,15 @@ mod tests {
         for _ in 0..4 {
             let answers: Vec<Answer> = points.iter().map(holds).collect();
             let all: Vec<&Point> = points.iter().collect();
-            let found = turn(&all, &answers, &default).unwrap();
+            let found = flip(&all, &answers, &default).unwrap();
             points.extend(halfway(&points[found.holds], &points[found.fails]));
         }
         let answers: Vec<Answer> = points.iter().map(holds).collect();
         let all: Vec<&Point> = points.iter().collect();
-        let found = turn(&all, &answers, &default).unwrap();
+        let found = flip(&all, &answers, &default).unwrap();
         assert_eq!(found.settings, [3]);
         assert_eq!(holds(&points[found.holds]), Answer::Holds);
-        assert_eq!(turn(&all[..1], &answers[..1], &default), None);
+        assert_eq!(flip(&all[..1], &answers[..1], &default), None);
     }
 
     #[test]
@@ -90,9 +90,9 @@ mod tests {
         let points = [vec![2, 2], vec![2, 1], vec![0, 0], vec![0, 2], vec![0, 1]];
         let all: Vec<&Point> = points.iter().collect();
         let answers = [Holds, Fails, Fails, Holds, Undecided];
-        let found = turn(&all, &answers, &vec![0, 0]).unwrap();
+        let found = flip(&all, &answers, &vec![0, 0]).unwrap();
         assert_eq!((found.holds, found.fails), (3, 2));
-        let found = turn(&all, &answers, &vec![5, 5]).unwrap();
+        let found = flip(&all, &answers, &vec![5, 5]).unwrap();
         assert_eq!((found.holds, found.fails), (0, 1));
     }
 }

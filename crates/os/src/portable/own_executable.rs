@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{During, Result};
+use crate::error::{OperationContext, Result};
 
 /// The file, also if it was renamed or removed since this process started.
 #[cfg(target_os = "linux")]
