@@ -11,8 +11,12 @@ use super::failure::SshFailure;
 use super::output;
 use crate::error::{Error, OperationContext, Result};
 
-/// The environment variable with another command than `ssh`, with options.
+/// The environment variable with another command than `ssh`, with options. A command with
+/// [`PLACE`] is no `ssh`: it runs the words behind it on the machine that is named there.
 pub const VARIABLE: &str = "JUMBOLAB_SSH";
+
+/// The place of the machine in a command that is no `ssh`, as in `kubectl exec -i {} --`.
+const PLACE: &str = "{}";
 
 /// Options of every call: nothing is asked, nothing is forwarded, and a connection is
 /// given up 6 s after the last sign of the other machine [ssh_config(5)].
@@ -34,7 +38,7 @@ const CONFIGURATION: Span = Span::from_secs(20);
 /// How a machine is called.
 #[derive(Debug)]
 pub(super) struct Client {
-    /// `ssh` and the user's options.
+    /// `ssh` and the user's options, or another command with a [`PLACE`].
     program: Vec<String>,
     pub(super) destination: Destination,
     /// The folder of the socket by which commands share a connection; `None` if the
@@ -68,15 +72,23 @@ impl Client {
     /// There is no `ssh`, or its configuration is faulty: one line with the remedy.
     pub(crate) fn open(destination: &Destination) -> Result<Self> {
         let mut client = Self::new(destination);
-        if !is_shared(&client.configuration()?) {
+        if client.is_ssh() && !is_shared(&client.configuration()?) {
             let folder = PrivateFolder::create().during(|| "making a temporary folder")?;
             client.shared = Some(folder);
         }
         Ok(client)
     }
 
-    /// The configuration of the machine, as `ssh -G` prints it.
+    /// Whether the command takes options of `ssh`.
+    fn is_ssh(&self) -> bool {
+        !self.program.iter().any(|word| word.contains(PLACE))
+    }
+
+    /// The configuration of the machine, as `ssh -G` prints it; empty without `ssh`.
     fn configuration(&self) -> Result<String> {
+        if !self.is_ssh() {
+            return Ok(String::new());
+        }
         let mut words = self.program.clone();
         words.extend(["-G", "--", self.destination.as_str()].map(str::to_owned));
         let output = output::run(&words, Stdio::null(), CONFIGURATION)
@@ -104,6 +116,11 @@ impl Client {
     }
 
     fn all_words(&self, sharing: &[&str], remote: &str) -> Vec<String> {
+        if !self.is_ssh() {
+            let mut words = self.placed();
+            words.extend(["sh", "-c", remote].map(str::to_owned));
+            return words;
+        }
         let mut words = self.program.clone();
         words.push("-T".to_owned());
         let mut option = |option: &str| words.extend(["-o".to_owned(), option.to_owned()]);
@@ -119,9 +136,19 @@ impl Client {
         words
     }
 
+    /// The command that is no `ssh`, with the machine in its place.
+    fn placed(&self) -> Vec<String> {
+        let words = self.program.iter();
+        let placed = words.map(|word| word.replace(PLACE, self.destination.as_str()));
+        placed.collect()
+    }
+
     /// The command with which a user connects by hand, for advice.
     pub(super) fn by_hand(&self) -> String {
-        format!("{} {}", self.program.join(" "), self.destination)
+        match self.is_ssh() {
+            true => format!("{} {}", self.program.join(" "), self.destination),
+            false => self.placed().join(" "),
+        }
     }
 
     pub(super) fn error(&self, problem: impl Into<String>) -> Error {
@@ -177,5 +204,21 @@ mod tests {
         assert_eq!(words[words.len() - 3..], ["--", "user@a", "-v"]);
         assert!(words.contains(&"BatchMode=yes".to_owned()));
         assert_eq!(client.by_hand(), "ssh -F file user@a");
+    }
+
+    #[test]
+    fn a_command_with_a_place_for_the_machine_runs_a_shell_there() {
+        let client = Client {
+            program: split("kubectl exec -i pod/{} --"),
+            destination: "agent-7".parse().unwrap(),
+            shared: None,
+        };
+        let words = client.first_words("echo 'a b'");
+        let before = ["kubectl", "exec", "-i", "pod/agent-7", "--"];
+        assert_eq!(words[..5], before);
+        assert_eq!(words[5..], ["sh", "-c", "echo 'a b'"]);
+        assert_eq!(client.words("echo 'a b'"), words);
+        assert_eq!(client.by_hand(), before.join(" "));
+        assert_eq!(client.configuration().unwrap(), "", "nothing was started");
     }
 }

@@ -195,11 +195,17 @@ impl SshFailure<'_> {
         match (last, self.code) {
             (Some(line), _) => format!("{line}; run `{} true` to see why", self.ssh),
             (None, Some(code)) => format!(
-                "ssh ended with code {code} and without a message; run `{} true` to see why",
+                "{} ended with code {code} and without a message; run `{} true` to see why",
+                self.program(),
                 self.ssh
             ),
-            (None, None) => "a signal ended ssh".to_owned(),
+            (None, None) => format!("a signal ended {}", self.program()),
         }
+    }
+
+    /// The program that connects.
+    fn program(&self) -> &str {
+        self.ssh.split(' ').next().unwrap_or_default()
     }
 
     fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {

@@ -71,14 +71,19 @@ pub(super) fn run(words: &[String], input: Stdio, time: Span) -> Result<Output, 
     })
 }
 
-/// The reason for which `ssh` cannot be started.
+/// The reason for which the program that connects cannot be started.
 pub(super) fn absent(program: &str, error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => format!(
-            "there is no program `{program}` here; install it (apt-get install openssh-client), \
-             or set {}",
-            super::VARIABLE
-        ),
+        std::io::ErrorKind::NotFound => {
+            let package = match program.ends_with("ssh") {
+                true => " (apt-get install openssh-client)",
+                false => "",
+            };
+            format!(
+                "there is no program `{program}` here; install it{package}, or set {}",
+                super::VARIABLE
+            )
+        }
         _ => format!("starting `{program}`: {error}"),
     }
 }
