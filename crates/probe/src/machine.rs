@@ -11,6 +11,7 @@ mod investigation;
 mod kind;
 mod local;
 mod mesh;
+mod mesh_change;
 mod mesh_outcome;
 mod packet;
 mod phase;
@@ -30,6 +31,7 @@ pub use local::{
     LowerInterface,
 };
 pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
+pub use mesh_change::{ChangeKind, MeshComparison, MeshState, PathChange, PathState};
 pub use mesh_outcome::{MeshHost, MeshOutcome, MeshPath};
 pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 pub use report::{

@@ -287,6 +287,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "jumbolab probe --mesh hosts.txt --max-mtu 9000",
             ),
             example(
+                "What a change did to them: before.json has the output of --json before it",
+                "jumbolab probe --mesh hosts.txt --compare before.json",
+            ),
+            example(
                 "The MTUs of all interfaces and routes of this host, without a packet",
                 "jumbolab probe --self",
             ),

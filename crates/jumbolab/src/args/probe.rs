@@ -66,10 +66,19 @@ pub(crate) struct Probe {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["host", "ipv4", "ipv6", "port", "interface", "source", "watch", "capture"],
+        conflicts_with_all = ["host", "ipv4", "ipv6", "port", "interface", "source", "capture"],
         help_heading = "Mesh"
     )]
     pub(crate) mesh: Option<PathBuf>,
+    /// Compare with the output of an earlier `--mesh --json` in this file, and exit with 1 if a path got worse.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "mesh",
+        conflicts_with = "watch",
+        help_heading = "Mesh"
+    )]
+    pub(crate) compare: Option<PathBuf>,
     /// Write a page with the matrix to this file.
     #[arg(long, value_name = "FILE", requires = "mesh", help_heading = "Mesh")]
     pub(crate) page: Option<PathBuf>,

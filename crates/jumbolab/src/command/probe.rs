@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
         };
         verdicts = watch.run(again)?;
     }
-    let verdict = verdicts.into_iter().max_by_key(|verdict| weight(*verdict));
+    let verdict = verdicts.into_iter().max();
     Ok(match verdict {
         // A watch runs until it is stopped.
         _ if interrupt::asked() && !is_watched => Ending::Stopped,
@@ -127,15 +127,6 @@ fn print(found: Investigated, args: &Probe) -> Result<Investigated> {
         false => output::print_report(&document::text(&of_path(&probed), output::width()))?,
     }
     Ok(found)
-}
-
-/// A problem outweighs an unclear path, and that a clean one.
-const fn weight(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Clean => 0,
-        Verdict::Unclear => 1,
-        Verdict::Problem => 2,
-    }
 }
 
 fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {

@@ -12,6 +12,7 @@ mod kernel_tcp;
 mod links;
 mod local_host;
 mod malformed;
+mod mesh;
 mod pictures;
 pub(crate) mod probe;
 mod readme;

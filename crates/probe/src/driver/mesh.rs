@@ -8,7 +8,6 @@ mod schedule;
 
 use crate::driver::{Investigated, Task};
 use crate::machine::{MeshHost, MeshOutcome, MeshPath};
-use anyhow::{Result, ensure};
 use link::Protocol;
 use os::request::{Reply, Request};
 use os::{clock, interrupt};
@@ -39,8 +38,12 @@ pub struct MeshTask {
     pub hosts: Vec<HostLine>,
     /// The size that each path should carry; `None`: the largest MTU of the interfaces.
     pub up_to: Option<Bytes>,
+    /// The smallest size to take from the interfaces, in bytes.
+    pub at_least: Bytes,
     /// The protocols to probe with.
     pub protocols: Vec<Protocol>,
+    /// Whether cached path MTUs are no finding: earlier probes of the paths left them.
+    pub ignores_cache: bool,
 }
 
 /// The state of the investigations.
@@ -56,13 +59,10 @@ pub struct MeshProgress {
 
 /// Investigates all paths, or those until the user stops the program. A host that drops
 /// out costs its paths. `show` gets the progress.
-///
-/// # Errors
-/// No host can be reached that probes.
-pub fn run(task: &MeshTask, show: impl FnMut(&MeshProgress)) -> Result<MeshOutcome> {
-    let mut mesh = Running::open(task)?;
+pub fn run(task: &MeshTask, show: impl FnMut(&MeshProgress)) -> MeshOutcome {
+    let mut mesh = Running::open(task);
     mesh.investigate(show);
-    Ok(mesh.finish())
+    mesh.finish()
 }
 
 /// A mesh under way.
@@ -79,7 +79,7 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    fn open(task: &'a MeshTask) -> Result<Self> {
+    fn open(task: &'a MeshTask) -> Self {
         let (mut probers, mut lost) = connect(&task.hosts);
         let reflectors = task.hosts.iter().map(|host| host.port).collect();
         let hosts = task
@@ -105,21 +105,16 @@ impl<'a> Running<'a> {
         mesh.probers.append(&mut probers);
         mesh.prepare();
         let mtus = mesh.hosts.iter().filter_map(|host| host.interface.as_ref());
-        let largest = mtus.map(|(_, mtu)| *mtu).max();
-        let Some(largest) = largest else {
-            let mut reasons = mesh.hosts.iter().filter_map(|host| host.lost.as_deref());
-            let why = reasons.next().unwrap_or("stopped");
-            ensure!(interrupt::asked(), "no host can probe: {why}");
-            return Ok(mesh);
-        };
+        let largest = mtus.map(|(_, mtu)| *mtu).max().unwrap_or_default();
         let limit = Bytes::new(IpMtu::LARGEST.into());
-        mesh.asked = task.up_to.unwrap_or_else(|| largest.min(limit));
+        let of_interfaces = largest.min(limit).max(task.at_least);
+        mesh.asked = task.up_to.unwrap_or(of_interfaces);
         mesh.schedule = Schedule::new(mesh.hosts.len(), |host| mesh.probers[host].is_some());
         let lost: Vec<usize> = (0..mesh.hosts.len())
             .filter(|host| mesh.hosts[*host].lost.is_some())
             .collect();
         lost.into_iter().for_each(|host| mesh.schedule.forget(host));
-        Ok(mesh)
+        mesh
     }
 
     /// Opens the reflectors.
@@ -174,7 +169,7 @@ impl<'a> Running<'a> {
             interface: None,
             address: (own.is_ipv4() == other.is_ipv4()).then_some(own),
             is_short: true,
-            ignores_cache: false,
+            ignores_cache: self.task.ignores_cache,
             capture: None,
             most_time: Some(LONGEST),
         };

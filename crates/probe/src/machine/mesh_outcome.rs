@@ -1,10 +1,11 @@
 //! The results of the investigations of a mesh.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use units::Bytes;
 
-use super::{Mesh, MeshEntry, PathReport, Verdict};
+use super::{Mesh, MeshEntry, MeshState, PathReport, PathState, Verdict};
 
 /// A mesh that was investigated.
 #[derive(Clone, Debug)]
@@ -73,6 +74,39 @@ impl MeshOutcome {
             Verdict::Clean
         } else {
             Verdict::Unclear
+        }
+    }
+
+    /// The reason for which no path could be investigated, if no host was ready to.
+    pub fn failure(&self) -> Option<&str> {
+        let mut reasons = self.hosts.iter().filter_map(|host| host.lost.as_deref());
+        let is_none_ready = self.hosts.iter().all(|host| host.interface.is_none());
+        is_none_ready.then(|| {
+            reasons
+                .next()
+                .unwrap_or("no two have addresses of one version")
+        })
+    }
+
+    /// The results that are compared with those of another time.
+    pub fn state(&self) -> MeshState {
+        let mesh = self.mesh();
+        let name = |host: usize| self.name(host).to_owned();
+        let verdicts = self.paths.iter().filter_map(|path| {
+            let report = path.result.as_ref().ok()?;
+            Some(((path.from, path.to), report.verdict))
+        });
+        let verdicts: BTreeMap<(usize, usize), Verdict> = verdicts.collect();
+        let paths = self.pairs().map(|(from, to)| {
+            let state = PathState {
+                passed: mesh.entry(from, to).map(|entry| entry.carried),
+                verdict: verdicts.get(&(from, to)).copied(),
+            };
+            ((name(from), name(to)), state)
+        });
+        MeshState {
+            asked: self.asked,
+            paths: paths.collect(),
         }
     }
 

@@ -138,7 +138,7 @@ impl PathReport {
     }
 }
 
-/// The judgement on a path.
+/// The judgement on a path, from good to bad.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -147,10 +147,10 @@ pub enum Verdict {
     /// The path carries the size asked for in both directions, and nothing else is wrong
     /// with it.
     Clean,
-    /// A problem was found.
-    Problem,
     /// No problem was found, nor could the size be confirmed in both directions.
     Unclear,
+    /// A problem was found.
+    Problem,
 }
 
 /// The result for one direction.

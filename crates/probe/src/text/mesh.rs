@@ -1,6 +1,8 @@
 //! The report of the paths between all hosts of a mesh.
 
+mod changes;
 mod json;
+mod read;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -9,7 +11,9 @@ use document::{Block, Cell, Column, Document, Fit, Section, Style, Table};
 use units::Bytes;
 
 use crate::machine::{Limit, Mesh, MeshEntry, MeshOutcome, MeshPath};
+pub use changes::{mesh_change_lines, mesh_comparison_json, of_mesh_comparison};
 pub use json::mesh_json;
+pub use read::read_mesh;
 
 /// The marks of entries that are smaller than asked, and their meanings.
 const MARKS: [(Limit, &str, &str); 4] = [

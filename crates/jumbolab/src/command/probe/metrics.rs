@@ -5,7 +5,16 @@ use probe::machine::{DirectionResult, Loss, PathReport, Verdict};
 use units::Bytes;
 
 use super::super::openmetrics::{Exposition, Kind};
-use super::watch::Path;
+
+/// A watched path.
+pub(super) struct Watched {
+    /// The labels that name it.
+    pub(super) labels: Vec<(&'static str, String)>,
+    /// The latest result.
+    pub(super) report: PathReport,
+    /// Changes that were noticed.
+    pub(super) changes: u64,
+}
 
 /// A metric: its name without the prefix, its type, unit and meaning, and its value for
 /// a path and direction.
@@ -13,7 +22,7 @@ struct Metric {
     name: &'static str,
     kind: Kind,
     help: &'static str,
-    values: fn(&Path) -> Vec<(&'static str, f64)>,
+    values: fn(&Watched) -> Vec<(&'static str, f64)>,
 }
 
 const METRICS: [Metric; 9] = [
@@ -32,14 +41,14 @@ const METRICS: [Metric; 9] = [
         name: "asked_bytes",
         kind: Kind::Gauge,
         help: "Size that the path should carry.",
-        values: |path| vec![("", bytes(path.latest.report.asked))],
+        values: |path| vec![("", bytes(path.report.asked))],
     },
     Metric {
         name: "clean",
         kind: Kind::Gauge,
         help: "1 if the path carries the size and nothing else is wrong with it, otherwise 0.",
         values: |path| {
-            let is_clean = path.latest.report.verdict == Verdict::Clean;
+            let is_clean = path.report.verdict == Verdict::Clean;
             vec![("", f64::from(u8::from(is_clean)))]
         },
     },
@@ -47,14 +56,14 @@ const METRICS: [Metric; 9] = [
         name: "round_trip_seconds",
         kind: Kind::Gauge,
         help: "Smallest round trip of small packets.",
-        values: |path| seconds(&path.latest.report),
+        values: |path| seconds(&path.report),
     },
     Metric {
         name: "loss_ratio",
         kind: Kind::Gauge,
         help: "Share of small packets without an answer.",
         values: |path| {
-            let loss = path.latest.report.loss.iter();
+            let loss = path.report.loss.iter();
             loss.map(|loss| ("", loss.share)).collect()
         },
     },
@@ -84,36 +93,33 @@ const METRICS: [Metric; 9] = [
     },
 ];
 
-fn directions(path: &Path) -> [(Direction, DirectionResult); 2] {
-    let report = &path.latest.report;
+fn directions(path: &Watched) -> [(Direction, DirectionResult); 2] {
+    let report = &path.report;
     [
         (Direction::Forward, report.forward),
         (Direction::Reverse, report.reverse),
     ]
 }
 
-fn one_way(path: &Path, value: fn(&Loss) -> f64) -> Vec<(&'static str, f64)> {
+fn one_way(path: &Watched, value: fn(&Loss) -> f64) -> Vec<(&'static str, f64)> {
     let known = directions(path)
         .into_iter()
         .filter_map(|(direction, found)| Some((direction.name(), value(found.loss.as_ref()?))));
     known.collect()
 }
 
-/// All metrics of the paths to a host.
-pub(super) fn text(host: &str, paths: &[Path]) -> String {
+/// All metrics of the paths.
+pub(super) fn text(paths: &[Watched]) -> String {
     let mut text = Exposition::new("jumbolab_probe_");
     for metric in &METRICS {
         text.begin(metric.kind, metric.name, metric.help);
         for path in paths {
-            let far_end = path.latest.report.far_end.to_string();
+            let labels = path.labels.iter();
+            let labels: Vec<(&str, &str)> = labels.map(|(name, value)| (*name, &**value)).collect();
             for (direction, value) in (metric.values)(path) {
-                let labels = [
-                    ("host", host),
-                    ("far_end", far_end.as_str()),
-                    ("direction", direction),
-                ];
-                let of_both = usize::from(direction.is_empty());
-                text.sample(&labels[..labels.len() - of_both], value);
+                let direction = (!direction.is_empty()).then_some(("direction", direction));
+                let labels: Vec<_> = labels.iter().copied().chain(direction).collect();
+                text.sample(&labels, value);
             }
         }
     }

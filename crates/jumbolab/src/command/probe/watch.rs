@@ -1,61 +1,39 @@
 //! `jumbolab probe --watch`: a path is looked at again and again, and changes are printed.
 
 mod path;
+mod rounds;
 
-use anyhow::{Result, anyhow, ensure};
-use backends::run::rfc3339;
-use os::clock::{self, Epoch};
+use anyhow::Result;
 use os::interrupt;
-use os::kernel_clock;
-use os::metrics::Endpoint;
 use probe::driver::{Investigated, Task, investigate};
 use probe::machine::{PathReport, Verdict};
 use probe::text::{Probed, path_change_json, path_change_sentence};
-use units::Span;
 
-use super::{Progress, metrics, progress};
+use super::metrics::{self, Watched};
+use super::{Progress, progress};
 use crate::args::Probe;
 use crate::output;
-pub(super) use path::Path;
-use path::Sizes;
-
-/// The shortest interval: a look takes a second or so.
-const SHORTEST: Span = Span::from_secs(1);
-
-/// The interval of checks for a stop request.
-const LOOK: Span = Span::from_millis(100);
+use path::{Path, Sizes};
+pub(super) use rounds::{Rounds, now};
 
 /// The paths that are watched.
 pub(super) struct Watch {
-    every: Span,
+    rounds: Rounds,
     json: bool,
     host: String,
-    endpoint: Option<Endpoint>,
     paths: Vec<Path>,
 }
 
 impl Watch {
-    /// Watches every `text`; nothing if that was not asked for.
+    /// Watches no path yet; `None` if that was not asked for.
     ///
     /// # Errors
-    /// The interval is no time or too short, or metrics cannot be served.
+    /// As [`Rounds::of`].
     pub(super) fn of(args: &Probe) -> Result<Option<Self>> {
-        let Some(text) = &args.watch else {
-            return Ok(None);
-        };
-        let every: Span = text
-            .parse()
-            .map_err(|why| anyhow!("--watch {text}: {why}"))?;
-        ensure!(
-            every >= SHORTEST,
-            "--watch {text}: write {SHORTEST} or more, for instance 60s"
-        );
-        let endpoint = args.metrics_listen.map(Endpoint::open).transpose()?;
-        Ok(Some(Self {
-            every,
+        Ok(Rounds::of(args)?.map(|rounds| Self {
+            rounds,
             json: args.json,
             host: args.host().to_owned(),
-            endpoint,
             paths: Vec::new(),
         }))
     }
@@ -79,12 +57,7 @@ impl Watch {
     /// Stdout cannot be written to.
     pub(super) fn run(mut self, full: impl Fn(&Task) -> Task) -> Result<Vec<Verdict>> {
         self.publish();
-        let mut next = clock::monotonic();
-        while !interrupt::asked() {
-            next = (next + self.every).max(clock::monotonic());
-            while clock::monotonic() < next && !interrupt::asked() {
-                kernel_clock::sleep_until(next.min(clock::monotonic() + LOOK));
-            }
+        while self.rounds.wait() {
             for place in 0..self.paths.len() {
                 if !interrupt::asked() {
                     self.look(place, &full)?;
@@ -140,7 +113,7 @@ impl Watch {
             gateway: outgoing.gateway,
             report,
         };
-        let time = rfc3339(Epoch::now().unix_nanos());
+        let time = now();
         match self.json {
             true => output::print_lines([path_change_json(&probed, before, &time)]),
             false => output::print(&format!(
@@ -151,8 +124,15 @@ impl Watch {
     }
 
     fn publish(&self) {
-        if let Some(endpoint) = &self.endpoint {
-            endpoint.publish(metrics::text(&self.host, &self.paths));
-        }
+        let watched = |path: &Path| Watched {
+            labels: vec![
+                ("host", self.host.clone()),
+                ("far_end", path.latest.report.far_end.to_string()),
+            ],
+            report: path.latest.report.clone(),
+            changes: path.changes,
+        };
+        self.rounds
+            .publish(|| metrics::text(&self.paths.iter().map(watched).collect::<Vec<_>>()));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use units::{Bytes, Span};
 
 use super::*;
-use crate::machine::{DirectionResult, MeshHost, PathReport, Verdict};
+use crate::machine::{DirectionResult, MeshComparison, MeshHost, PathReport, Verdict};
 
 const ASKED: Bytes = Bytes::new(9000);
 
@@ -157,6 +157,107 @@ fn a_clean_mesh_is_clean_in_json_and_the_page_lists_its_paths() {
     ]
     .map(kinds);
     assert_eq!(counts, [1, 3, 6, 6, 0]);
+}
+
+/// The changes from one mesh to another.
+fn compare(before: &MeshOutcome, now: &MeshOutcome) -> MeshComparison {
+    MeshComparison::of(&before.state(), &now.state())
+}
+
+#[test]
+fn a_comparison_names_the_host_whose_paths_changed_and_shows_the_mesh() {
+    let (clean, small) = (mesh(4, |_, _| 9000), mesh(4, small_at(1)));
+    let text = document::text(&of_mesh_comparison(&small, &compare(&clean, &small)), 100);
+    let expected = "\
+Of 12 paths, 6 got worse and 6 did not change.
+
+Changes
+  between h1 and h0, h2, h3: the path MTU shrank from 9000 to 1500 bytes; the verdict is problem,
+    clean before
+
+The mesh now
+6 of 12 paths between 4 hosts deliver packets of 9000 bytes.
+";
+    assert!(text.starts_with(expected), "{text}");
+    let mended = mesh_change_lines(&clean, &compare(&small, &clean));
+    let expected = [
+        "between h1 and h0, h2, h3: the path MTU grew from 1500 to 9000 bytes; the verdict is clean, problem before",
+        "All 12 paths between 4 hosts deliver packets of 9000 bytes.",
+    ];
+    assert_eq!(mended, expected);
+    let same = document::text(&of_mesh_comparison(&small, &compare(&small, &small)), 100);
+    assert!(
+        same.starts_with("None of 12 paths changed.\n\nThe mesh now\n"),
+        "{same}"
+    );
+}
+
+#[test]
+fn hosts_that_came_went_or_dropped_out_are_told_apart() {
+    let three = mesh(3, |_, _| 9000);
+    let mut other = mesh(3, |from, _| if from == 0 { 0 } else { 9000 });
+    // `h1` dropped out, and another host stands in the place of `h2`.
+    other.hosts[1].lost = Some("it cannot be reached".to_owned());
+    other.hosts[2].name = "h3".to_owned();
+    other.asked = Bytes::new(9500);
+    other.paths.retain(|path| path.from != 1 && path.to != 1);
+    let found = compare(&three, &other);
+    assert!(found.is_worse());
+    let lines = mesh_change_lines(&other, &found);
+    assert_eq!(
+        lines[..5],
+        [
+            "between h0 and h1: not seen any more; the path MTU was 9000 bytes",
+            "between h2 and h0, h1: removed from the mesh; the path MTU was 9000 bytes",
+            "h0 to h3: new in the mesh; nothing passes",
+            "between h1 and h3: new in the mesh",
+            "h3 to h0: new in the mesh; the path MTU is 9000 bytes",
+        ]
+    );
+    assert!(
+        lines.contains(&"h1: it cannot be reached".to_owned()),
+        "{lines:?}"
+    );
+    let summary = of_mesh_comparison(&other, &found).title;
+    let expected = "Of 10 paths, 2 got worse, 4 were added and 4 were removed; \
+        packets of 9000 bytes were requested before, and of 9500 now.";
+    assert_eq!(summary, expected);
+}
+
+#[test]
+fn a_file_that_was_written_is_read_and_a_damaged_one_is_not() {
+    let outcome = mesh(3, small_at(1));
+    let lines = mesh_json(&outcome);
+    let read = |lines: &[String]| read_mesh(&lines.join("\n"));
+    assert_eq!(read(&lines), Ok(outcome.state()));
+    let comparison = compare(&outcome, &mesh(3, |_, _| 9000));
+    let with = |time| {
+        [
+            lines.clone(),
+            mesh_comparison_json(&outcome, &comparison, time),
+        ]
+        .concat()
+    };
+    assert_eq!(read(&with(None)), Ok(outcome.state()), "of --compare");
+    let (line, why) = read(&with(Some("2026-01-01T00:00:00Z"))).unwrap_err();
+    assert_eq!(
+        (line, &*why),
+        (lines.len() + 1, "a watch wrote it, and not a single mesh")
+    );
+    // Problems follow from the entries; each other line counts.
+    for missing in 0..lines.len() {
+        let mut damaged = lines.clone();
+        let removed = damaged.remove(missing);
+        let is_problem = removed.contains("mesh_problem");
+        assert_eq!(read(&damaged).is_ok(), is_problem, "{removed}");
+        let half = removed.len() / 2;
+        damaged.insert(missing, removed[..half].to_owned());
+        let (line, why) = read(&damaged).unwrap_err();
+        assert_eq!((line, &*why), (missing + 1, "this is no line of a mesh"));
+    }
+    for foreign in ["", "\n", "{}", "null", "{\"kind\":\"path\"}", "a ssh=a\n"] {
+        assert!(read_mesh(foreign).is_err(), "{foreign}");
+    }
 }
 
 proptest! {

@@ -7,8 +7,8 @@ use crate::machine::{
 };
 use crate::text::path::{Probed, path_sentence};
 
-/// The most paths that a sentence lists.
-const MOST_PATHS: usize = 6;
+/// The most paths or hosts that a sentence lists.
+const MOST_NAMED: usize = 6;
 
 /// The number of paths that deliver the size asked for, then a sentence for each fault.
 pub(super) fn answer(outcome: &MeshOutcome, mesh: &Mesh) -> Vec<String> {
@@ -158,19 +158,28 @@ fn common_interface(outcome: &MeshOutcome, carried: Bytes) -> &'static str {
 /// Paths for which the pattern names no place.
 fn unexplained(outcome: &MeshOutcome, findings: &MeshFindings) -> Option<String> {
     let paths = &findings.unexplained;
-    let named = paths.iter().take(MOST_PATHS);
-    let mut named: Vec<String> = named
-        .map(|(from, to)| format!("{} to {}", outcome.name(*from), outcome.name(*to)))
-        .collect();
-    if paths.len() > MOST_PATHS {
-        named.push(format!("{} more", paths.len() - MOST_PATHS));
-    }
+    let named = paths.iter();
+    let named = named.map(|(from, to)| format!("{} to {}", outcome.name(*from), outcome.name(*to)));
     (!paths.is_empty()).then(|| {
         format!(
             "The pattern names no place for {}: see the single paths (jumbolab probe), or let more hosts probe.",
-            named.join(", ")
+            listed(named)
         )
     })
+}
+
+/// The first names of a list, and the number of the others.
+pub(super) fn listed(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut names: Vec<String> = names
+        .into_iter()
+        .map(|name| name.as_ref().to_owned())
+        .collect();
+    let others = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    if others > 0 {
+        names.push(format!("{others} more"));
+    }
+    names.join(", ")
 }
 
 /// The result of a path in one sentence.
