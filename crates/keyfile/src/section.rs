@@ -92,9 +92,11 @@ impl Section {
 
     /// The keys of `self`, and otherwise those of `usual`.
     #[must_use]
-    pub fn over(self, mut usual: Self) -> Self {
-        usual.keys.extend(self.keys);
-        usual
+    pub fn over(self, usual: Self) -> Self {
+        let mut keys = usual.keys;
+        keys.extend(self.keys);
+        let table = self.table.or(usual.table);
+        Self { table, keys }
     }
 
     /// Whether a key is written.
