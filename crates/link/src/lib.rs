@@ -6,6 +6,9 @@
 //! The state machine does no I/O. A driver hands it packets with the times of their
 //! arrival, and collects them at the far end. Late calls change no time of delivery,
 //! because every time follows from arrivals, sizes and the rate.
+//!
+//! [`pmtu`] is of use to other programs, too: any transport over datagrams can discover its
+//! path MTU with it. Its example `path_mtu_over_udp` drives it by a UDP socket.
 
 mod answers;
 mod direction;

@@ -1,8 +1,8 @@
 //! Path MTU discovery by probes of the packetization layer, without I/O [RFC8899].
 //!
-//! A driver sends the probes of [`Discovery::poll_probe`], and tells which of them
-//! were acknowledged and which were answered by a message that they are too big. All
-//! sizes are of whole IP packets, header included; a driver subtracts its headers.
+//! [`Discovery`] is a state machine without sockets and clocks, for any protocol whose receiver
+//! acknowledges single packets. All sizes are of whole IP packets, header included; a driver
+//! subtracts its headers.
 //!
 //! ```
 //! use jumbolab_link::pmtu::{Discovery, Settings, State};
@@ -20,16 +20,44 @@
 //! assert_eq!(discovery.path_mtu().unwrap().get(), 9000);
 //! ```
 //!
-//! The number of losses after which a size counts as one that the path does not carry
-//! (MAX_PROBES [RFC8899 s5.1.2]) is no constant here: a sequential test takes it from the
-//! accepted probability of a false alarm and the ordinary loss ([`Settings`]). Between
-//! losses of a large size the largest confirmed one is probed again, so that an
-//! interruption is not taken for a limit.
+//! # A driver
+//!
+//! | event | call |
+//! |---|---|
+//! | the far end is reached | [`Discovery::connected`] |
+//! | the time of [`Discovery::poll_timeout`], and each other event | [`Discovery::poll_probe`], whose probe is sent |
+//! | the far end acknowledges a probe | [`Discovery::acknowledged`] |
+//! | an ICMP message quotes a probe | [`Discovery::too_big`] |
+//! | data of the found size is lost | [`Discovery::doubt`], at most once a second |
+//! | the route has changed | [`Discovery::raise`] |
+//!
+//! Data may have the size of [`Discovery::path_mtu`] at any time. Probes are packets of their
+//! own without data: one that is lost needs no repair, and is no sign of congestion
+//! [RFC8899 s3]. They must not be fragmented, so that DF is set over IPv4. The identifier of a
+//! probe is a secret between both ends: whoever knows it can forge an acknowledgement.
+//! `examples/path_mtu_over_udp.rs` is a whole driver.
+//!
+//! # Losses
+//!
+//! Loss alone does not tell that a packet was too big. Each conclusion has a test for it:
+//!
+//! | question | answer |
+//! |---|---|
+//! | Does a size pass? | One acknowledgement is enough. The number of losses after which it does not (MAX_PROBES [RFC8899 s5.1.2]) is no constant: a sequential test takes it from [`Settings::false_alarm`] and [`Settings::ordinary_loss`]. Between losses the confirmed size is probed, so that an interruption is not taken for a limit. |
+//! | Is the found size lost in a black hole? | Lost data decides nothing, as it has many causes. A doubt has the size probed. After a loss, probes of this size and of the base size take turns until it passes, or was lost too often in a row for ordinary loss. |
+//! | Does it lose more than small packets? | The same pairs show it. Ten pairs in which it alone was lost, and none the other way round, are enough at a false alarm of 1 %. From then on a size is used only after it lost no more than the confirmed one, and only common sizes are tried ([`Limit::Lossy`]). |
+//!
+//! Ordinary loss up to the setting, in exchanges of a probe and its answer, therefore leads to a
+//! smaller size in one of a hundred searches at most, however much data is lost and doubted.
+//! With a doubt a second, a size that loses a fifth of its packets is left within minutes, one
+//! that loses a twentieth within an hour. A smaller share needs longer.
+#![warn(missing_docs)]
 
 mod discovery;
 mod loss;
 mod search;
 mod settings;
+mod size_dependence;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -130,4 +158,7 @@ pub enum Limit {
     Vanish(IpMtu),
     /// The path does not carry packets from this size on, and a router said so.
     Rejected(IpMtu),
+    /// The path carries packets from this size on, and loses more of them than of smaller
+    /// ones. Only sizes that many links have are tried below it.
+    Lossy(IpMtu),
 }

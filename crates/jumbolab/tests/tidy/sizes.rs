@@ -16,7 +16,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("gateway", 88),
     ("jumbolab", 125),
     ("keyfile", 12),
-    ("link", 42),
+    ("link", 46),
     ("meter", 33),
     ("model", 21),
     ("os", 144),

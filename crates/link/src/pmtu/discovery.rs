@@ -1,20 +1,23 @@
 //! The state machine [RFC8899 s5.2].
 
+mod messages;
+
 use std::collections::VecDeque;
 
-use units::{Bytes, IpMtu, IpVersion, Seed, Time};
+use units::{Bytes, IpMtu, IpVersion, Seed, Span, Time};
 
 use super::loss::LossTest;
 use super::search::{Search, Step};
+use super::size_dependence::{Pairs, Verification};
 use super::timer::RoundTrip;
-use super::{Ignored, Limit, Probe, Settings, State, TooBig, TooBigUse, Tried};
+use super::{Limit, Probe, Settings, State, Tried};
 
 /// The number of probes that are remembered, so that late answers are understood.
 const REMEMBERED: usize = 64;
 
-/// The number of times that a message may announce less than what was confirmed before
-/// such messages are ignored.
-const MOST_REFUTED: u32 = 3;
+/// The shortest time between an answer and the next probe in pairs and verifications: they
+/// need many probes, and receivers may limit their answers.
+const PAUSE: Span = Span::from_millis(10);
 
 /// The discovery of the largest packet that a path carries in one direction.
 #[derive(Clone, Debug)]
@@ -27,10 +30,16 @@ pub struct Discovery {
     search: Search,
     test: LossTest,
     trip: RoundTrip,
+    /// Probes of the found size beside those of the base size, after losses.
+    pairs: Pairs,
+    /// The verification of sizes, once a size was found to be lossy.
+    verification: Option<Verification>,
     /// Probes lost in a row of a size that the path should carry (PROBE_COUNT).
     in_a_row: u32,
     /// When the probe under way counts as lost.
     deadline: Option<Time>,
+    /// When the next probe may be sent.
+    not_before: Time,
     /// When the found size is raised, and confirmed.
     raise_at: Option<Time>,
     confirm_at: Option<Time>,
@@ -70,12 +79,15 @@ impl Discovery {
             search: Search::new(0, 0),
             test: LossTest::new(settings.false_alarm, settings.ordinary_loss),
             trip: RoundTrip::new(settings.probe_timer),
+            pairs: Pairs::default(),
+            verification: None,
             settings,
             seed,
             state: State::Disabled,
             confirmed: None,
             in_a_row: 0,
             deadline: None,
+            not_before: Time::ZERO,
             raise_at: None,
             confirm_at: None,
             sent: VecDeque::with_capacity(REMEMBERED),
@@ -90,18 +102,16 @@ impl Discovery {
     /// The far end is there: probing begins [RFC8899 s5.2].
     pub fn connected(&mut self, _now: Time) {
         if self.state == State::Disabled {
+            self.verification = None;
             self.begin_base();
         }
     }
 
-    /// Packets of the confirmed size seem to vanish [RFC8899 s4.3].
-    pub fn suspect_black_hole(&mut self) {
-        if matches!(self.state, State::Searching | State::SearchComplete) {
-            self.begin_base();
-        }
-    }
-
-    /// Packets of the confirmed size may have been lost: it is confirmed at once.
+    /// Data of the found size was lost, or may have been: the size is confirmed at once.
+    ///
+    /// Loss of data decides nothing. Probes tell ordinary loss from a black hole
+    /// [RFC8899 s4.3] and from loss that depends on the size, so that a driver may call this
+    /// for any loss. Once a second is enough.
     pub fn doubt(&mut self, now: Time) {
         if self.state == State::SearchComplete {
             self.confirm_at = Some(now);
@@ -122,6 +132,7 @@ impl Discovery {
         self.test.assume(share);
     }
 
+    /// The state of the machine.
     pub const fn state(&self) -> State {
         self.state
     }
@@ -139,6 +150,7 @@ impl Discovery {
         }
         match self.search.excluded() {
             None => Some(Limit::Asked),
+            Some((size, false)) if self.verification.is_some() => mtu(size).map(Limit::Lossy),
             Some((size, true)) => mtu(size).map(Limit::Rejected),
             Some((size, false)) => mtu(size).map(Limit::Vanish),
         }
@@ -168,8 +180,11 @@ impl Discovery {
         }
         match self.state {
             State::Disabled => None,
-            State::SearchComplete => [self.raise_at, self.confirm_at].into_iter().flatten().min(),
-            State::Base | State::Searching | State::Error => Some(Time::ZERO),
+            State::SearchComplete if !self.is_doubted() => {
+                let due = [self.raise_at, self.confirm_at].into_iter().flatten().min();
+                due.map(|due| due.max(self.not_before))
+            }
+            _ => Some(self.not_before),
         }
     }
 
@@ -181,6 +196,9 @@ impl Discovery {
         }
         if self.deadline.take().is_some() {
             self.expired();
+        }
+        if now < self.not_before {
+            return None;
         }
         let size = self.next_size(now)?;
         let probe = Sent {
@@ -213,13 +231,22 @@ impl Discovery {
         }
         let before = std::mem::replace(&mut sent.outcome, PacketOutcome::Acknowledged);
         let Sent { size, at, .. } = *sent;
-        if before == PacketOutcome::UnderWay {
+        let in_time = before == PacketOutcome::UnderWay;
+        if in_time {
             self.deadline = None;
         }
         if let Some(sample) = now.since(at) {
             self.trip.measured(sample);
         }
-        self.in_a_row = 0;
+        if in_time && (self.pairs.is_open() || self.verification.is_some()) {
+            self.not_before = now + PAUSE;
+        }
+        if !self.confirms(size, in_time) {
+            return;
+        }
+        if Some(size) >= self.confirmed {
+            self.in_a_row = 0;
+        }
         self.test.arrived();
         let ordinary = self.search.acknowledged(size);
         self.test.lost(ordinary);
@@ -245,68 +272,6 @@ impl Discovery {
         }
     }
 
-    /// A message says that a probe was too big. It is checked against what was sent,
-    /// and never raises or sets the result [RFC8899 s4.6].
-    pub fn too_big(&mut self, message: TooBig) -> TooBigUse {
-        match self.check(message) {
-            Ok((size, announced)) => self.heed(message.id, size, announced),
-            Err(reason) => TooBigUse::Ignored(reason),
-        }
-    }
-
-    /// Size of the probe and the announced size, if the message is valid
-    /// [RFC8899 s4.6.1] [RFC8899 s4.6.2].
-    fn check(&self, message: TooBig) -> Result<(u32, u32), Ignored> {
-        let sent = self.sent.iter().find(|sent| sent.id == message.id);
-        let sent = sent.ok_or(Ignored::UnknownProbe)?;
-        if message.quoted.get() != u64::from(sent.size) {
-            return Err(Ignored::OtherSize);
-        }
-        if sent.outcome == PacketOutcome::Acknowledged {
-            return Err(Ignored::Acknowledged);
-        }
-        let announced = u32::try_from(message.announced.get()).unwrap_or(u32::MAX);
-        if announced >= sent.size {
-            return Err(Ignored::NotSmaller);
-        }
-        if announced < self.settings.minimum.get() {
-            return Err(Ignored::BelowMinimum);
-        }
-        let doubts = self.state != State::Base && self.confirmed > Some(announced);
-        if doubts && self.refuted >= MOST_REFUTED {
-            return Err(Ignored::Refuted);
-        }
-        Ok((sent.size, announced))
-    }
-
-    fn heed(&mut self, id: u64, size: u32, announced: u32) -> TooBigUse {
-        if let Some(sent) = self.sent.iter_mut().find(|sent| sent.id == id) {
-            if sent.outcome == PacketOutcome::UnderWay {
-                self.deadline = None;
-            }
-            sent.outcome = PacketOutcome::Rejected;
-        }
-        match self.state {
-            State::Base => {
-                self.begin_error(true);
-                TooBigUse::BelowBase
-            }
-            _ if self.confirmed > Some(announced) => {
-                self.refuted += 1;
-                self.announced = Some(announced);
-                self.begin_base();
-                TooBigUse::BlackHole
-            }
-            _ => {
-                self.search.rejected(size, announced);
-                if self.confirmed == Some(announced) && !self.settings.verifies_announced {
-                    self.search.exclude(announced + 1);
-                }
-                TooBigUse::Rejected
-            }
-        }
-    }
-
     /// The probe under way got no answer in time.
     fn expired(&mut self) {
         let Some(sent) = self.sent.back_mut() else {
@@ -315,14 +280,32 @@ impl Discovery {
         sent.outcome = PacketOutcome::Lost;
         let size = sent.size;
         let is_larger = self.search.lost(size);
-        if self.state == State::Searching && is_larger {
-            return;
+        match self.state {
+            State::Searching if is_larger => {
+                self.verify(size, false);
+                return;
+            }
+            State::SearchComplete if self.pairs.is_small_next() => {
+                self.pairs.small(false);
+                return;
+            }
+            State::Searching => self.controlled(false),
+            State::SearchComplete if size > self.base() => self.pairs.large(size, false),
+            _ => {}
         }
         self.in_a_row += 1;
         if matches!(self.state, State::Searching | State::SearchComplete) {
             self.test.lost(1);
         }
-        if self.in_a_row < self.test.interrupted() {
+        if let Some(share) = self.pairs.dependent(self.settings.false_alarm) {
+            self.verification = Some(Verification::new(share));
+            self.pairs = Pairs::default();
+            self.begin_base();
+            return;
+        }
+        // Losses after an arrival are less sudden than those of a black hole.
+        let times = 1 + u32::from(self.pairs.large_arrived());
+        if self.in_a_row < times * self.test.interrupted() {
             return;
         }
         match self.state {
@@ -337,6 +320,11 @@ impl Discovery {
         }
     }
 
+    /// Whether the found size is probed again at once, as it was lost.
+    const fn is_doubted(&self) -> bool {
+        self.in_a_row > 0 || self.pairs.is_open()
+    }
+
     fn next_size(&mut self, now: Time) -> Option<u32> {
         match self.state {
             State::Disabled => None,
@@ -348,9 +336,11 @@ impl Discovery {
                     self.begin_search(self.confirmed?);
                     return self.next_of_search(now);
                 }
-                // Losses of this probe have it repeated at once.
+                if self.pairs.is_small_next() {
+                    return Some(self.base());
+                }
                 let is_due = self.confirm_at.is_some_and(|at| now >= at);
-                (is_due || self.in_a_row > 0)
+                (is_due || self.is_doubted())
                     .then_some(self.confirmed)
                     .flatten()
             }
@@ -358,7 +348,7 @@ impl Discovery {
     }
 
     fn next_of_search(&mut self, now: Time) -> Option<u32> {
-        match self.search.step(self.test.needed()) {
+        match self.step() {
             Step::Probe(size) => Some(size),
             Step::Control => self.confirmed,
             Step::Done => {
@@ -373,6 +363,64 @@ impl Discovery {
         }
     }
 
+    fn step(&self) -> Step {
+        match self.verification {
+            None => self.search.step(self.test.needed()),
+            Some(verification) if verification.awaits_control() => Step::Control,
+            Some(_) => self.search.candidate().map_or(Step::Done, Step::Probe),
+        }
+    }
+
+    /// Notes an acknowledgement in pairs and verifications. Whether it confirms its size.
+    fn confirms(&mut self, size: u32, in_time: bool) -> bool {
+        if !in_time {
+            // The timer was too short for one of both sizes: what it counted is void.
+            self.pairs = Pairs::default();
+            if self.verification.is_some() {
+                return false;
+            }
+        }
+        match self.state {
+            State::SearchComplete if in_time && self.pairs.is_small_next() => {
+                self.pairs.small(true);
+            }
+            State::SearchComplete if in_time && Some(size) == self.confirmed => {
+                self.pairs.large(size, true);
+                self.test.confirmed();
+            }
+            State::Searching if self.confirmed >= Some(size) => self.controlled(true),
+            State::Searching => {
+                let passes = self.verify(size, true);
+                if !passes {
+                    self.search.arrived(size);
+                }
+                return passes;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// The outcome of a probe of a larger size than the confirmed one. Whether the size passes
+    /// if the probe arrived.
+    fn verify(&mut self, size: u32, arrived: bool) -> bool {
+        let Some(verification) = &mut self.verification else {
+            return true;
+        };
+        let passes = verification.tried(size, arrived, self.settings.false_alarm);
+        if passes == Some(false) {
+            self.search.lossy(size);
+        }
+        passes == Some(true)
+    }
+
+    /// The outcome of a probe of the confirmed size during a search.
+    const fn controlled(&mut self, arrived: bool) {
+        if let Some(verification) = &mut self.verification {
+            verification.control(arrived);
+        }
+    }
+
     const fn base(&self) -> u32 {
         self.settings.base.get()
     }
@@ -380,6 +428,7 @@ impl Discovery {
     fn begin_base(&mut self) {
         self.stop();
         self.state = State::Base;
+        self.test = LossTest::new(self.settings.false_alarm, self.settings.ordinary_loss);
         // What was confirmed is doubted. The base is used until it fails [RFC8899 s4.6.2].
         let base = self.base();
         self.confirmed = self.confirmed.map(|confirmed| confirmed.min(base));
@@ -406,11 +455,13 @@ impl Discovery {
         self.test = LossTest::new(self.settings.false_alarm, self.settings.ordinary_loss);
         self.test.spend(self.test.interrupted());
         self.test.arrived();
+        self.verification = self.verification.map(Verification::again);
     }
 
     fn stop(&mut self) {
         self.state = State::Disabled;
         self.in_a_row = 0;
+        self.pairs = self.pairs.closed();
         (self.deadline, self.raise_at, self.confirm_at) = (None, None, None);
         self.search = Search::new(
             self.confirmed.unwrap_or_default(),

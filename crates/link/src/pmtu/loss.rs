@@ -27,6 +27,8 @@ pub(super) struct LossTest {
     /// Probes of sizes that the path carries.
     arrived: u32,
     lost: u32,
+    /// Times that the found size was confirmed.
+    confirmed: u32,
 }
 
 impl LossTest {
@@ -36,6 +38,7 @@ impl LossTest {
             ordinary,
             arrived: 0,
             lost: 0,
+            confirmed: 0,
         }
     }
 
@@ -54,6 +57,11 @@ impl LossTest {
         self.lost = self.lost.saturating_add(probes);
     }
 
+    /// The found size was confirmed: the next losses in a row may be chance once more.
+    pub(super) const fn confirmed(&mut self) {
+        self.confirmed = self.confirmed.saturating_add(1);
+    }
+
     /// The number of losses of one size after which the path does not carry it.
     pub(super) fn needed(&self) -> u32 {
         losses_until(self.left * SHARE, self.loss())
@@ -62,9 +70,12 @@ impl LossTest {
     /// The number of losses in a row of sizes that the path carried after which it
     /// carries nothing. One more than for a first limit, so that most of the accepted
     /// probability is left for the search. Losses that were seen do not raise it: they
-    /// are what it is about.
+    /// are what it is about. Each confirmation is one more chance to be wrong: all those of ten
+    /// minutes, one a second, stay below the accepted probability together.
     pub(super) fn interrupted(&self) -> u32 {
-        losses_until(self.left * SHARE, self.ordinary.min(GREATEST_LOSS)) + 1
+        let chances = (f64::from(self.confirmed) / 3.0).max(1.0);
+        let accepted = self.left * SHARE / chances;
+        losses_until(accepted, self.ordinary.min(GREATEST_LOSS)) + 1
     }
 
     /// One more size had the chance to be taken for the limit, after this many losses.
@@ -122,6 +133,18 @@ mod tests {
             test.spend(needed);
         }
         assert!(spent < 0.01, "{spent}");
+    }
+
+    #[test]
+    fn a_confirmation_a_second_spends_no_more_in_ten_minutes_than_was_accepted() {
+        let mut test = LossTest::new(0.01, 0.15);
+        let mut spent = 0.0;
+        for _ in 0..600 {
+            spent += 0.15_f64.powi(test.interrupted().try_into().unwrap());
+            test.confirmed();
+        }
+        assert!(spent < 0.01, "{spent}");
+        assert_eq!(test.interrupted(), 7);
     }
 
     #[test]

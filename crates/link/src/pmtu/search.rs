@@ -109,7 +109,7 @@ impl Search {
 
     /// The path carries this size: all losses up to it were ordinary. Their number.
     pub(super) fn acknowledged(&mut self, size: u32) -> u32 {
-        self.tried.entry(size).or_default().acknowledged += 1;
+        self.arrived(size);
         self.confirmed = self.confirmed.max(size);
         self.announced = self.announced.filter(|&announced| announced >= size);
         self.excluded = self.excluded.filter(|&(excluded, _)| excluded > size);
@@ -137,6 +137,30 @@ impl Search {
         self.suspects.clear();
         self.excluded = Some((size, false));
         Some(suspect.losses)
+    }
+
+    /// The size to verify next where large packets are lossy: the middle of the common ones
+    /// that may pass. Exact limits are not worth the probes.
+    pub(super) fn candidate(&self) -> Option<u32> {
+        let all = COMMON.into_iter().chain(self.announced).chain([self.up_to]);
+        let mut sizes: Vec<u32> = all
+            .filter(|&size| size > self.confirmed && size <= self.largest())
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.get(sizes.len() / 2).copied()
+    }
+
+    /// Packets of this size are lossy.
+    pub(super) fn lossy(&mut self, size: u32) {
+        if size > self.confirmed && size <= self.largest() {
+            self.excluded = Some((size, false));
+        }
+    }
+
+    /// A probe of this size arrived, which alone does not confirm it.
+    pub(super) fn arrived(&mut self, size: u32) {
+        self.tried.entry(size).or_default().acknowledged += 1;
     }
 
     /// A router rejected a probe of `size` and announced a smaller size.

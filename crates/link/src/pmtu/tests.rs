@@ -1,5 +1,6 @@
 //! Tests of discoveries over paths.
 
+mod loss;
 mod path;
 mod requirements;
 mod searches;

@@ -13,6 +13,7 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
+    /// Without a round trip.
     pub const fn new(timer: ProbeTimer) -> Self {
         Self {
             timer,

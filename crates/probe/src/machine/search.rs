@@ -110,7 +110,7 @@ impl Search {
         let mtu = self.discovery.path_mtu()?.get();
         let fails = match limit {
             Limit::Asked => None,
-            Limit::Vanish(size) => Some((size.get(), false)),
+            Limit::Vanish(size) | Limit::Lossy(size) => Some((size.get(), false)),
             Limit::Rejected(size) => Some((size.get(), true)),
         };
         Some(Found { mtu, fails })

@@ -14,6 +14,8 @@ pub(super) struct Path {
     pub(super) announces: Option<u64>,
     /// The share of packets, and of answers, that are lost whatever their size.
     pub(super) loss: f64,
+    /// The share of packets above a size that are lost in addition.
+    pub(super) large_loss: Option<(u64, f64)>,
     pub(super) round_trip: Span,
 }
 
@@ -23,6 +25,7 @@ impl Path {
             mtu,
             announces: None,
             loss: 0.0,
+            large_loss: None,
             round_trip: Span::from_millis(20),
         }
     }
@@ -78,6 +81,33 @@ impl Run {
         panic!("not settled: {:?}", self.discovery);
     }
 
+    /// Sends data of the found size for a time, and doubts the size whenever some of the data
+    /// of a second was lost. The sizes that were in use, in order.
+    #[track_caller]
+    pub(super) fn with_data(&mut self, path: &Path, lasts: Span) -> Vec<u64> {
+        let end = self.now + lasts;
+        let mut used: Vec<u64> = self.found().into_iter().collect();
+        let mut next_doubt = self.now;
+        while self.now < end {
+            if next_doubt <= self.now {
+                next_doubt = self.now + Span::from_secs(1);
+                self.discovery.doubt(self.now);
+            }
+            match self.discovery.poll_probe(self.now) {
+                Some(probe) => self.carry(path, probe),
+                None => {
+                    let next = self.discovery.poll_timeout().unwrap_or(end);
+                    self.now = next.max(self.now).min(next_doubt);
+                }
+            }
+            let found = self.found();
+            if used.last().copied() != found {
+                used.extend(found);
+            }
+        }
+        used
+    }
+
     fn is_settled(&self) -> bool {
         matches!(
             self.discovery.state(),
@@ -86,7 +116,10 @@ impl Run {
     }
 
     fn carry(&mut self, path: &Path, probe: Probe) {
-        if self.rng.random_bool(path.loss) {
+        let large_loss = path.large_loss.filter(|&(size, _)| probe.size.get() > size);
+        if self.rng.random_bool(path.loss)
+            || large_loss.is_some_and(|(_, share)| self.rng.random_bool(share))
+        {
             return;
         }
         let answered = self.now + path.round_trip;
