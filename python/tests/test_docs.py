@@ -35,6 +35,7 @@ REDUCED = {
         'jumbolab.run("jumbogen-scaling", output="scaling", repeat=2, set={'
         '"traffic": ["flood2k", "down100m"], "frame": 9000, "aggregation": ["off", "t900us"]})'
     ),
+    '"server.example"': '"127.0.0.1"',
     '"/shared/aqm"': '"shared"',
     "s3://bucket/aqm": "stored",
 }

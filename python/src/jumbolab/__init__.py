@@ -26,6 +26,7 @@ from ._rankings import Printed, apart, front, nearest
 from ._results import Results
 from ._search import sweep_search
 from ._sweep import Sweep, sweep
+from ._tools import Mesh, Output, PathReport, Probe, Sent, decode, mesh, probe, send
 
 __version__ = "0.1.0"
 
@@ -34,21 +35,30 @@ __all__ = [
     "Experiment",
     "Interrupted",
     "JumbolabError",
+    "Mesh",
+    "Output",
+    "PathReport",
     "Plan",
     "Printed",
+    "Probe",
     "Results",
+    "Sent",
     "Sweep",
     "Value",
     "VersionMismatch",
     "apart",
+    "decode",
     "front",
     "list",
     "load",
+    "mesh",
     "nearest",
     "plan",
     "predict",
+    "probe",
     "program",
     "run",
+    "send",
     "sensitivity",
     "sweep",
     "sweep_search",

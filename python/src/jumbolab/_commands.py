@@ -110,8 +110,8 @@ def run(
     """
     words = ["run", *arguments(set, on, repeat)]
     words += [f"--host={written(host)}" for host in hosts]
-    words += _options(threads=threads, output=output, shard=shard)
-    words += _resumed(resume) + _options(retry=retry, allow_commands=allow_commands)
+    words += options_of(threads=threads, output=output, shard=shard)
+    words += _resumed(resume) + options_of(retry=retry, allow_commands=allow_commands)
     return _watched(words, path_of(experiment), on, progress)
 
 
@@ -145,7 +145,7 @@ def sensitivity(
         progress: Show a bar; None: on terminals and in notebooks.
     """
     words = ["sensitivity", *arguments(set, on, None)]
-    words += _options(
+    words += options_of(
         seed=seed, max_time=max_time, max_trials=max_trials, threads=threads, output=output
     )
     words += _resumed(resume)
@@ -167,7 +167,7 @@ def predict(command: str | None = None, **options: Any) -> pa.Table:
     named = [written(command)] if command else []
     if named and named[0].startswith("-"):
         raise JumbolabError(f"{named[0]} is no command of predict; give options by their names")
-    words = ["predict", *named, *_options(**options), "--json"]
+    words = ["predict", *named, *options_of(**options), "--json"]
     return _table(ask_objects(words))
 
 
@@ -179,7 +179,7 @@ def settled(set: Settings | None) -> dict[str, Value]:
 def arguments(set: Settings | None, on: str | None, repeat: int | None) -> builtins.list[str]:
     """The options of the command line that choose what is run."""
     words = [f"--set={key}={written(value)}" for key, value in (set or {}).items()]
-    return words + _options(on=on, repeat=repeat)
+    return words + options_of(on=on, repeat=repeat)
 
 
 def path_of(experiment: str | PathLike[str]) -> str:
@@ -213,7 +213,8 @@ def _scalar(value: Any) -> str:
     raise TypeError(f"a text, a number or a list of these is needed, not {type(value).__name__}")
 
 
-def _options(**options: Any) -> builtins.list[str]:
+def options_of(**options: Any) -> builtins.list[str]:
+    """Options of the command line; one that is a word of Python ends in ``_``."""
     words: builtins.list[str] = []
     for name, value in options.items():
         option = "--" + name.rstrip("_").replace("_", "-")

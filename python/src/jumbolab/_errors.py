@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._results import Results
+    from ._tools import Output
 
 #: The most characters of a message.
 LONGEST_MESSAGE = 4000
@@ -74,15 +75,17 @@ class VersionMismatch(JumbolabError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user stopped a run; it is a ``KeyboardInterrupt``.
+    """The user stopped a command; it is a ``KeyboardInterrupt``.
 
     Attributes:
-        results: What was measured before, or None if that was nothing.
+        results: What a run measured before, or None if that was nothing.
+        output: What a probe, a mesh or a sender printed, or None.
     """
 
-    def __init__(self, message: str, results: Results | None) -> None:
+    def __init__(self, message: str, results: Results | None, output: Output | None = None) -> None:
         super().__init__(message)
         self.results = results
+        self.output = output
 
 
 def _rebuilt(kind: type[JumbolabError], message: str, state: dict[str, Any]) -> JumbolabError:

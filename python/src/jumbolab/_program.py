@@ -25,6 +25,9 @@ from ._shapes import Object, objects, short
 #: The variable that names another program than that of the wheel.
 VARIABLE = "JUMBOLAB_BIN"
 
+#: The exit codes of a program that did its work: sound, not sound, and undecided.
+DONE = (0, 1, 3)
+
 #: The exit code of a program that a signal stopped and that kept what it measured.
 STOPPED = 130
 
@@ -197,12 +200,17 @@ def finish(outcome: Outcome) -> Outcome:
     """
     if outcome.was_interrupted:
         raise KeyboardInterrupt
-    if outcome.code in (0, 1):
+    if outcome.code in DONE:
         return outcome
+    raise failure(outcome)
+
+
+def failure(outcome: Outcome) -> JumbolabError:
+    """Why a program did not do its work."""
     if outcome.error is not None:
-        raise outcome.error
+        return outcome.error
     said = "; ".join(outcome.messages[-3:]) or "it said nothing"
-    raise JumbolabError(f"the program ended with {outcome.code}: {said}", code=outcome.code)
+    return JumbolabError(f"the program ended with {outcome.code}: {said}", code=outcome.code)
 
 
 def ask(arguments: Sequence[str]) -> str:

@@ -28,16 +28,24 @@ MOST_PARTS = 16
 _PART = re.compile(r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')""")
 _KEY = re.compile(rf"(?<![\w-]){_PART.pattern}(?:[ \t]*\.[ \t]*{_PART.pattern})+")
 
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= LARGEST
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= LARGEST
+
+
 _INTEGER = f"an integer from 0 to {LARGEST}"
 _NUMBER = "a finite number of at least 0"
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "int": (_INTEGER, lambda value: type(value) is int and 0 <= value <= LARGEST),
-    "float": (
-        _NUMBER,
-        lambda value: type(value) in (int, float) and 0 <= value <= LARGEST,
-    ),
+    "int": (_INTEGER, _is_integer),
+    "float": (_NUMBER, _is_number),
     "str": ("a string", lambda value: isinstance(value, str)),
     "str | None": ("a string or null", lambda value: value is None or isinstance(value, str)),
+    "int | None": (f"{_INTEGER} or null", lambda value: value is None or _is_integer(value)),
+    "float | None": (f"{_NUMBER} or null", lambda value: value is None or _is_number(value)),
     "Object": ("an object", lambda value: isinstance(value, dict)),
     "dict[str, str]": (
         "an object of strings",
@@ -57,11 +65,23 @@ def read_json(content: bytes | str, place: str, shape: Callable[[Any], T]) -> T:
         JumbolabError: The text is no JSON, or has another shape.
     """
     try:
-        return shape(json.loads(content, parse_constant=_constant))
+        return fitting(json.loads(content, parse_constant=_constant), place, shape)
     except WrongShape as error:
         raise JumbolabError(f"{place}: {error}", file=place) from error
     except (ValueError, RecursionError) as error:
         raise JumbolabError(f"{place} is no JSON: {error}", file=place) from error
+
+
+def fitting(value: Any, place: str, shape: Callable[[Any], T]) -> T:
+    """What `shape` makes of a value.
+
+    Raises:
+        JumbolabError: The value has another shape.
+    """
+    try:
+        return shape(value)
+    except WrongShape as error:
+        raise JumbolabError(f"{place}: {error}", file=place) from error
 
 
 def record(kind: Callable[..., T], *, further: bool = False) -> Callable[[Any], T]:
