@@ -52,6 +52,8 @@ pub enum Action {
     ClampMss(u16),
     /// Fragments are dropped.
     DropFragments,
+    /// Packets of these sizes are dropped, smaller and larger ones are not.
+    DropBetween { from: Bytes, to: Bytes },
 }
 
 impl Rule {
@@ -150,6 +152,7 @@ impl Middlebox {
             let dropped = match rule.action {
                 Action::DropAbove(most) => size > most.get(),
                 Action::DropFragments => is_fragment,
+                Action::DropBetween { from, to } => (from.get()..=to.get()).contains(&size),
                 Action::DropTooBig => is_too_big(bytes),
                 Action::LimitTooBig(every) => {
                     is_too_big(bytes) && {

@@ -226,6 +226,22 @@ fn fragments_are_dropped_and_whole_packets_are_not() {
 }
 
 #[test]
+fn a_range_of_sizes_is_dropped_and_others_are_not() {
+    for addresses in [V4, V6] {
+        for (from, to) in [(1_401, 1_500), (2_000, 4_100)] {
+            let [first, last] = [from, to].map(|size| Bytes::new(size.into()));
+            let rule = Rule::always(Action::DropBetween {
+                from: first,
+                to: last,
+            });
+            let passed = [from - 1, from, to, to + 1]
+                .map(|size| passes(rule, &packet(addresses, ECHO, size), Direction::Forward));
+            assert_eq!(passed, [true, false, false, true]);
+        }
+    }
+}
+
+#[test]
 fn several_rules_apply_in_order() {
     let rules = [
         Rule::always(Action::AnnounceMtu(4_000)),

@@ -25,8 +25,9 @@ use os::socket::address_of;
 /// that sends many does not stop the investigation.
 const MOST: usize = 32;
 
-/// The most times that a call is repeated which fails because of earlier probes.
-const TRIES: usize = 4;
+/// The most times that a call is repeated which fails because of earlier probes: errors that
+/// a peer sent fill at most the receive buffer, and some are read before each call.
+const TRIES: usize = 64;
 
 /// The key that distinguishes the sockets of an investigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

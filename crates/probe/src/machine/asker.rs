@@ -103,15 +103,19 @@ impl<'a> Asker<'a> {
         if counts.answered > 0 {
             return Outcome::Passes;
         }
-        if counts.lost >= self.history.attempts() {
-            return Outcome::Unclear;
+        let tried = counts.lost + counts.rejected;
+        if tried >= self.history.attempts() {
+            return match counts.rejected {
+                0 => Outcome::Unclear,
+                _ => Outcome::Rejected,
+            };
         }
         let apart = match (self.history.round_trip(), counts.lost) {
             (None, _) => FIRST_APART,
             (Some(_), 0) => self.history.timeout(),
             (Some(_), _) => APART,
         };
-        if counts.lost + counts.under_way < self.history.attempts() {
+        if tried + counts.under_way < self.history.attempts() {
             self.send_after(kind, counts.last_sent, apart);
         }
         self.is_open = true;

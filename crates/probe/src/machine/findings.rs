@@ -5,6 +5,7 @@ mod directions;
 mod evidence;
 mod limits;
 mod others;
+mod sizes;
 pub(super) mod tunnel;
 
 use core::net::IpAddr;
@@ -37,6 +38,7 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
     let forward = directions::forward(facts);
     let reverse = directions::reverse(facts);
     let mut findings = limits::findings(facts);
+    findings.extend(sizes::findings(facts, [forward, reverse]));
     findings.extend(others::findings(facts, forward));
     findings.sort_by_key(|finding| finding.kind.rank());
     let verdict = if findings.iter().any(|finding| finding.kind.is_problem()) {
@@ -84,10 +86,11 @@ impl FindingKind {
     pub(super) const fn rank(&self) -> u8 {
         match self {
             Self::NoAnswer | Self::ClosedPort | Self::OuterFragments { .. } => 0,
+            Self::RejectsAll { .. } | Self::BelowIpv6 { .. } => 0,
             Self::FirstLink { .. } => 1,
             Self::Branches { .. } => 2,
             Self::BlackHole { .. } => 3,
-            Self::OneProtocol { .. } => 4,
+            Self::OneProtocol { .. } | Self::LostRange { .. } => 4,
             Self::AnswersLimited { .. } => 5,
             Self::AnnouncedTooSmall { .. } => 6,
             Self::AnnouncedTooLarge { .. } => 7,

@@ -14,7 +14,7 @@ use std::vec::Vec;
 
 use units::Bytes;
 
-use super::{DirectionResult, FindingKind, Limit, PathReport};
+use super::{DirectionResult, Limit, PathReport};
 
 /// The largest packets between hosts, which have numbers from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,16 +107,12 @@ impl Mesh {
     /// Notes what `from` found out about the path to `to`. Of the direction back, the
     /// other host's own result counts, if there is one.
     pub fn note(&mut self, from: usize, to: usize, report: &PathReport) {
-        let is_silent = report
-            .findings
-            .iter()
-            .any(|finding| finding.kind == FindingKind::NoAnswer);
         let nothing = MeshEntry {
             carried: Bytes::ZERO,
             limit: Limit::Vanish,
         };
         let forward = match seen(report.forward) {
-            None if is_silent => Some(nothing),
+            None if report.is_unanswered() => Some(nothing),
             entry => entry,
         };
         if let Some(entry) = forward {

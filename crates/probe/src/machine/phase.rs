@@ -2,8 +2,11 @@
 
 mod across;
 mod back;
+mod below_ipv6;
+mod border;
 mod branches;
 mod fragments;
+mod ladder;
 mod locate;
 mod reach;
 mod recheck;
@@ -14,9 +17,11 @@ use super::asker::{Asker, Outcome};
 use super::kind::Kind;
 use super::search::Found;
 use super::{Direction, Protocol, ReplySize, Settings};
+use ladder::Above;
 
 pub(super) use across::Carried;
 pub(super) use branches::Branches;
+pub(super) use ladder::LostRange;
 pub(super) use locate::Boundary;
 pub(super) use reach::Reachability;
 pub(super) use rejections::Rejections;
@@ -35,6 +40,8 @@ pub(super) struct KnownPath {
     pub(super) found: Option<Found>,
     /// The same with answers as large as the probes, if those of the first are small.
     pub(super) back: Option<Found>,
+    /// Sizes that are lost although larger ones pass, the smallest first.
+    pub(super) ranges: Vec<LostRange>,
     /// The results of the other protocols.
     pub(super) carried: Vec<Carried>,
     /// Where packets of the first search vanish.
@@ -75,6 +82,7 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
         up_to,
         found: None,
         back: None,
+        ranges: Vec::new(),
         carried: Vec::new(),
         hole: None,
         rejecter: None,
@@ -89,8 +97,8 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
     };
     reach::count_loss(ask, &walked.reach);
     walked.fragments = fragments::walk(ask, &walked.reach);
-    walked.found = ask.search(main);
-    let Some(found) = walked.found else {
+    walked.found = below_ipv6::search(ask, main);
+    let Some(mut found) = walked.found else {
         return walked;
     };
     if recheck::is_doubted(ask, found) {
@@ -103,8 +111,25 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
             }
         }
     }
+    match ladder::above(ask, main, found, up_to) {
+        Above::Same => {}
+        Above::Larger(larger) => {
+            found = larger;
+            walked.found = Some(found);
+        }
+        Above::Changed => {
+            walked.changed = true;
+            return walked;
+        }
+    }
+    let mut both_ways = Some(found.mtu);
     if main.reply == ReplySize::Small {
-        walked.back = ask.search(main.with_size(found.mtu).with_reply(ReplySize::Same));
+        let back = main.with_size(found.mtu).with_reply(ReplySize::Same);
+        walked.back = below_ipv6::search(ask, back);
+        both_ways = walked.back.map(|back| back.mtu);
+    }
+    if let Some(largest) = both_ways {
+        walked.ranges = ladder::ranges(ask, &walked.reach, main, largest, &walked.route);
     }
     walked.carried = across::walk(ask, &walked.reach, main, found, up_to);
     walked.rejections = rejections::walk(ask, main, found);

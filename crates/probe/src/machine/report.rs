@@ -12,7 +12,8 @@ use super::local::Measured;
 use super::{Direction, LocalFinding, Protocol};
 pub use advice::{Advice, Device, Remedy};
 pub use finding::{Evidence, Finding, FindingKind, Place, Tunnel};
-pub(super) use vlan_tag::{VLAN_TAG, without_tag};
+pub(crate) use vlan_tag::VLAN_TAG;
+pub(super) use vlan_tag::without_tag;
 
 /// Everything that an investigation found out.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -79,6 +80,17 @@ impl PathReport {
         }
     }
 
+    /// Whether no packet to the far end is answered: nothing answers, or a router rejects all.
+    pub fn is_unanswered(&self) -> bool {
+        let is_it = |one: &Finding| {
+            matches!(
+                one.kind,
+                FindingKind::NoAnswer | FindingKind::RejectsAll { .. }
+            )
+        };
+        self.findings.iter().any(is_it)
+    }
+
     /// Adds that the local host made fragments of the probes outside of a tunnel, and what
     /// fits without. Nothing else on the path is then to blame for answers in pieces.
     pub fn add_outer_fragments(&mut self, made: u64, fits: Bytes) {
@@ -94,15 +106,27 @@ impl PathReport {
         self.advice.splice(0..0, advice);
     }
 
-    /// The MTU to set for the path to the far end, if packets of the size asked for do not
-    /// reach it: what passes, without the bytes that links take in addition to their MTU.
+    /// The MTU to set for the path to the far end, if packets of the size asked for or of a
+    /// smaller one do not reach it: what passes, without the bytes that links take in addition
+    /// to their MTU.
     pub fn advised_mtu(&self) -> Option<Bytes> {
-        let passed = self.forward.mtu.filter(|mtu| *mtu < self.asked)?;
+        let passed = self.forward.mtu.filter(|mtu| *mtu < self.asked);
         let is_fragment = self.reverse.limit == Limit::Fragmented;
-        Some(match self.forward.limit {
+        let of_limit = passed.map(|passed| match self.forward.limit {
             Limit::Vanish => without_tag(passed, self.reverse.mtu.filter(|_| is_fragment)),
             _ => passed,
-        })
+        });
+        let findings = self.findings.iter();
+        let below_ranges = findings.filter_map(|finding| match finding.kind {
+            FindingKind::LostRange {
+                direction: None | Some(Direction::Forward),
+                from,
+                protocol: None,
+                ..
+            } => from.checked_sub(Bytes::new(1)),
+            _ => None,
+        });
+        of_limit.into_iter().chain(below_ranges).min()
     }
 
     /// Adds those findings about the local host that concern the path.

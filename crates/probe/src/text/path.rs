@@ -10,7 +10,7 @@ use document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Sty
 use link::Direction;
 use units::{Bytes, Span};
 
-use crate::machine::{Hop, Limit, PathReport, Verdict};
+use crate::machine::{Hop, Limit, PathReport, VLAN_TAG, Verdict};
 pub use json::{path_change_json, path_json};
 
 /// Probes of at most this size are no evidence of what a hop carries.
@@ -131,7 +131,7 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
 fn mtu(passed: Bytes, report: &PathReport) -> String {
     let advised = report.advised_mtu().unwrap_or(passed);
     match passed.checked_sub(advised) {
-        Some(more) if more > Bytes::ZERO => format!("{} (+{})", bytes(advised), more.get()),
+        Some(more) if more == VLAN_TAG => format!("{} (+{})", bytes(advised), more.get()),
         _ => bytes(passed),
     }
 }

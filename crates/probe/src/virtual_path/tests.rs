@@ -1,4 +1,5 @@
 mod losses;
+mod sizes;
 
 use crate::machine::{AnswerKind, ReplySize, Target};
 use link::TooBig;

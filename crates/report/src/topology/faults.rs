@@ -23,6 +23,9 @@ fn rule(rule: &Rule) -> String {
         Action::AnnounceMtu(mtu) => format!("messages \"too big\" announce {mtu}"),
         Action::ClampMss(most) => format!("MSS at most {most}"),
         Action::DropFragments => "fragments vanish".to_owned(),
+        Action::DropBetween { from, to } => {
+            format!("packets of {} to {} bytes vanish", from.get(), to.get())
+        }
     };
     let direction = rule.direction.map(|direction| direction.name().to_owned());
     let protocol = rule.protocol.map(|protocol| protocol.title().to_owned());

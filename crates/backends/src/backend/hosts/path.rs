@@ -47,11 +47,7 @@ pub(super) fn limit(ends: &[Machine; 2], ip: IpVersion, largest: Bytes) -> Resul
 /// The limit of the way from the first to the second of `names`, if `report` shows one.
 fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
     let Some(passes) = report.forward.mtu else {
-        let silent = report
-            .findings
-            .iter()
-            .any(|finding| finding.kind == FindingKind::NoAnswer);
-        match silent {
+        match report.is_unanswered() {
             true => bail!(
                 "no packet from {from} to {} of {to} is answered; look at its firewall, or name another interface or address: --host ROLE=..,address=..",
                 report.far_end

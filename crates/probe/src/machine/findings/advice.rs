@@ -70,6 +70,30 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         } => {
             vec![(link(&place.unwrap_or(path)), Remedy::PassProtocol(protocol))]
         }
+        FindingKind::RejectsAll {
+            router, announced, ..
+        } => {
+            vec![(Device::Router(router), Remedy::AcceptPackets(announced))]
+        }
+        FindingKind::BelowIpv6 { .. } => vec![(Device::Path, Remedy::Mtu(smallest_of_ipv6()))],
+        FindingKind::LostRange {
+            direction,
+            from,
+            to,
+            protocol,
+            place,
+        } => {
+            let link = link(&place.unwrap_or(path));
+            let mut all = vec![(link, Remedy::PassSizes { from, to })];
+            let device = match direction {
+                Some(Direction::Reverse) => Device::FarEnd,
+                Some(Direction::Forward) | None => Device::Own,
+            };
+            if protocol.is_none() {
+                all.extend(facts.smaller(device, passes(from)));
+            }
+            all
+        }
         FindingKind::Rejected { router, .. } => vec![(Device::Router(router), asked)],
         FindingKind::ReverseLimit { .. } => vec![(Device::Path, asked)],
         FindingKind::AnswersLimited { router, .. } => {

@@ -8,7 +8,7 @@ use super::super::asker::Outcome;
 use super::super::history::Message;
 use super::super::kind::bytes;
 use super::super::{DirectionResult, Finding, FindingKind, Protocol};
-use super::{Facts, finding, tunnel};
+use super::{Facts, finding, sizes, tunnel};
 
 pub(super) fn findings(facts: &Facts<'_>, forward: DirectionResult) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -29,7 +29,8 @@ pub(super) fn findings(facts: &Facts<'_>, forward: DirectionResult) -> Vec<Findi
 fn no_answer(facts: &Facts<'_>) -> Option<Finding> {
     let reach = &facts.walked.reach;
     let is_silent = reach.answers.is_empty() && !reach.tcp;
-    is_silent.then(|| finding(FindingKind::NoAnswer, facts.evidence(|_| true)))
+    let is_rejected = sizes::rejects_all(facts).is_some();
+    (is_silent && !is_rejected).then(|| finding(FindingKind::NoAnswer, facts.evidence(|_| true)))
 }
 
 /// Announced sizes that are not the true ones.

@@ -4,6 +4,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::machine::FindingKind;
 
 const ASKED: Bytes = Bytes::new(9000);
 const SMALL: Bytes = Bytes::new(1500);

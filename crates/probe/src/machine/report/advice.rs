@@ -51,6 +51,10 @@ pub enum Remedy {
     PassFragments,
     /// Do not clamp the MSS below this.
     UnclampMss(u16),
+    /// Let packets of these sizes pass, which are smaller than others that pass.
+    PassSizes { from: Bytes, to: Bytes },
+    /// Reject no packets up to this MTU.
+    AcceptPackets(Bytes),
     /// Let this protocol pass at any size.
     PassProtocol(Protocol),
 }

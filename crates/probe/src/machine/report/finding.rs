@@ -52,6 +52,40 @@ pub enum FindingKind {
         /// Its place on the path, if it was seen there.
         hop: Option<u8>,
     },
+    /// A router rejects even small packets as too big, and nothing arrives.
+    RejectsAll {
+        router: IpAddr,
+        /// Its place on the path, if it was seen there.
+        hop: Option<u8>,
+        /// The smallest packet that it rejected.
+        #[serde(rename = "rejected_bytes")]
+        size: Bytes,
+        #[serde(rename = "announced_mtu")]
+        announced: Bytes,
+    },
+    /// The path does not deliver the packets of 1280 bytes that IPv6 requires of each link
+    /// [RFC8200 s5].
+    BelowIpv6 {
+        direction: Direction,
+        /// The largest size that passes.
+        mtu: Bytes,
+    },
+    /// Packets of a range of sizes are dropped silently, although smaller and larger ones
+    /// pass.
+    LostRange {
+        /// The direction; `None`: the probes do not tell.
+        direction: Option<Direction>,
+        /// The smallest size that is lost.
+        #[serde(rename = "from_bytes")]
+        from: Bytes,
+        /// The largest one.
+        #[serde(rename = "to_bytes")]
+        to: Bytes,
+        /// The protocol, if another one delivers these sizes to the far end.
+        protocol: Option<Protocol>,
+        /// Where, if that was found.
+        place: Option<Place>,
+    },
     /// The own host sends packets of a tunnel in fragments outside of it.
     OuterFragments {
         /// The fragments that it made meanwhile.

@@ -4,7 +4,7 @@
 use units::Bytes;
 
 /// The tag that an interface takes in addition to its MTU [IEEE802.1Q].
-pub(in crate::machine) const VLAN_TAG: Bytes = Bytes::new(4);
+pub(crate) const VLAN_TAG: Bytes = Bytes::new(4);
 
 /// MTUs of Ethernet links: the standard's [IEEE802.3 s3.2.7], and that of jumbo frames.
 const COMMON: [u64; 2] = [1500, 9000];

@@ -3,6 +3,7 @@
 mod advice;
 mod holes;
 mod messages;
+mod sizes;
 
 use units::{Bytes, Span, Time};
 

@@ -47,6 +47,8 @@ pub(super) struct Narrow {
     /// Number of the link: that behind the router of this number, 0 is the first.
     pub(super) link: u8,
     pub(super) mtu: u64,
+    /// Still larger packets than this pass.
+    pub(super) up_to: u64,
     /// `None`: both.
     pub(super) direction: Option<Direction>,
     pub(super) which: Which,
@@ -61,6 +63,7 @@ impl Narrow {
         Self {
             link,
             mtu,
+            up_to: u64::MAX,
             direction: None,
             which: Which::All,
             told: Told::Silent,
@@ -167,7 +170,8 @@ impl Backend {
                 Which::Flows(rest) => probe.protocol != Protocol::Icmp && probe.flow % 3 == rest,
             };
             let is_now = rule.during.0 <= at && at < rule.during.1;
-            rule.link == link && size > rule.mtu && is_direction && is_which && is_now
+            let is_size = rule.mtu < size && size <= rule.up_to;
+            rule.link == link && is_size && is_direction && is_which && is_now
         })
     }
 

@@ -52,6 +52,10 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
         Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", bytes(*mtu)),
         Remedy::PassFragments => "let fragments pass".to_owned(),
         Remedy::UnclampMss(mss) => format!("do not clamp the MSS of TCP below {mss}"),
+        Remedy::PassSizes { from, to } => {
+            format!("let packets of {} to {} pass", from.get(), bytes(*to))
+        }
+        Remedy::AcceptPackets(mtu) => format!("forward packets of up to {}", bytes(*mtu)),
         Remedy::PassProtocol(one) => format!("let {} pass at any size", one.title()),
     }
 }

@@ -369,6 +369,23 @@ fn a_report_with_every_finding_reads_back_equal() {
             router,
             hop: Some(2),
         },
+        FindingKind::RejectsAll {
+            router,
+            hop: None,
+            size: size(44),
+            announced: size(9000),
+        },
+        FindingKind::BelowIpv6 {
+            direction: Direction::Reverse,
+            mtu: size(1124),
+        },
+        FindingKind::LostRange {
+            direction: None,
+            from: size(1401),
+            to: size(1500),
+            protocol: Some(Protocol::Icmp),
+            place: Some(place),
+        },
         FindingKind::OuterFragments {
             made: 7,
             fits: size(1450),

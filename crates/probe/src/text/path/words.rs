@@ -1,6 +1,7 @@
 //! Findings about a path in words.
 
 use link::Direction;
+use units::IpVersion;
 
 use super::super::local;
 use super::super::sentence::capitalised;
@@ -101,8 +102,47 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
         ),
         FindingKind::Rejected { mtu, router, hop } => format!(
             "the router {router}{} rejects packets larger than {} with an ICMP error",
-            hop.map_or_else(String::new, |hop| format!(" (hop {hop})")),
+            in_brackets(*hop),
             bytes(*mtu)
+        ),
+        FindingKind::RejectsAll {
+            router,
+            hop,
+            size,
+            announced,
+        } => format!(
+            "the router {router}{} rejects packets of {} as too big, and announces an MTU of {}",
+            in_brackets(*hop),
+            bytes(*size),
+            bytes(*announced)
+        ),
+        FindingKind::BelowIpv6 { direction, .. } => format!(
+            "the {} path drops packets of {} bytes, which each link must deliver over IPv6",
+            direction_name(*direction),
+            IpVersion::V6.smallest_mtu()
+        ),
+        FindingKind::LostRange {
+            direction,
+            from,
+            to,
+            protocol,
+            place,
+        } => format!(
+            "{}packets of {} to {} are dropped silently{}{}, although {}",
+            protocol.map_or_else(String::new, |one| format!("{} ", one.title())),
+            from.get(),
+            bytes(*to),
+            place
+                .as_ref()
+                .map_or_else(String::new, |place| format!(" {}", self::place(place))),
+            direction.map_or_else(String::new, |direction| format!(
+                " on the {} path",
+                direction_name(direction)
+            )),
+            match protocol {
+                Some(_) => "smaller and larger ones pass, and other protocols deliver these sizes",
+                None => "smaller and larger ones pass",
+            }
         ),
         FindingKind::OuterFragments { made, fits } => format!(
             "this host sends packets of {} larger than {} bytes in fragments outside of its tunnel ({made} fragments)",
@@ -253,6 +293,15 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
         FindingKind::BlackHole { .. } => Some(
             "The MTU of a link is smaller than its routers are configured for, or ICMP errors (packet too big) are filtered. Both look the same from outside.",
         ),
+        FindingKind::RejectsAll { .. } => Some(
+            "Packets of this size fit any link, so its ICMP errors are wrong. It forwards none of them.",
+        ),
+        FindingKind::BelowIpv6 { .. } => Some(
+            "Path MTU discovery over IPv6 ends at 1280 bytes, so connections stall. A link with a smaller MTU has to fragment packets itself.",
+        ),
+        FindingKind::LostRange { .. } => Some(
+            "A network interface or its driver, a switch, a tunnel or a filter loses packets of these sizes. Connections stall although large packets pass.",
+        ),
         FindingKind::SmallMss { .. } => Some(
             "The MTU of the far end is smaller, a device of the path lowers the MSS of TCP, or the far end knows a smaller path MTU.",
         ),
@@ -301,6 +350,11 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         text += &format!(", {rejected} rejected as too big");
     }
     text
+}
+
+/// The number of a hop, if it is known.
+fn in_brackets(hop: Option<u8>) -> String {
+    hop.map_or_else(String::new, |hop| format!(" (hop {hop})"))
 }
 
 /// A place of the path.
