@@ -12,7 +12,7 @@ mod tests;
 
 use units::{Bytes, Seed, Span, Time};
 use wire::icmp_error::{Cause, cause, set_announced_mtu};
-use wire::ip_packet::{IpPacket, in_frame};
+use wire::ip_packet::{IpPacket, clear_dont_fragment, in_frame};
 use wire::probe::clamp_segment_size;
 
 use crate::{Direction, Protocol};
@@ -54,6 +54,8 @@ pub enum Action {
     DropFragments,
     /// Packets of these sizes are dropped, smaller and larger ones are not.
     DropBetween { from: Bytes, to: Bytes },
+    /// Packets of IPv4 no longer ask routers not to fragment them (DF).
+    ClearDontFragment,
 }
 
 impl Rule {
@@ -162,6 +164,10 @@ impl Middlebox {
                         }
                         early
                     }
+                }
+                Action::ClearDontFragment => {
+                    let _ = clear_dont_fragment(bytes);
+                    false
                 }
                 // A malformed packet is not changed.
                 Action::AnnounceMtu(mtu) => {

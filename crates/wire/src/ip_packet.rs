@@ -171,6 +171,19 @@ pub fn set_hop_limit(bytes: &mut [u8], hops: u8) -> Result<(), Error> {
     }
 }
 
+/// Lets routers fragment a packet of IPv4. Packets of IPv6 have no such flag: they stay as
+/// they are.
+///
+/// # Errors
+/// As [`set_hop_limit`].
+pub fn clear_dont_fragment(bytes: &mut [u8]) -> Result<(), Error> {
+    match ip::version(bytes)? {
+        4 => ipv4::Header::of(bytes).clear_dont_fragment(),
+        6 => Ok(()),
+        _ => Err(Error::Malformed(Field::Version)),
+    }
+}
+
 /// The IP packet in an Ethernet frame without FCS, behind at most one tag; `None` if the
 /// frame holds something else.
 pub fn in_frame(frame: &mut [u8]) -> Option<&mut [u8]> {

@@ -17,6 +17,12 @@
 //! [RFC8972 s4]. A reflector of this crate clears the flag if the sequence numbers of its
 //! replies are its own, so that the sender can tell on which way packets were lost.
 //!
+//! # The fragments in which a probe arrived
+//!
+//! A probe with room for it has another TLV for private use, type 253 with a value of four
+//! bytes. A reflector of this crate writes there the size of the largest IP packet in which
+//! the probe arrived, a fragment or the whole, and clears the U flag.
+//!
 //! # Replies that are shorter than the request
 //!
 //! A probe that asks for a short reply holds the Reflected Test Packet Control TLV
@@ -38,7 +44,7 @@ mod tests;
 use crate::bytes::{array, demand, demand_mut, put, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Field};
 pub use probe::{LengthControl, Probe, Reflected};
-pub use reflection::{LARGEST, reflect};
+pub use reflection::{LARGEST, Observation, reflect};
 pub use timestamp::{ErrorEstimate, Format, Timestamp};
 pub use tlv::{Flags, Tlv, Tlvs, kind, tlvs};
 

@@ -1,6 +1,7 @@
 """A faulty router behind a TUN device: what arrives there goes back into the kernel, but
 
     drop FROM TO     packets of these sizes are lost
+    clear-df         routers may fragment packets of IPv4
     reject MTU FROM  each packet is lost, and its sender hears that it is larger than MTU;
                      the message comes from the address FROM
 
@@ -16,6 +17,7 @@ import sys
 TUNSETIFF = 0x400454CA
 IFF_TUN = 0x0001
 IFF_NO_PI = 0x1000
+DONT_FRAGMENT = 0x4000
 
 
 def checksum(data):
@@ -33,13 +35,16 @@ def sized(packet):
     return False, struct.unpack_from("!H", packet, 2)[0]
 
 
-def forwarded(packet):
+def forwarded(packet, clear_df):
     """The packet as it came into the router: the kernel forwards it twice."""
     packet = bytearray(packet)
     if packet[0] >> 4 == 6:
         packet[7] = min(packet[7] + 1, 255)
         return bytes(packet)
     packet[8] = min(packet[8] + 1, 255)
+    if clear_df:
+        flags = struct.unpack_from("!H", packet, 6)[0] & ~DONT_FRAGMENT
+        struct.pack_into("!H", packet, 6, flags)
     header = (packet[0] & 15) * 4
     packet[10:12] = b"\0\0"
     struct.pack_into("!H", packet, 10, checksum(bytes(packet[:header])))
@@ -78,4 +83,4 @@ while True:
         if is_v6 == (":" in arguments[1]):
             os.write(tun, rejection(packet, int(arguments[0]), arguments[1]))
         continue
-    os.write(tun, forwarded(packet))
+    os.write(tun, forwarded(packet, fault == "clear-df"))

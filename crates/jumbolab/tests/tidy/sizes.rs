@@ -21,7 +21,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("model", 21),
     ("os", 144),
     ("plan", 66),
-    ("probe", 158),
+    ("probe", 159),
     ("queue", 61),
     ("report", 143),
     ("results", 42),

@@ -36,8 +36,8 @@ const fn syn(mss: u16) -> Transport {
     })
 }
 
-fn packet(addresses: Addresses, transport: Transport, size: u32) -> Vec<u8> {
-    let probe = ProbePacket {
+const fn probe(addresses: Addresses, transport: Transport, size: u32) -> ProbePacket<'static> {
+    ProbePacket {
         addresses,
         hop_limit: 64,
         flow_label: 0,
@@ -46,7 +46,11 @@ fn packet(addresses: Addresses, transport: Transport, size: u32) -> Vec<u8> {
         transport,
         data: &[],
         size,
-    };
+    }
+}
+
+fn packet(addresses: Addresses, transport: Transport, size: u32) -> Vec<u8> {
+    let probe = probe(addresses, transport, size);
     let mut bytes = vec![0; probe.buffer_len()];
     probe.emit(&mut bytes).unwrap();
     bytes
@@ -238,6 +242,23 @@ fn a_range_of_sizes_is_dropped_and_others_are_not() {
                 .map(|size| passes(rule, &packet(addresses, ECHO, size), Direction::Forward));
             assert_eq!(passed, [true, false, false, true]);
         }
+    }
+}
+
+#[test]
+fn a_packet_may_be_fragmented_after_its_flag_was_cleared() {
+    for addresses in [V4, V6] {
+        let probe = ProbePacket {
+            dont_fragment: true,
+            ..probe(addresses, ECHO, 3_000)
+        };
+        let mut bytes = vec![0; probe.buffer_len()];
+        probe.emit(&mut bytes).unwrap();
+        let mut device = one(Rule::always(Action::ClearDontFragment));
+        let outcome = device.pass(Time::ZERO, &mut bytes, Direction::Forward);
+        assert_eq!(outcome, Outcome::Forward);
+        // The checksum is that of a packet without the flag.
+        assert_eq!(bytes, packet(addresses, ECHO, 3_000));
     }
 }
 

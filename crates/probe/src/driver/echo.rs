@@ -46,7 +46,7 @@ pub(super) fn open(ends: Ends, here: IpAddr, number: u16) -> Result<ProbeSocket>
         ..ends.options()
     };
     let (socket, raw) = open_for_echoes(to.ip(), &options)?;
-    state_fragments(&socket, to.ip());
+    let _ = state_fragments(&socket, to.ip());
     let is_random = raw || bind_identifier(&socket, &ends, number)?;
     begin_to_connect(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
     let echo = Echo {

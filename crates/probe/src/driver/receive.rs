@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use units::{Bytes, Time};
 
+use super::socket::fragment_size;
 use os::deadline::Permit;
 use os::error::{OperationContext, Result};
 use os::kernel_clock::{Mapping, unix_nanos};
@@ -142,21 +143,10 @@ impl ControlData {
                 ControlMessageOwned::ScmTimestampsns(stamps) => {
                     said.stamp = unix_nanos(stamps.system);
                 }
-                ControlMessageOwned::Unknown(other) => {
-                    let header = other.cmsg_header;
-                    let is_size = matches!(
-                        (header.cmsg_level, header.cmsg_type),
-                        (libc::IPPROTO_IP, libc::IP_RECVFRAGSIZE)
-                            | (libc::IPPROTO_IPV6, libc::IPV6_RECVFRAGSIZE)
-                    );
-                    let number = other.data_bytes.first_chunk().copied();
-                    if let Some(number) = number.filter(|_| is_size) {
-                        said.fragment_size = u64::try_from(i32::from_ne_bytes(number))
-                            .ok()
-                            .map(Bytes::new);
-                    }
+                part => {
+                    said.fragment_size = said.fragment_size.or_else(|| fragment_size(&part));
+                    said.error = said.error.or_else(|| path_error(&part));
                 }
-                part => said.error = said.error.or_else(|| path_error(&part)),
             }
         }
         said

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
 use meter::departures::PathMtu;
+use nix::sys::socket::ControlMessageOwned;
 use units::Bytes;
 
 use os::error::{OperationContext, Result};
@@ -51,14 +52,31 @@ impl Ends {
 /// The kernel's, e.g. `EACCES` and `EPERM` without the permission.
 pub(super) fn open(kind: Kind, ends: &Ends) -> Result<OwnedFd> {
     let socket = socket::open(kind, ends.to.ip(), &ends.options())?;
-    state_fragments(&socket, ends.to.ip());
+    // Without it, fragments are not seen.
+    let _ = state_fragments(&socket, ends.to.ip());
     Ok(socket)
 }
 
-/// Makes the kernel state the size of the largest fragment of replies, if it can: sockets of
-/// streams, and old kernels, cannot.
-pub(super) fn state_fragments(socket: &OwnedFd, to: IpAddr) {
-    let _ = IpOption::FRAGMENT_SIZE_OF_ARRIVALS.set(socket.as_fd(), to, 1);
+/// Makes the kernel state the size of the largest fragment of arrivals. Returns whether it
+/// can: sockets of streams, and old kernels, cannot.
+pub(super) fn state_fragments(socket: &OwnedFd, to: IpAddr) -> bool {
+    let option = IpOption::FRAGMENT_SIZE_OF_ARRIVALS;
+    option.set(socket.as_fd(), to, 1).is_ok()
+}
+
+/// The largest fragment in which a packet arrived, if this part of its control data says so.
+pub(super) fn fragment_size(part: &ControlMessageOwned) -> Option<Bytes> {
+    let ControlMessageOwned::Unknown(other) = part else {
+        return None;
+    };
+    let header = other.cmsg_header;
+    let is_size = matches!(
+        (header.cmsg_level, header.cmsg_type),
+        (libc::IPPROTO_IP, libc::IP_RECVFRAGSIZE) | (libc::IPPROTO_IPV6, libc::IPV6_RECVFRAGSIZE)
+    );
+    let number = other.data_bytes.first_chunk().copied();
+    let number = number.filter(|_| is_size).map(i32::from_ne_bytes)?;
+    u64::try_from(number).ok().map(Bytes::new)
 }
 
 /// An address as the kernel takes it: without its zone, one of a link says nothing.

@@ -147,6 +147,7 @@ impl StampReflector {
             from: received.from,
             unix_nanos: received.unix_nanos.unwrap_or(wall),
             hop_limit: received.hop_limit,
+            piece: received.piece,
             is_resolved,
             bytes,
         };

@@ -104,6 +104,7 @@ impl Format for TestPacket {
                 sent: packet.request.sequence,
                 hop_limit: packet.hop_limit,
                 stateful: reflected.stateful,
+                piece: reflected.piece.map(|piece| Bytes::new(piece.into())),
             }),
         })
     }

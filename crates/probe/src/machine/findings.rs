@@ -89,7 +89,7 @@ impl FindingKind {
             Self::RejectsAll { .. } | Self::BelowIpv6 { .. } => 0,
             Self::FirstLink { .. } => 1,
             Self::Branches { .. } => 2,
-            Self::BlackHole { .. } => 3,
+            Self::BlackHole { .. } | Self::ForwardFragments { .. } => 3,
             Self::OneProtocol { .. } | Self::LostRange { .. } => 4,
             Self::AnswersLimited { .. } => 5,
             Self::AnnouncedTooSmall { .. } => 6,

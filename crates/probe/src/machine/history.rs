@@ -50,6 +50,8 @@ pub(super) struct History {
     bytes: u64,
     largest_reply: Option<u32>,
     fragmented_reply: Option<u32>,
+    /// The largest fragment of probes that arrived in fragments, by the size of the probe.
+    pieces: BTreeMap<u32, u32>,
     mss: Option<u16>,
     round_trip: Option<Span>,
     hops: BTreeMap<u8, Seen>,
@@ -111,6 +113,7 @@ impl History {
             bytes: 0,
             largest_reply: None,
             fragmented_reply: None,
+            pieces: BTreeMap::new(),
             mss: None,
             round_trip: None,
             hops: BTreeMap::new(),
@@ -122,6 +125,7 @@ impl History {
         self.round += 1;
         self.largest_reply = None;
         self.fragmented_reply = None;
+        self.pieces.clear();
     }
 
     /// Records a probe that is sent now.
@@ -290,6 +294,11 @@ impl History {
     /// The largest fragment of answers that arrived in fragments.
     pub(super) const fn fragmented_reply(&self) -> Option<u32> {
         self.fragmented_reply
+    }
+
+    /// The largest fragment of whole probes of this size, if they arrived in fragments.
+    pub(super) fn piece(&self, size: u32) -> Option<u32> {
+        self.pieces.get(&size).copied()
     }
 
     /// The systems that answered small probes of the first flow, by hop limit.

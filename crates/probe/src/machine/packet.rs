@@ -115,4 +115,7 @@ pub struct Reflected {
     pub stateful: bool,
     /// The hop limit with which the probe arrived.
     pub hop_limit: u8,
+    /// The largest IP packet in which the probe arrived: a fragment, or the whole packet.
+    /// `None` if the reflector does not say.
+    pub piece: Option<Bytes>,
 }

@@ -131,8 +131,13 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
     if let Some(largest) = both_ways {
         walked.ranges = ladder::ranges(ask, &walked.reach, main, largest, &walked.route);
     }
-    walked.carried = across::walk(ask, &walked.reach, main, found, up_to);
-    walked.rejections = rejections::walk(ask, main, found);
+    if fragments::end_search(ask, found) {
+        // Other protocols do not show whether their packets arrive in fragments.
+        fragments::ask_for_large_replies(ask, main, up_to);
+    } else {
+        walked.carried = across::walk(ask, &walked.reach, main, found, up_to);
+        walked.rejections = rejections::walk(ask, main, found);
+    }
     walked.hole = hole(ask, main, found, &walked);
     walked.rejecter = rejecter(ask, main, found, &walked.route);
     walked.narrow = narrow(ask, found, &walked);
@@ -199,6 +204,9 @@ fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &KnownPath) -> Op
 /// The place of the router that rejects packets, if it is not known by its address.
 fn rejecter(ask: &mut Asker<'_>, main: Kind, found: Found, route: &Route) -> Option<Boundary> {
     let (fails, _) = found.fails.filter(|&(_, rejected)| rejected)?;
+    if fragments::end_search(ask, found) {
+        return None;
+    }
     let is_on_route = |router| ask.history.hops().values().any(|hop| hop.address == router);
     let mut messages = ask.history.messages();
     let is_known = messages.any(|one| one.size == fails && is_on_route(one.router));

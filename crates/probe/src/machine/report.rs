@@ -205,7 +205,7 @@ pub enum Limit {
     /// Larger packets are dropped silently.
     #[serde(rename = "dropped_silently")]
     Vanish,
-    /// Larger answers arrive in fragments.
+    /// Larger packets arrive in fragments.
     Fragmented,
     /// TCP sends no larger segments: the far end's MSS, or its MTU, is the limit.
     SegmentSize,

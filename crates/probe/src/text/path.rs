@@ -208,7 +208,7 @@ fn evidence(probed: &Probed<'_>) -> Section {
                 let cells = [
                     Cell::Text(direction_name(direction).into()),
                     size(found.mtu),
-                    Cell::Text(words::limit(found.limit).into()),
+                    Cell::Text(words::limit(found.limit, direction).into()),
                 ];
                 let loss = found.loss.as_ref().map_or_else(String::new, words::loss);
                 let loss = has_losses.then_some(Cell::Text(loss));

@@ -101,7 +101,7 @@ impl Node {
 
     /// Takes a packet that is addressed to this node. Returns what it answers.
     pub(super) fn receive(&mut self, now: Time, bytes: Vec<u8>) -> Option<Vec<u8>> {
-        let Received { bytes, .. } = self.reassembly.receive(bytes)?;
+        let Received { bytes, fragment } = self.reassembly.receive(bytes)?;
         let received = wire::probe::Received::parse(&bytes).ok()?;
         let packet = received.packet;
         let [_, own] = packet.addresses.ends();
@@ -140,6 +140,7 @@ impl Node {
                         from: SocketAddr::new(packet.addresses.ends()[0], ports[0]),
                         unix_nanos,
                         hop_limit: packet.hop_limit,
+                        piece: Some(fragment.unwrap_or_else(|| Bytes::new(packet.size.into()))),
                         is_resolved: true,
                         bytes: data,
                     };

@@ -216,6 +216,7 @@ impl Endpoint {
                     sent: answer.packet.request.sequence,
                     stateful: answer.stateful,
                     hop_limit: answer.packet.hop_limit,
+                    piece: answer.piece.map(|piece| Bytes::new(piece.into())),
                 };
                 (answer.id?, reply(None, false, Some(reflected)))
             }

@@ -1,4 +1,5 @@
 mod losses;
+mod pieces;
 mod sizes;
 
 use crate::machine::{AnswerKind, ReplySize, Target};

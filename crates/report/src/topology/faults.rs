@@ -26,6 +26,7 @@ fn rule(rule: &Rule) -> String {
         Action::DropBetween { from, to } => {
             format!("packets of {} to {} bytes vanish", from.get(), to.get())
         }
+        Action::ClearDontFragment => "DF is cleared".to_owned(),
     };
     let direction = rule.direction.map(|direction| direction.name().to_owned());
     let protocol = rule.protocol.map(|protocol| protocol.title().to_owned());

@@ -164,6 +164,11 @@ impl<T: AsMut<[u8]>> Header<T> {
         })
     }
 
+    /// Lets routers fragment the packet, and updates the checksum.
+    pub(crate) fn clear_dont_fragment(&mut self) -> Result<(), Error> {
+        self.change(field::FRAGMENT, |word| word & !fragment::DONT_FRAGMENT)
+    }
+
     /// Changes the source, and updates the checksum.
     pub(crate) fn set_source(&mut self, source: Ipv4Addr) -> Result<(), Error> {
         let [a, b, c, d] = source.octets();

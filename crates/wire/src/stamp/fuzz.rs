@@ -6,12 +6,12 @@ use std::vec::Vec;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::tests::{probe, reply_to};
+use super::tests::{OBSERVED, probe, reply_to};
 use super::*;
 use crate::fuzz::chance;
 
 /// Values with a meaning in some field of a TLV.
-const TELLING: [u8; 12] = [0, 1, 2, 4, 8, 12, 13, 0x40, 0x80, 240, 252, 0xff];
+const TELLING: [u8; 13] = [0, 1, 2, 4, 8, 12, 13, 0x40, 0x80, 240, 252, 253, 0xff];
 
 /// Reads damaged bytes in every way. Returns whether they are a request.
 fn attempt(bytes: &[u8]) -> bool {
@@ -29,8 +29,8 @@ fn attempt(bytes: &[u8]) -> bool {
     assert_eq!(again, bytes[..BASE_LEN]);
     let base = reply_to(request);
     let mut reply = vec![0xdd; bytes.len()];
-    assert!(reflect(bytes, &base, true, &mut reply[1..]).is_err());
-    let Some(length) = reflect(bytes, &base, true, &mut reply).unwrap() else {
+    assert!(reflect(bytes, &base, OBSERVED, &mut reply[1..]).is_err());
+    let Some(length) = reflect(bytes, &base, OBSERVED, &mut reply).unwrap() else {
         return true;
     };
     assert!((BASE_LEN..=bytes.len()).contains(&length));
@@ -68,7 +68,7 @@ proptest! {
         // Its reply as a sender reads it, damaged likewise.
         let mut reply = vec![0; bytes.len()];
         let request = SenderPacket::parse(&bytes);
-        let length = request.map(|request| reflect(&bytes, &reply_to(request), true, &mut reply));
+        let length = request.map(|request| reflect(&bytes, &reply_to(request), OBSERVED, &mut reply));
         if let Ok(Ok(Some(length))) = length {
             reply.truncate(length);
             for [_, at, value] in damages {

@@ -4,11 +4,15 @@ use units::Seed;
 
 use super::tlv::{self, Flags, HEADER_LEN, Tlv, kind, tlvs};
 use super::{BASE_LEN, ReflectorPacket, SenderPacket};
-use crate::bytes::{demand_mut, put, u8_at, u64_at};
+use crate::bytes::{demand_mut, put, u8_at, u32_at, u64_at};
 use crate::{Error, Field};
 
 /// Bytes of an identifier.
 pub(super) const ID_LEN: usize = 8;
+
+/// Bytes of the size of the largest piece, and of its TLV.
+pub(super) const PIECE_LEN: usize = 4;
+const PIECE_TLV: usize = HEADER_LEN + PIECE_LEN;
 
 /// Bytes of the value of a Reflected Test Packet Control TLV: length, number and
 /// interval of the replies, and room for the header of a sub-TLV, without which the TLV
@@ -23,7 +27,8 @@ pub(super) mod control {
 }
 
 /// A test packet with which a path is probed: base, identifier, the request for a short
-/// reply, and Extra Padding up to the length of the packet.
+/// reply, room for the largest piece in which it arrives, and Extra Padding up to the length
+/// of the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The base.
@@ -57,6 +62,8 @@ impl Probe {
     pub fn emit(&self, bytes: &mut [u8]) -> Result<(), Error> {
         let spare = demand_mut(bytes, Self::shortest(self.short_reply)).map(|bytes| bytes.len());
         let spare = bytes.len() - spare?;
+        let has_piece = spare >= PIECE_TLV;
+        let spare = if has_piece { spare - PIECE_TLV } else { spare };
         // The header of the padding has no room in one to three bytes, which the
         // identifier's TLV takes.
         let odd = if spare < HEADER_LEN { spare } else { 0 };
@@ -69,6 +76,13 @@ impl Probe {
         put(value, 0, self.id.to_be_bytes());
         if self.short_reply {
             rest = emit_control(rest);
+        }
+        if has_piece {
+            const PIECE: u16 = 4;
+            let value = tlv::emit(Flags::UNRECOGNISED, kind::PIECE, PIECE, rest);
+            let (value, behind) = value.split_at_mut(PIECE_LEN);
+            value.fill(0);
+            rest = behind;
         }
         if rest.is_empty() {
             return Ok(());
@@ -128,6 +142,9 @@ pub struct Reflected {
     pub stateful: bool,
     /// The request for a short reply, if the reply has one.
     pub length_control: Option<LengthControl>,
+    /// Bytes of the largest IP packet in which the probe arrived: a fragment, or the whole
+    /// packet. `None` if the reflector does not say.
+    pub piece: Option<u32>,
 }
 
 impl Reflected {
@@ -142,6 +159,7 @@ impl Reflected {
             id: None,
             stateful: false,
             length_control: None,
+            piece: None,
         };
         for tlv in tlvs(&bytes[BASE_LEN..]) {
             reflected.read(&tlv);
@@ -164,6 +182,9 @@ impl Reflected {
                     (true, true) => LengthControl::Rejected,
                     (false, _) => LengthControl::Unknown,
                 });
+            }
+            kind::PIECE if self.piece.is_none() && known => {
+                self.piece = u32_at(tlv.value, 0).ok().filter(|&piece| piece > 0);
             }
             _ => {}
         }

@@ -1,13 +1,23 @@
 //! The reply of a session-reflector to a test packet.
 
-use super::probe::{CONTROL_LEN, ID_LEN, control};
+use super::probe::{CONTROL_LEN, ID_LEN, PIECE_LEN, control};
 use super::tlv::{self, Flags, HEADER_LEN, Tlv, is_cut, kind, tlvs};
 use super::{BASE_LEN, ReflectorPacket};
 use crate::Error;
-use crate::bytes::{demand, demand_mut, u16_at};
+use crate::bytes::{demand, demand_mut, put, u16_at};
 
 /// The most bytes of a test packet: the payload of UDP over IPv6 [RFC8200 s3] [RFC768].
 pub const LARGEST: usize = 65_527;
+
+/// What a reflector says about a test packet besides the base of its reply.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// Whether the sequence number of the reply is the reflector's own.
+    pub stateful: bool,
+    /// Bytes of the largest IP packet in which the test packet arrived: a fragment, or the
+    /// whole packet. `None` if that is not known.
+    pub piece: Option<u32>,
+}
 
 /// Writes the reply to the test packet `request`, with the given base, to the beginning
 /// of `reply`. Returns its length, which is never above that of the request; `None` if
@@ -15,7 +25,7 @@ pub const LARGEST: usize = 65_527;
 ///
 /// The reply repeats what follows the base [RFC8762 s4.3], with the flags of TLVs set
 /// [RFC8972 s4]: U on unknown types, and on the identifier of a probe unless the sequence
-/// number is the reflector's own (`stateful`); M on a TLV that is malformed, behind which
+/// number is the reflector's own, and on the largest piece unless it is known; M on a TLV that is malformed, behind which
 /// nothing is processed. A request for one reply that is no longer than the test packet
 /// is fulfilled; any other one gets the C flag and a reply of the same length, which is
 /// stricter than [RFC10052 s3]. Requests that only some reflectors shall answer (sub-TLVs)
@@ -27,7 +37,7 @@ pub const LARGEST: usize = 65_527;
 pub fn reflect(
     request: &[u8],
     base: &ReflectorPacket,
-    stateful: bool,
+    observed: Observation,
     reply: &mut [u8],
 ) -> Result<Option<usize>, Error> {
     let behind = &demand(request, request.len().max(BASE_LEN))?[BASE_LEN..];
@@ -50,7 +60,11 @@ pub fn reflect(
         match (tlv.kind, length) {
             (kind::EXTRA_PADDING, Length::Shorter(_)) => {}
             (kind::REFLECTED_CONTROL, _) => out.tlv(length.flags(), &tlv),
-            _ => out.tlv(flags(tlv.kind, stateful), &tlv),
+            (kind::PIECE, _) => match observed.piece {
+                Some(piece) => out.piece(piece, &tlv),
+                None => out.tlv(Flags::UNRECOGNISED, &tlv),
+            },
+            _ => out.tlv(flags(tlv.kind, observed.stateful), &tlv),
         }
     }
     // The rest is padding, or begins with a malformed TLV; it is copied as it is.
@@ -138,6 +152,7 @@ const fn fits(tlv: &Tlv<'_>) -> bool {
     match tlv.kind {
         kind::PROBE_ID => tlv.value.len() >= ID_LEN,
         kind::REFLECTED_CONTROL => tlv.value.len() >= CONTROL_LEN,
+        kind::PIECE => tlv.value.len() >= PIECE_LEN,
         _ => true,
     }
 }
@@ -169,6 +184,13 @@ impl Output<'_> {
         tlv::emit(flags, tlv.kind, length, &mut self.bytes[self.length..]);
         self.length += HEADER_LEN;
         self.copy(tlv.value);
+    }
+
+    /// A TLV for the largest piece, with its size.
+    fn piece(&mut self, piece: u32, tlv: &Tlv<'_>) {
+        let from = self.length + HEADER_LEN;
+        self.tlv(Flags(0), tlv);
+        put(self.bytes, from, piece.to_be_bytes());
     }
 
     /// Adds Extra Padding up to `wanted` bytes, which has at least a header.

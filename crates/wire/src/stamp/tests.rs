@@ -35,10 +35,15 @@ pub(super) fn probe(id: u64, length: usize, short_reply: bool) -> Vec<u8> {
     bytes
 }
 
+pub(super) const OBSERVED: Observation = Observation {
+    stateful: true,
+    piece: Some(1_396),
+};
+
 pub(super) fn reflected(request: &[u8]) -> Option<Vec<u8>> {
     let base = reply_to(SenderPacket::parse(request).unwrap());
     let mut bytes = vec![0xdd; request.len()];
-    let length = reflect(request, &base, true, &mut bytes).unwrap()?;
+    let length = reflect(request, &base, OBSERVED, &mut bytes).unwrap()?;
     bytes.truncate(length);
     Some(bytes)
 }
@@ -127,16 +132,18 @@ fn a_probe_has_its_identifier_and_the_length_asked_for() {
 
 #[test]
 fn the_tlvs_of_a_probe_are_those_of_the_standards() {
-    let bytes = probe(ID, 72 + 12, true);
+    let bytes = probe(ID, 72 + 8 + 12, true);
     #[rustfmt::skip]
     let expected = [
         0x80, 252, 0, 8, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88,
         // One packet of the shortest length, no interval, no sub-TLV.
         0x80, 12, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+        // Room for the largest piece.
+        0x80, 253, 0, 4, 0, 0, 0, 0,
         0x80, 1, 0, 8,
     ];
-    assert_eq!(bytes[BASE_LEN..76], expected);
-    assert_ne!(bytes[76..], [0; 8], "padding that can be compressed");
+    assert_eq!(bytes[BASE_LEN..84], expected);
+    assert_ne!(bytes[84..], [0; 8], "padding that can be compressed");
 }
 
 #[test]
@@ -151,8 +158,10 @@ fn a_reply_is_as_long_as_its_request_or_short_if_asked() {
     }
     for length in [72, 76, 100, 1_472, LARGEST] {
         let reply = reflected(&probe(ID, length, true)).unwrap();
-        assert_eq!(reply.len(), 72);
+        let has_piece = length >= 80;
+        assert_eq!(reply.len(), if has_piece { 80 } else { 72 });
         let read = Reflected::parse(&reply).unwrap();
+        assert_eq!(read.piece, OBSERVED.piece.filter(|_| has_piece));
         assert_eq!((read.id, read.stateful), (Some(ID), true));
         assert_eq!(read.length_control, Some(LengthControl::Fulfilled));
         assert_eq!(read.packet, reply_to(request(3)));
@@ -180,7 +189,7 @@ fn no_reply_amplifies() {
     assert_eq!(answer(&with_control(100, 1, 0)), fulfilled(100));
     // Aligned to four bytes; at least a header of padding.
     assert_eq!(answer(&with_control(97, 1, 0)), fulfilled(100));
-    assert_eq!(answer(&with_control(73, 1, 0)), fulfilled(76));
+    assert_eq!(answer(&with_control(81, 1, 0)), fulfilled(84));
     assert_eq!(answer(&with_control(200, 1, 0)), fulfilled(200));
     assert_eq!(answer(&with_control(201, 1, 0)), rejected);
     assert_eq!(answer(&with_control(u16::MAX, 1, 0)), rejected);
@@ -226,11 +235,19 @@ fn replies_of_other_reflectors_are_read() {
     let read = Reflected::parse(&reply).unwrap();
     assert_eq!((read.id, read.stateful), (Some(ID), false));
     assert_eq!(read.length_control, Some(LengthControl::Unknown));
+    assert_eq!(read.piece, None);
     // One that keeps no state for this session.
     let mut reply = vec![0; bytes.len()];
-    reflect(&bytes, &reply_to(request(3)), false, &mut reply).unwrap();
+    reflect(
+        &bytes,
+        &reply_to(request(3)),
+        Observation::default(),
+        &mut reply,
+    )
+    .unwrap();
     let read = Reflected::parse(&reply).unwrap();
     assert_eq!((read.id, read.stateful), (Some(ID), false));
+    assert_eq!(read.piece, None);
     // One that copies nothing.
     let read = Reflected::parse(&reply[..BASE_LEN]).unwrap();
     assert_eq!(

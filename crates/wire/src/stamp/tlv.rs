@@ -22,6 +22,8 @@ pub mod kind {
     pub const REFLECTED_CONTROL: u8 = 12;
     /// The identifier of a probe, of a type for private use [RFC8972 s5.1].
     pub const PROBE_ID: u8 = 252;
+    /// The largest piece in which a probe arrived, of a type for private use.
+    pub const PIECE: u8 = 253;
 }
 
 /// The flags of a TLV [RFC8972 s4] [RFC10052 s3].

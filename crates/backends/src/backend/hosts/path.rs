@@ -67,7 +67,10 @@ fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
             }
             None => format!("a router between {from} and {to} forwards at most {bytes} bytes"),
         },
-        Reason::Vanish | Reason::Fragmented => format!(
+        Reason::Fragmented => {
+            format!("packets above {bytes} bytes arrive in fragments between {from} and {to}")
+        }
+        Reason::Vanish => format!(
             "packets above {bytes} bytes are dropped silently between {from} and {to}: {}",
             place(report, to)
         ),

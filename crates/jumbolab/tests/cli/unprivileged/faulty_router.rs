@@ -1,5 +1,5 @@
-//! `jumbolab probe` between kernels whose first router loses a range of sizes, or rejects all
-//! packets.
+//! `jumbolab probe` between kernels whose first router loses a range of sizes, rejects all
+//! packets, or lets packets be fragmented that ask not to be.
 
 use serde_json::Value;
 
@@ -7,6 +7,10 @@ use super::probe::{BY, FAR_END, Seen};
 
 /// The program of the router, behind a TUN device.
 const ROUTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/faulty_router.py");
+
+/// A reflector at the far end.
+const REFLECTOR: &str = "ip netns exec b \"$JUMBOLAB\" recv --open --listen 10.0.3.2 >said 2>&1 &\n\
+    until grep -q listening said 2>/dev/null; do kill -0 $!; done";
 
 /// Sends the packets to the far end through the program of the first router, which has this
 /// fault.
@@ -89,5 +93,23 @@ fn a_router_that_rejects_all_packets_is_named() {
             (&router.into(), &1.into())
         );
         assert_eq!(finding["announced_mtu"], mtu);
+    }
+}
+
+#[test]
+fn packets_that_arrive_in_fragments_are_told_by_the_reflector() {
+    for (mtu, by) in [(1500, BY[0]), (1400, BY[1])] {
+        let narrow = format!(
+            "ip -n r link set rs mtu {mtu}\nip -n s link set sr mtu {mtu}\n{}\n{REFLECTOR}",
+            with("clear-df")
+        );
+        let seen = Seen::probe(&narrow, &format!("{by} {}", FAR_END[0]), 1);
+        let forward = &seen.path()["forward"];
+        assert_eq!(
+            (&forward["mtu"], &forward["limit"]),
+            (&mtu.into(), &"fragmented".into()),
+            "{forward}"
+        );
+        assert_eq!(seen.finding("forward_fragments")["mtu"], mtu);
     }
 }

@@ -10,8 +10,9 @@ use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
     sockopt,
 };
-use units::Bytes;
+use units::{Bytes, IpVersion};
 
+use crate::driver::socket::{fragment_size, state_fragments};
 use os::deadline::Permit;
 use os::error::{OperationContext, Result};
 use os::kernel_clock;
@@ -20,12 +21,17 @@ use os::socket::{IpOption, Kind, Options, address_of, bind_to, connect, open, pl
 /// Room for a burst of large packets.
 const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
 
+/// Bytes of UDP's header [RFC768].
+const UDP_HEADER: usize = 8;
+
 /// A socket of a reflector.
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: OwnedFd,
     /// Sends what may wait for a neighbour, so that it fills no send buffer but its own.
     waiting: OwnedFd,
+    /// Whether the kernel states the largest fragment of a packet.
+    states_fragments: bool,
     pub(super) address: SocketAddr,
 }
 
@@ -47,6 +53,9 @@ pub(super) struct Packet {
     pub(super) unix_nanos: Option<u64>,
     /// Its TTL or hop limit; 0 if the kernel does not say.
     pub(super) hop_limit: u8,
+    /// The largest piece in which it arrived: a fragment, or the whole IP packet without
+    /// options; `None` if the kernel does not say.
+    pub(super) piece: Option<Bytes>,
     /// The own address to which it went.
     to: Local,
 }
@@ -129,6 +138,7 @@ impl Socket {
             let set = option.set(socket.as_fd(), address.ip(), 1);
             set.during(doing)?;
         }
+        let states_fragments = state_fragments(&socket, address.ip());
         bind_to(&socket, address)?;
         let address = address_of(socket.as_fd())?;
         let waiting = match beside(&socket, address) {
@@ -139,6 +149,7 @@ impl Socket {
         Ok(Self {
             socket,
             waiting,
+            states_fragments,
             address,
         })
     }
@@ -152,6 +163,7 @@ impl Socket {
             [nix::sys::time::TimeSpec; 3],
             libc::in6_pktinfo,
             libc::in_pktinfo,
+            [libc::c_int; 2],
             libc::c_int
         );
         let mut pieces = [IoSliceMut::new(room)];
@@ -169,7 +181,7 @@ impl Socket {
             Err(error) => return Err(error).during(|| "receiving a test packet"),
         };
         let from = message.address.as_ref().and_then(plain);
-        let (mut unix_nanos, mut hop_limit, mut to) = (None, 0, None);
+        let (mut unix_nanos, mut hop_limit, mut to, mut fragment) = (None, 0, None, None);
         for part in message.cmsgs().during(|| "receiving a test packet")? {
             match part {
                 ControlMessageOwned::ScmTimestampsns(stamps) => {
@@ -180,16 +192,23 @@ impl Socket {
                 ControlMessageOwned::Ipv4Ttl(hops) | ControlMessageOwned::Ipv6HopLimit(hops) => {
                     hop_limit = u8::try_from(hops).unwrap_or(0);
                 }
-                _ => {}
+                part => fragment = fragment.or_else(|| fragment_size(&part)),
             }
         }
         let length = message.bytes;
+        let header = match self.address {
+            SocketAddr::V4(_) => IpVersion::V4.header(),
+            SocketAddr::V6(_) => IpVersion::V6.header(),
+        };
+        let whole = header + Bytes::new((UDP_HEADER + length) as u64);
+        let piece = self.states_fragments.then(|| fragment.unwrap_or(whole));
         Ok(match (from, to.filter(Local::is_unicast)) {
             (Some(from), Some(to)) if from.port() > 0 => Received::Packet(Packet {
                 from,
                 length,
                 unix_nanos,
                 hop_limit,
+                piece,
                 to,
             }),
             _ => Received::Other,

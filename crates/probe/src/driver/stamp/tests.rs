@@ -60,13 +60,16 @@ fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
             for (number, (length, short)) in (0..).zip(sizes) {
                 socket.send(&packet(number, length, short)).unwrap();
                 let got = socket.recv(&mut room).unwrap();
-                assert_eq!(got, if short { 72 } else { length });
+                assert_eq!(got, if short { 80 } else { length });
                 let now = Epoch::now().unix_nanos();
                 let reply = Reflected::parse(&room[..got]).unwrap();
                 assert_eq!(
                     (reply.id, reply.stateful),
                     (Some(u64::from(number) + 5), true)
                 );
+                let headers = if address.is_ipv4() { 28 } else { 48 };
+                let whole = u32::try_from(length + headers).unwrap();
+                assert_eq!(reply.piece, Some(whole).filter(|_| length >= 64));
                 let base = reply.packet;
                 assert_eq!((base.sequence, base.request.sequence), (number, number));
                 assert_eq!(base.hop_limit, 64, "the system's default");

@@ -33,6 +33,8 @@ pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
         Limit::Asked
     } else if mtu >= walked.up_to {
         Limit::Interface
+    } else if facts.history.piece(mtu + 1).is_some() {
+        Limit::Fragmented
     } else if rejected {
         Limit::Rejected
     } else if is_untold {

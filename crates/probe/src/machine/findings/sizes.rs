@@ -15,6 +15,7 @@ pub(super) fn findings(facts: &Facts<'_>, directions: [DirectionResult; 2]) -> V
     findings.extend(rejects_all(facts));
     findings.extend(below_ipv6(facts, directions));
     findings.extend(lost_ranges(facts));
+    findings.extend(forward_fragments(facts, directions[0]));
     findings
 }
 
@@ -56,6 +57,16 @@ fn below_ipv6(facts: &Facts<'_>, directions: [DirectionResult; 2]) -> Option<Fin
         is_to_far_end && kind.protocol == main.protocol && sizes.contains(&kind.size)
     });
     Some(finding(kind, evidence))
+}
+
+/// Packets that arrive in fragments, although they ask not to be fragmented.
+fn forward_fragments(facts: &Facts<'_>, forward: DirectionResult) -> Option<Finding> {
+    let mtu = forward.mtu.filter(|_| forward.limit == Limit::Fragmented)?;
+    let (main, found) = (facts.walked.main?, facts.walked.found?);
+    let (fails, _) = found.fails?;
+    let kind = FindingKind::ForwardFragments { mtu };
+    let sizes = [found.mtu, fails, facts.walked.up_to];
+    Some(finding(kind, facts.sizes(main.protocol, &sizes)))
 }
 
 fn lost_ranges(facts: &Facts<'_>) -> Vec<Finding> {

@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span, Time};
 
-use super::super::kind::Kind;
+use super::super::kind::{Kind, bytes};
 use super::super::{Answer, AnswerKind, Protocol, Reflected, ReplySize, Target};
 use super::{History, PacketOutcome, Record};
 
@@ -60,7 +60,11 @@ impl History {
                 is_unreachable,
                 reflected,
             } => {
-                self.arrived(index, answer.from, true, now)?;
+                let piece = reflected.and_then(|reflected| smaller_piece(&record, reflected));
+                match piece {
+                    Some(piece) => self.arrived_in_pieces(index, piece, now)?,
+                    None => self.arrived(index, answer.from, true, now)?,
+                }
                 self.reflected(&record, reflected);
                 let is_of_round = record.round == self.round_of(record.kind);
                 let is_same = record.kind.reply == ReplySize::Same;
@@ -72,6 +76,9 @@ impl History {
                 }
                 if record.kind.protocol == Protocol::Tcp {
                     self.mss = self.mss.or(mss);
+                }
+                if let Some(piece) = piece {
+                    return heard_too_big(&record, largest_whole(piece, record.kind.size));
                 }
             }
             AnswerKind::HopLimitExceeded => {
@@ -155,6 +162,25 @@ impl History {
             seen.largest = seen.largest.max(kind.size);
             seen.is_far_end |= is_far_end;
         }
+        Some(())
+    }
+
+    /// The probe reached the far end in fragments, the largest of which has this size: to the
+    /// search it is too big. `None` if its outcome is known.
+    fn arrived_in_pieces(&mut self, index: usize, piece: u32, now: Time) -> Option<()> {
+        let record = self.sent[index];
+        let is_known = matches!(
+            record.outcome,
+            PacketOutcome::Answered | PacketOutcome::Rejected
+        );
+        (!is_known).then_some(())?;
+        self.trip
+            .measured(now.since(record.at).unwrap_or(Span::ZERO));
+        if record.round == self.round {
+            let known = self.pieces.entry(record.kind.size).or_default();
+            *known = piece.max(*known);
+        }
+        self.rejected(index, now);
         Some(())
     }
 
@@ -248,6 +274,19 @@ impl History {
             }
         }
     }
+}
+
+/// The largest piece in which a whole probe arrived, if it arrived in fragments.
+fn smaller_piece(record: &Record, reflected: Reflected) -> Option<u32> {
+    let piece = u32::try_from(reflected.piece?.get()).ok()?;
+    let is_smaller = record.kind.fragment_size.is_none() && piece < record.kind.size;
+    is_smaller.then_some(piece)
+}
+
+/// The largest packet that may arrive whole if the largest piece of one of `size` bytes had
+/// `piece` bytes: data is cut at multiples of eight bytes [RFC791 s3.2].
+fn largest_whole(piece: u32, size: u32) -> Bytes {
+    bytes((piece + 7).min(size - 1))
 }
 
 fn heard_too_big(record: &Record, announced: Bytes) -> Option<Response> {

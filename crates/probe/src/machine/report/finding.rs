@@ -95,6 +95,11 @@ pub enum FindingKind {
         #[serde(rename = "fits_bytes")]
         fits: Bytes,
     },
+    /// Larger packets arrive in fragments, although they ask routers not to fragment them.
+    ForwardFragments {
+        /// The largest packet that arrives in one piece.
+        mtu: Bytes,
+    },
     /// Larger answers arrive in fragments.
     ReverseLimit {
         /// The largest fragment.
@@ -257,7 +262,7 @@ pub struct Evidence {
     pub sent: u32,
     /// Answered by the addressee, or by the router at which the hop limit ended.
     pub answered: u32,
-    /// Answered by a message that they are too big.
+    /// Answered by a message that they are too big, or arrived in fragments.
     #[serde(rename = "too_big")]
     pub rejected: u32,
 }

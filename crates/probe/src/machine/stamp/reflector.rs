@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use units::Time;
-use wire::stamp::{ErrorEstimate, ReflectorPacket, SenderPacket, Timestamp, reflect};
+use units::{Bytes, Time};
+use wire::stamp::{ErrorEstimate, Observation, ReflectorPacket, SenderPacket, Timestamp, reflect};
 
 use super::Limits;
 use super::budget::{Bucket, Sources};
@@ -18,6 +18,9 @@ pub struct Arrival<'a> {
     pub unix_nanos: u64,
     /// Its TTL or hop limit.
     pub hop_limit: u8,
+    /// The largest IP packet in which it arrived: a fragment, or the whole packet. `None` if
+    /// that is not known.
+    pub piece: Option<Bytes>,
     /// Whether the neighbour is known to which a reply goes: the source or a router. A host of
     /// the link can send with any address of the link, and most belong to nobody.
     pub is_resolved: bool,
@@ -136,7 +139,11 @@ impl Reflector {
             request,
             hop_limit: arrival.hop_limit,
         };
-        let length = reflect(arrival.bytes, &base, own.is_some(), reply);
+        let observed = Observation {
+            stateful: own.is_some(),
+            piece: arrival.piece.and_then(|piece| piece.get().try_into().ok()),
+        };
+        let length = reflect(arrival.bytes, &base, observed, reply);
         let length = length.map_err(|_| Rejection::Malformed)?;
         let length = length.ok_or(Rejection::Unwanted)?;
         self.counts.without_state += u64::from(own.is_none());

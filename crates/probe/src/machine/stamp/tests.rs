@@ -4,13 +4,16 @@ mod reflecting;
 
 use std::net::SocketAddr;
 
-use units::{Span, Time};
+use units::{Bytes, Span, Time};
 use wire::stamp::{ErrorEstimate, Probe, SenderPacket, Timestamp};
 
 use super::*;
 
 /// 2026-11-23 in nanoseconds since 1970.
 const WALL: u64 = 1_795_392_000_000_000_000;
+
+/// The largest piece in which packets arrive.
+const PIECE: Bytes = Bytes::new(1_396);
 
 fn error() -> ErrorEstimate {
     ErrorEstimate::new(Span::from_micros(1), false)
@@ -39,6 +42,7 @@ fn reflect(
         from,
         unix_nanos: wall(now),
         hop_limit: 60,
+        piece: Some(PIECE),
         is_resolved: true,
         bytes,
     };

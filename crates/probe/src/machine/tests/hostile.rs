@@ -33,6 +33,9 @@ fn answers(rng: &mut ChaCha8Rng, probe: &Probe, count: usize) -> Vec<Answer> {
                 sent: rng.random(),
                 stateful: rng.random_bool(0.5),
                 hop_limit: rng.random(),
+                piece: rng
+                    .random_bool(0.5)
+                    .then(|| Bytes::new(rng.random_range(0..9_000))),
             }),
         },
     };

@@ -12,13 +12,16 @@ use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place, Tu
 const MOST_EVIDENCE: usize = 8;
 
 /// Why no larger size was confirmed.
-pub(super) const fn limit(limit: Limit) -> &'static str {
+pub(super) const fn limit(limit: Limit, direction: Direction) -> &'static str {
     match limit {
         Limit::Asked => "the size tested",
         Limit::Interface => "the MTU of the local interface",
         Limit::Rejected => "a router rejects larger packets",
         Limit::Vanish => "larger packets are dropped silently",
-        Limit::Fragmented => "larger answers arrive in fragments",
+        Limit::Fragmented => match direction {
+            Direction::Forward => "larger packets arrive in fragments",
+            Direction::Reverse => "larger answers arrive in fragments",
+        },
         Limit::SegmentSize => "larger TCP segments were not sent",
         Limit::NotSeen => "larger answers were not seen",
     }
@@ -30,7 +33,11 @@ pub(super) fn finding(finding: &Finding, probed: &Probed<'_>) -> Vec<String> {
     lines.extend(cause(&finding.kind).map(|cause| format!("  {cause}")));
     let groups = groups(&finding.evidence);
     let shown = groups.iter().take(MOST_EVIDENCE);
-    lines.extend(shown.map(|(one, flows)| format!("  {}", evidence(one, flows))));
+    let rejected = match finding.kind {
+        FindingKind::ForwardFragments { .. } => "arrived in fragments",
+        _ => "rejected as too big",
+    };
+    lines.extend(shown.map(|(one, flows)| format!("  {}", evidence(one, flows, rejected))));
     if groups.len() > MOST_EVIDENCE {
         let more = groups.len() - MOST_EVIDENCE;
         lines.push(format!("  and {more} more: see --json"));
@@ -61,7 +68,10 @@ fn groups(evidence: &[Evidence]) -> Vec<(Evidence, Vec<u16>)> {
                 group.sent += one.sent;
                 group.answered += one.answered;
                 group.rejected += one.rejected;
-                flows.push(one.flow);
+                // Replies of two sizes may have been asked for.
+                if !flows.contains(&one.flow) {
+                    flows.push(one.flow);
+                }
             }
             None => groups.push((*one, vec![one.flow])),
         }
@@ -148,6 +158,10 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             "this host sends packets of {} larger than {} bytes in fragments outside of its tunnel ({made} fragments)",
             probed.interface,
             fits.get()
+        ),
+        FindingKind::ForwardFragments { mtu } => format!(
+            "packets larger than {} arrive in fragments, although no router may fragment them",
+            bytes(*mtu)
         ),
         FindingKind::ReverseLimit { mtu } => format!(
             "larger answers arrive in fragments of at most {}",
@@ -299,6 +313,9 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
         FindingKind::BelowIpv6 { .. } => Some(
             "Path MTU discovery over IPv6 ends at 1280 bytes, so connections stall. A link with a smaller MTU has to fragment packets itself.",
         ),
+        FindingKind::ForwardFragments { .. } => Some(
+            "A router, a firewall or a tunnel clears DF (don't fragment), or a link fragments packets itself. The loss of one fragment loses the whole packet.",
+        ),
         FindingKind::LostRange { .. } => Some(
             "A network interface or its driver, a switch, a tunnel or a filter loses packets of these sizes. Connections stall although large packets pass.",
         ),
@@ -317,8 +334,9 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
     }
 }
 
-/// The outcome of the probes of one kind, by flows of these numbers.
-fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
+/// The outcome of the probes of one kind, by flows of these numbers; `rejected` says what
+/// became of those that were too big.
+fn evidence(evidence: &Evidence, flows: &[u16], rejected: &str) -> String {
     let Evidence {
         protocol: one,
         size,
@@ -327,7 +345,7 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         fragments,
         sent,
         answered,
-        rejected,
+        rejected: number,
         ..
     } = evidence;
     let mut text = format!("{}, {}", one.title(), bytes(*size));
@@ -346,8 +364,8 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         flows => text += &format!(", {} flows", flows.len()),
     }
     text += &format!(": {answered} of {sent} answered");
-    if *rejected > 0 {
-        text += &format!(", {rejected} rejected as too big");
+    if *number > 0 {
+        text += &format!(", {number} {rejected}");
     }
     text
 }

@@ -29,6 +29,7 @@ fn each_session_has_sequence_numbers_of_its_own() {
             (expected[which], true)
         );
         assert_eq!(read.packet.hop_limit, 60);
+        assert_eq!(read.piece.map(u64::from), Some(PIECE.get()));
         assert_eq!(reply.len(), 100);
         expected[which] += 1;
     }
@@ -36,7 +37,7 @@ fn each_session_has_sequence_numbers_of_its_own() {
     let bytes = packet(20, sessions[0], 100, true);
     let reply = reflect(&mut reflector, at(0), peer(2), &bytes).unwrap();
     assert_eq!(Reflected::parse(&reply).unwrap().packet.sequence, 0);
-    assert_eq!(reply.len(), 72);
+    assert_eq!(reply.len(), 80);
     assert_eq!(reflector.counts().reflected, 17);
 }
 
@@ -118,6 +119,7 @@ fn sources_that_may_not_exist_take_nothing_from_a_sender_whose_neighbour_is_know
             from: SocketAddr::from(([10, 77, high, low], 9)),
             unix_nanos: wall(now),
             hop_limit: 64,
+            piece: None,
             is_resolved: false,
             bytes: &bytes,
         };
