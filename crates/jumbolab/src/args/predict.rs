@@ -40,9 +40,9 @@ pub(crate) struct Predict {
     /// Number of new trials for whose mean the intervals hold.
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "from", help_heading = FROM_TRIALS)]
     pub(crate) trials: u32,
-    /// Folders or tables of further runs to compare with the prediction.
+    /// Folders or tables of further runs to validate the prediction with.
     #[arg(long, value_name = "DIR|FILE.csv", num_args = 1.., value_delimiter = ',', requires = "from", help_heading = FROM_TRIALS)]
-    pub(crate) compare: Vec<PathBuf>,
+    pub(crate) validate: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) packets: Packets,
     #[command(flatten)]

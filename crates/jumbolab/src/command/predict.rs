@@ -22,7 +22,7 @@ use options::{Asked, quantity, rates};
 
 pub(crate) fn run(args: &Predict) -> Result<()> {
     if let Some(path) = &args.output.plot {
-        let inputs = args.file.iter().chain(&args.from).chain(&args.compare);
+        let inputs = args.file.iter().chain(&args.from).chain(&args.validate);
         output::spare_inputs("--plot", path, inputs)?;
     }
     match &args.question {

@@ -280,7 +280,7 @@ fn what_cannot_be_predicted_is_rejected_in_one_line() {
             "--spread 2: write the standard deviation",
         ),
         ("--from five.csv --trials 0", "--trials"),
-        ("--from five.csv --compare .", "cannot read"),
+        ("--from five.csv --validate .", "cannot read"),
         (
             "wait --load 100%",
             "--load 100%: write a share of the link below 100 %",

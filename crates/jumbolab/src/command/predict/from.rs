@@ -31,17 +31,17 @@ pub(super) fn prediction(from: &Path, args: &Predict) -> Result<Prediction> {
     let asked = asked(args)?;
     let all = read(from, &stack)?;
     let checks: Vec<Vec<Series>> = args
-        .compare
+        .validate
         .iter()
         .map(|path| read(path, &stack))
         .collect::<Result<_>>()?;
     let mut found = Vec::new();
     let mut rejected = Vec::new();
     for series in &all {
-        for (run, path) in checks.iter().zip(&args.compare) {
+        for (run, path) in checks.iter().zip(&args.validate) {
             ensure!(
                 run.iter().any(|other| series.is_like(other)),
-                "--compare {}: has no trials with the settings of {}",
+                "--validate {}: has no trials with the settings of {}",
                 path.display(),
                 from.display()
             );
