@@ -12,6 +12,7 @@ mod consent;
 mod decode;
 mod distributions;
 mod errors;
+mod faulty_router;
 mod fitting;
 mod flows;
 mod for_programs;

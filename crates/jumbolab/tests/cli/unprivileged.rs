@@ -6,7 +6,6 @@ mod backends;
 mod doctor;
 mod emulate;
 mod endings;
-mod faulty_router;
 mod hosts;
 mod jumbograms;
 mod kernel_tcp;

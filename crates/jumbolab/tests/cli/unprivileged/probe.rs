@@ -49,7 +49,7 @@ pub(super) const ALLOW_ECHO: &str = "at a sh -c 'echo 0 0 >/proc/sys/net/ipv4/pi
 pub(super) const SILENT: &str = "ip -n s link set sr mtu 1500";
 
 /// The far end.
-pub(super) const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
+pub(crate) const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
 
 /// The outcome of a script in the namespaces, after at most two minutes.
 pub(crate) fn see(dir: &Dir, script: &str) -> Outcome {
@@ -69,12 +69,12 @@ pub(crate) fn see(dir: &Dir, script: &str) -> Outcome {
 }
 
 /// The objects that a probe printed, by kind.
-pub(super) struct Seen(Vec<Value>);
+pub(crate) struct Seen(Vec<Value>);
 
 impl Seen {
     /// Probes the far end after `prepared`; the exit code must be `code`.
     #[track_caller]
-    pub(super) fn probe(prepared: &str, line: &str, code: i32) -> Self {
+    pub(crate) fn probe(prepared: &str, line: &str, code: i32) -> Self {
         let dir = Dir::new();
         let script = format!("{ALLOW_ECHO}\n{prepared}\nat a {line} --json");
         let outcome = see(&dir, &script);
@@ -88,18 +88,18 @@ impl Seen {
         Self(outcome.json())
     }
 
-    pub(super) fn of(&self, kind: &str) -> Vec<&Value> {
+    pub(crate) fn of(&self, kind: &str) -> Vec<&Value> {
         self.0.iter().filter(|line| line["kind"] == kind).collect()
     }
 
     #[track_caller]
-    pub(super) fn path(&self) -> &Value {
+    pub(crate) fn path(&self) -> &Value {
         self.of("path")[0]
     }
 
     /// The finding of this name.
     #[track_caller]
-    pub(super) fn finding(&self, name: &str) -> &Value {
+    pub(crate) fn finding(&self, name: &str) -> &Value {
         let findings = self.of("finding");
         let found = findings.iter().find(|finding| finding["finding"] == name);
         found.unwrap_or_else(|| panic!("{name} is not in {:?}", self.0))
@@ -107,7 +107,7 @@ impl Seen {
 }
 
 /// Probes by root, and by a user without privileges.
-pub(super) const BY: [&str; 2] = [
+pub(crate) const BY: [&str; 2] = [
     "\"$JUMBOLAB\" probe",
     "setpriv --bounding-set=-all --inh-caps=-all \"$JUMBOLAB\" probe",
 ];

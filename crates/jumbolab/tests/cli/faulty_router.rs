@@ -1,9 +1,10 @@
 //! `jumbolab probe` between kernels whose first router loses a range of sizes, rejects all
-//! packets, or lets packets be fragmented that ask not to be.
+//! packets, or lets packets be fragmented that ask not to be. It needs a TUN device, which
+//! many systems keep from ordinary users.
 
 use serde_json::Value;
 
-use super::probe::{BY, FAR_END, Seen};
+use super::unprivileged::probe::{BY, FAR_END, Seen};
 
 /// The program of the router, behind a TUN device.
 const ROUTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/faulty_router.py");
