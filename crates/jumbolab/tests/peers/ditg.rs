@@ -33,23 +33,23 @@ struct RateAndDelay {
 pub(super) fn rate(netns: &mut Netns) -> Result<()> {
     println!(
         "{:>10} {:>12} {:>12} {:>12}",
-        "", "D-ITG", "as D-ITG", "own"
+        "", "D-ITG", "as D-ITG", "polling"
     );
-    let [as_ditg, own] = ["ditg", "own"].map(setting);
-    let (as_ditg, own) = (as_ditg?, own?);
+    let [as_ditg, polling] = ["ditg", "polling"].map(setting);
+    let (as_ditg, polling) = (as_ditg?, polling?);
     let mut came: [Vec<RateAndDelay>; 3] = Default::default();
     for _ in 0..ROUNDS {
-        came[0].push(theirs(netns, &own)?);
+        came[0].push(theirs(netns, &polling)?);
         came[1].push(ours(netns, &as_ditg)?);
-        came[2].push(ours(netns, &own)?);
+        came[2].push(ours(netns, &polling)?);
     }
     let of = |what: fn(&RateAndDelay) -> f64| {
         came.each_ref()
             .map(|rounds| mean(&rounds.iter().map(what).collect::<Vec<_>>()))
     };
-    let ([theirs, like, own], delays) = (of(|came| came.rate), of(|came| came.delay));
+    let ([theirs, like, polling], delays) = (of(|came| came.rate), of(|came| came.delay));
     println!(
-        "{:>10} {theirs:>12.0} {like:>12.0} {own:>12.0}",
+        "{:>10} {theirs:>12.0} {like:>12.0} {polling:>12.0}",
         "messages/s"
     );
     let [first, second, third] = delays;
@@ -69,11 +69,11 @@ pub(super) fn rate(netns: &mut Netns) -> Result<()> {
     Ok(())
 }
 
-fn setting(instrument: &str) -> Result<Setting> {
+fn setting(generator: &str) -> Result<Setting> {
     let mut experiment = Experiment::load("jumbogram-ditg")?;
-    let instrument = format!("instrument={instrument}");
+    let generator = format!("generator={generator}");
     for set in [
-        &instrument,
+        &generator,
         "size=1500",
         "mtu=1500",
         "send_buffer=auto",

@@ -276,20 +276,20 @@ pub(crate) fn cut_through(netns: &mut Netns) -> Result<()> {
 /// 1400 after a notification, and stalls without one.
 pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
     for ip in [4, 6] {
-        let through = |too_big: &str| {
+        let through = |oversize: &str| {
             setting(&[
                 format!("ip={ip}"),
                 "shape=routed".into(),
                 "rate=100mbit".into(),
                 "mtu=1500".into(),
                 "links.router-receiver.link_mtu=1400".into(),
-                format!("links.router-receiver.oversize={too_big}"),
+                format!("links.router-receiver.oversize={oversize}"),
                 "timeout=2s".into(),
                 // A black hole must fail, but not because of a late emulator.
                 "network.timing_error=1min".into(),
             ])
         };
-        let answered = measurements(netns, &through("answer")?)?;
+        let answered = measurements(netns, &through("icmp_error")?)?;
         let largest = answered.evidence.get(evidence::LARGEST_PACKET_RECEIVED);
         let largest = largest.context("no packet was seen")?;
         println!("IPv{ip}: packets of {largest} arrived");
