@@ -267,11 +267,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "probe",
         &[
             example(
-                "Which packets the path to a host carries, up to the MTU of the interface",
+                "Which packets the path to a host delivers, up to the MTU of the interface",
                 "jumbolab probe 192.0.2.1",
             ),
             example(
-                "Whether a path carries jumbo frames, over IPv6 and for TCP to an open port",
+                "Whether a path supports jumbo frames, over IPv6 and for TCP to an open port",
                 "jumbolab probe host.example --max-mtu 9000 -6 --port 22",
             ),
             example(

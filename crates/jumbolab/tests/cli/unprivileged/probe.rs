@@ -51,11 +51,11 @@ pub(super) const SILENT: &str = "ip -n s link set sr mtu 1500";
 /// The far end.
 pub(crate) const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
 
-/// The outcome of a script in the namespaces, after at most two minutes.
+/// The outcome of a script in the namespaces, after at most five minutes.
 pub(crate) fn see(dir: &Dir, script: &str) -> Outcome {
     let mut command = Command::new("timeout");
     // The end of the script is the end of all processes that it began.
-    command.args(["120", "unshare", "-Urnmpf", "--mount-proc", "--kill-child"]);
+    command.args(["300", "unshare", "-Urnmpf", "--mount-proc", "--kill-child"]);
     command.args(["sh", "-c"]);
     command.arg(format!("{BED}{script}"));
     let command = command.current_dir(dir.path()).stdin(Stdio::null());
@@ -85,7 +85,10 @@ impl Seen {
             outcome.stdout,
             outcome.stderr
         );
-        Self(outcome.json())
+        let seen = Self(outcome.json());
+        // A script that failed before has code 1 as well.
+        assert!(!seen.of("path").is_empty(), "{}", outcome.stderr);
+        seen
     }
 
     pub(crate) fn of(&self, kind: &str) -> Vec<&Value> {
