@@ -56,6 +56,11 @@ pub enum Action {
     DropBetween { from: Bytes, to: Bytes },
     /// Packets of IPv4 no longer ask routers not to fragment them (DF).
     ClearDontFragment,
+    /// Of packets above this size, so many of a thousand are dropped at random.
+    DropShareAbove { above: Bytes, per_mille: u16 },
+    /// Packets of any size beyond a token bucket are dropped: so many pass in a row, and
+    /// one more after each span.
+    LimitRate { burst: u32, every: Span },
 }
 
 impl Rule {
@@ -97,8 +102,29 @@ pub struct Middlebox {
 #[derive(Clone, Debug)]
 struct State {
     rule: Rule,
-    /// When the next limited message may pass.
+    /// When the next limited message may pass, or the token bucket is full.
     next: Time,
+    /// Packets that were dropped or not at random.
+    drawn: u64,
+}
+
+impl State {
+    /// Whether the next packet is one of so many of a thousand.
+    fn draws(&mut self, seed: Seed, per_mille: u16) -> bool {
+        self.drawn += 1;
+        let number = seed.derive("losses").with(self.drawn).get();
+        number % 1000 < u64::from(per_mille)
+    }
+
+    /// Whether the token bucket has nothing left for a packet.
+    fn is_spent(&mut self, now: Time, burst: u32, every: Span) -> bool {
+        let full_at = self.next.max(now) + every;
+        let is_left = full_at <= now + every * u64::from(burst);
+        if is_left {
+            self.next = full_at;
+        }
+        !is_left
+    }
 }
 
 impl Middlebox {
@@ -109,6 +135,7 @@ impl Middlebox {
         let state = |rule| State {
             rule,
             next: Time::ZERO,
+            drawn: 0,
         };
         Self {
             rules: rules.into_iter().map(state).collect(),
@@ -123,6 +150,7 @@ impl Middlebox {
         self.seed = seed;
         for state in &mut self.rules {
             state.next = Time::ZERO;
+            state.drawn = 0;
         }
     }
 
@@ -143,7 +171,8 @@ impl Middlebox {
         };
         let (size, is_fragment) = (u64::from(packet.size), packet.fragment.is_some());
         let flow = Flow::of(&packet);
-        for State { rule, next } in &mut self.rules {
+        for state in &mut self.rules {
+            let rule = state.rule;
             let concerned = rule.direction.is_none_or(|only| only == direction)
                 && rule.protocol.is_none_or(|only| flow.protocol == Some(only))
                 && rule.is_active(since_start)
@@ -155,12 +184,16 @@ impl Middlebox {
                 Action::DropAbove(most) => size > most.get(),
                 Action::DropFragments => is_fragment,
                 Action::DropBetween { from, to } => (from.get()..=to.get()).contains(&size),
+                Action::DropShareAbove { above, per_mille } => {
+                    size > above.get() && state.draws(self.seed, per_mille)
+                }
+                Action::LimitRate { burst, every } => state.is_spent(now, burst, every),
                 Action::DropTooBig => is_too_big(bytes),
                 Action::LimitTooBig(every) => {
                     is_too_big(bytes) && {
-                        let early = now < *next;
+                        let early = now < state.next;
                         if !early {
-                            *next = now + every;
+                            state.next = now + every;
                         }
                         early
                     }

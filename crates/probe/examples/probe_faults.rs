@@ -196,6 +196,34 @@ const FAULTS: &[Fault] = &[
         },
     },
     Fault {
+        name: "10 % of large packets lost",
+        links: |links| lose(&mut links[1], 100),
+        reflects: false,
+        is_right: |report| is(report, Verdict::Problem, 9000, 9000) && first(report, is_loss),
+    },
+    Fault {
+        name: "40 % of large packets lost",
+        links: |links| lose(&mut links[1], 400),
+        reflects: false,
+        is_right: |report| is(report, Verdict::Problem, 9000, 9000) && first(report, is_loss),
+    },
+    Fault {
+        name: "bit errors",
+        links: |links| {
+            for direction in &mut links[1].directions {
+                direction.bit_error_rate = 3e-6;
+            }
+        },
+        reflects: false,
+        is_right: |report| {
+            let named = |kind: &FindingKind| match kind {
+                FindingKind::LossBySize { per_bit, .. } => per_bit.is_some(),
+                _ => false,
+            };
+            is(report, Verdict::Problem, 9000, 9000) && first(report, named)
+        },
+    },
+    Fault {
         name: "congestion",
         links: |links| {
             let queue = Spec::DropTail {
@@ -262,6 +290,16 @@ fn above(
         share,
         ..Rule::always(action)
     }];
+}
+
+/// So many of a thousand packets above 1440 bytes are lost in each direction.
+fn lose(link: &mut PathLink, per_mille: u16) {
+    let above = Bytes::new(1440);
+    link.rules = vec![Rule::always(Action::DropShareAbove { above, per_mille })];
+}
+
+const fn is_loss(kind: &FindingKind) -> bool {
+    matches!(kind, FindingKind::LossBySize { .. })
 }
 
 fn there(report: &PathReport, verdict: Verdict, mtu: u64) -> bool {

@@ -50,7 +50,7 @@ const GRACE: Span = Span::from_secs(1);
 const SHOW: Span = Span::from_millis(100);
 
 /// The investigation of a path.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Task {
     /// The far end. The port is not used.
     pub to: SocketAddr,
@@ -75,6 +75,18 @@ pub struct Task {
     /// The longest that the investigation takes; `None`: the default of
     /// [`Settings`].
     pub most_time: Option<Span>,
+    /// How much is sent.
+    pub effort: Effort,
+}
+
+/// How much an investigation may send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Effort {
+    /// How wide the 95 % interval of the loss of large packets may be, from 0 to 1; `None`:
+    /// the default of [`Settings`].
+    pub loss_interval: Option<f64>,
+    /// Whether as many packets may be sent as narrow intervals need.
+    pub is_thorough: bool,
 }
 
 /// The result of an investigation.
@@ -179,7 +191,10 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
     let mtu = driver.outgoing().mtu;
     let largest = Bytes::new(IpMtu::LARGEST.into());
     let asked = task.up_to.unwrap_or_else(|| mtu.min(largest));
-    let base = Settings::new(task.to.ip(), asked);
+    let mut base = Settings::new(task.to.ip(), asked);
+    if task.effort.is_thorough {
+        base = base.thorough();
+    }
     Settings {
         interface_mtu: Some(mtu),
         interface_ipv6: driver.outgoing().ipv6,
@@ -189,6 +204,7 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
         can_fragment: driver.can_fragment() && !task.is_short,
         flows: if task.is_short { 1 } else { base.flows },
         most_time: task.most_time.unwrap_or(base.most_time),
+        loss_interval: task.effort.loss_interval.unwrap_or(base.loss_interval),
         ..base
     }
 }

@@ -10,6 +10,7 @@ mod history;
 mod investigation;
 mod kind;
 mod local;
+mod loss_by_size;
 mod mesh;
 mod mesh_change;
 mod mesh_outcome;
@@ -37,6 +38,6 @@ pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 pub(crate) use report::VLAN_TAG;
 pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
-    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
+    PathReport, Place, ProtocolResult, Remedy, SizeLoss, Tunnel, Verdict,
 };
 pub use settings::{AnswerRate, BadSettings, Reflector, Settings, TcpProbes};

@@ -20,7 +20,7 @@ use os::socket::{default_congestion_control, try_congestion_control};
 use os::stalls::Stalls;
 use os::tool::Tool;
 use probe::driver::stamp::{RunningReflector, StampReflector};
-use probe::driver::{Task, investigate};
+use probe::driver::{Effort, Task, investigate};
 use probe::machine::PathReport;
 use probe::machine::stamp::Limits;
 use units::{Bytes, IpVersion, Span};
@@ -219,6 +219,7 @@ fn task(investigation: Investigation) -> Task {
         ignores_cache: false,
         capture: None,
         most_time: None,
+        effort: Effort::default(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use plan::{Setting, evidence, metric, setting as spec};
-use probe::driver::{Services, Task};
+use probe::driver::{Effort, Services, Task};
 use serde_json::json;
 use units::Seed;
 use wire::stamp;
@@ -41,6 +41,7 @@ pub(super) fn probe(
         ignores_cache: false,
         capture: None,
         most_time: Some(probe.timeout),
+        effort: Effort::default(),
     };
     let before = pair.meters.sent()?;
     let (investigated, disturbance) = watched(pair, StallMetering::On, |pair| {

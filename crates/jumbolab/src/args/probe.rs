@@ -38,6 +38,13 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
 
+    /// How wide the 95 % interval of the loss of large packets may be, in points [default: 8%].
+    #[arg(long, value_name = "PERCENT", help_heading = "Loss")]
+    pub(crate) loss_interval: Option<String>,
+    /// Send up to 10 000 packets and 100 MB for narrow intervals, instead of 600 packets and 1 MB.
+    #[arg(long, help_heading = "Loss")]
+    pub(crate) thorough: bool,
+
     /// Outgoing interface [default: as the kernel routes].
     #[arg(long, value_name = "INTERFACE", help_heading = "Source")]
     pub(crate) interface: Option<String>,
@@ -115,6 +122,7 @@ pub(crate) enum ProbeProtocol {
 
 const NOTES: &str = "\
 Exit code: 0 if packets of the size pass in both directions and nothing else is wrong, 1 if there is a
-problem, 3 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size, and --capture.
+problem, 3 if the probes cannot decide. Loss of large packets alone is a problem. Root is not needed, but adds
+TCP segments and fragments of any size, and --capture.
 A test of a server needs no root: it opens at most 20 connections to an address, with a request on each;
 docs/start/probe.md says how to read the result.";

@@ -11,11 +11,12 @@ use std::net::{IpAddr, SocketAddr};
 use anyhow::{Result, anyhow, ensure};
 use link::Protocol;
 use os::{far_host, interrupt};
-use probe::driver::{Investigated, Task, investigate, local_host};
+use probe::driver::{Effort, Investigated, Task, investigate, local_host};
 use probe::machine::Verdict;
 use probe::text::{Probed, local_json, of_local, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 
+use super::probabilities::share;
 use crate::args::{PORT, Probe, ProbeProtocol};
 use crate::exit::Ending;
 use crate::output;
@@ -23,13 +24,17 @@ use progress::Progress;
 use server::Server;
 use watch::Watch;
 
+/// The narrowest interval of loss: packets of a minute do not suffice for less.
+const NARROWEST: f64 = 0.001;
+
 pub(crate) fn run(args: &Probe) -> Result<Ending> {
     if args.local {
         return local(args);
     }
     let up_to = args.max_mtu.as_deref().map(size).transpose()?;
+    let effort = effort(args)?;
     if let Some(file) = &args.mesh {
-        return mesh::run(args, file, up_to);
+        return mesh::run(args, file, up_to, effort);
     }
     let server = Server::parse(args.host())?;
     if server.is_some() {
@@ -47,7 +52,7 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
         if interrupt::asked() {
             break;
         }
-        let task = task(args, address, up_to);
+        let task = task(args, address, up_to, effort);
         let found = match &server {
             Some(server) => server.test(args, address, up_to),
             None => one(&task),
@@ -72,7 +77,7 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
     if let Some(watch) = watch {
         let again = |short: &Task| Task {
             ignores_cache: true,
-            ..task(args, short.to, up_to)
+            ..task(args, short.to, up_to, effort)
         };
         verdicts = watch.run(again)?;
     }
@@ -129,7 +134,7 @@ fn print(found: Investigated, args: &Probe) -> Result<Investigated> {
     Ok(found)
 }
 
-fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
+fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>, effort: Effort) -> Task {
     Task {
         to,
         protocols: protocols(args),
@@ -142,6 +147,7 @@ fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
         is_short: false,
         ignores_cache: false,
         most_time: None,
+        effort,
     }
 }
 
@@ -152,6 +158,22 @@ fn protocols(args: &Probe) -> Vec<Protocol> {
         ProbeProtocol::Tcp => Protocol::Tcp,
     });
     protocols.collect()
+}
+
+/// How much is sent.
+fn effort(args: &Probe) -> Result<Effort> {
+    let interval = |text: &String| {
+        let share = share(text).map_err(|why| anyhow!("--loss-interval {text}: {why}"))?;
+        ensure!(
+            share >= NARROWEST,
+            "--loss-interval {text}: write 0.1% or more, for instance 2%"
+        );
+        Ok(share)
+    };
+    Ok(Effort {
+        loss_interval: args.loss_interval.as_ref().map(interval).transpose()?,
+        is_thorough: args.thorough,
+    })
 }
 
 /// The size that the path should carry.

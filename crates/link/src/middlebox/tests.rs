@@ -263,6 +263,39 @@ fn a_packet_may_be_fragmented_after_its_flag_was_cleared() {
 }
 
 #[test]
+fn a_share_of_large_packets_is_dropped_at_random() {
+    for addresses in [V4, V6] {
+        let (above, per_mille) = (Bytes::new(1_440), 200);
+        let mut device = one(Rule::always(Action::DropShareAbove { above, per_mille }));
+        let mut dropped = |size| {
+            let mut drops = |_: &u32| {
+                let mut bytes = packet(addresses, ECHO, size);
+                device.pass(Time::ZERO, &mut bytes, Direction::Forward) == Outcome::Drop
+            };
+            (0..10_000).filter(|number| drops(number)).count()
+        };
+        assert_eq!(dropped(1_440), 0);
+        // Five standard errors of a share of a fifth.
+        assert!((1_800..=2_200).contains(&dropped(1_441)));
+    }
+}
+
+#[test]
+fn packets_beyond_a_token_bucket_are_dropped() {
+    let every = Span::from_millis(100);
+    let mut device = one(Rule::always(Action::LimitRate { burst: 3, every }));
+    let passed: Vec<u64> = (0..1_000)
+        .filter(|&millis| {
+            let now = Time::ZERO + Span::from_millis(millis);
+            let mut bytes = packet(V4, ECHO, 100);
+            device.pass(now, &mut bytes, Direction::Forward) == Outcome::Forward
+        })
+        .collect();
+    assert_eq!(passed[..4], [0, 1, 2, 100]);
+    assert_eq!(passed.len(), 12);
+}
+
+#[test]
 fn several_rules_apply_in_order() {
     let rules = [
         Rule::always(Action::AnnounceMtu(4_000)),

@@ -6,7 +6,7 @@ mod hosts;
 mod prober;
 mod schedule;
 
-use crate::driver::{Investigated, Task};
+use crate::driver::{Effort, Investigated, Task};
 use crate::machine::{MeshHost, MeshOutcome, MeshPath};
 use link::Protocol;
 use os::request::{Reply, Request};
@@ -44,6 +44,8 @@ pub struct MeshTask {
     pub protocols: Vec<Protocol>,
     /// Whether cached path MTUs are no finding: earlier probes of the paths left them.
     pub ignores_cache: bool,
+    /// How much is sent on each path.
+    pub effort: Effort,
 }
 
 /// The state of the investigations.
@@ -172,6 +174,7 @@ impl<'a> Running<'a> {
             ignores_cache: self.task.ignores_cache,
             capture: None,
             most_time: Some(LONGEST),
+            effort: self.task.effort,
         };
         self.ask(from, &Probe(task));
     }

@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use units::{Bytes, Seed, Span};
 use wire::protocol::icmp::EchoHeader;
 
-use super::Task;
 use super::error::{About, meaning, version};
 use super::receive::PathError;
 use super::sockets::Driver;
+use super::{Effort, Task};
 use os::clock;
 
 const LOOPBACK: [IpAddr; 2] = [
@@ -31,6 +31,7 @@ fn driver(to: IpAddr) -> Driver {
         is_short: false,
         ignores_cache: false,
         most_time: None,
+        effort: Effort::default(),
         capture: None,
         interface: None,
         address: None,

@@ -8,7 +8,7 @@
 use units::{Seed, Span, Time};
 
 use super::Settings;
-use super::history::History;
+use super::history::{Counts, History};
 use super::kind::Kind;
 use super::search::{Found, Search, Searches};
 
@@ -22,8 +22,19 @@ const FIRST_APART: Span = Span::from_millis(250);
 /// Probes of a kind that was lost, a little later.
 const LATER: u32 = 4;
 
+/// One of so many packets that show that a kind does not pass suggests it.
+const OF_NEEDED: u32 = 3;
+
 /// Probes of a kind that are under way at once.
 const MOST_UNDER_WAY: u32 = 8;
+
+/// The time for each byte of packets whose losses are counted: 4 Mbit/s cause no congestion on
+/// usual paths.
+const BYTE_OF_SERIES: Span = Span::from_micros(2);
+
+/// The least time between such packets, and those under way at once: a driver remembers a few more.
+const APART_IN_SERIES: Span = Span::from_millis(2);
+const MOST_OF_SERIES: u32 = 48;
 
 /// The answer to a question whether packets of a kind pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +195,14 @@ impl<'a> Asker<'a> {
         Outcome::Open
     }
 
+    /// Whether packets of this kind pass, by a few of those that [`Self::passes`] needs:
+    /// enough to go on with, if the result is shown in full later. Those that get no answer
+    /// are [`Outcome::Unclear`].
+    pub(super) fn seems_to_pass(&mut self, kind: Kind) -> Outcome {
+        let needed = self.history.needed(self.settings.false_alarm);
+        self.tries(kind, needed.div_ceil(OF_NEEDED))
+    }
+
     /// Whether any of `attempts` packets of this kind gets an answer.
     pub(super) fn tries(&mut self, kind: Kind, attempts: u32) -> Outcome {
         let counts = self.history.counts(kind);
@@ -196,7 +215,11 @@ impl<'a> Asker<'a> {
         if counts.lost >= attempts {
             return Outcome::Unclear;
         }
-        if counts.lost + counts.under_way < attempts {
+        let at_once = match counts.lost {
+            0 => 1,
+            lost => attempts - lost,
+        };
+        if counts.under_way < at_once {
             self.send_after(kind, counts.last_sent, APART);
         }
         self.is_open = true;
@@ -210,6 +233,36 @@ impl<'a> Asker<'a> {
             self.send_after(kind, counts.last_sent, apart);
         }
         let is_open = counts.sent < number || counts.under_way > 0;
+        self.is_open |= is_open;
+        !is_open
+    }
+
+    /// Sends packets of these kinds up to these numbers in all, interleaved in proportion;
+    /// whether all have their outcome.
+    pub(super) fn interleaves(&mut self, series: &[(Kind, u32)]) -> bool {
+        let all = series
+            .iter()
+            .map(|&(kind, number)| (self.history.counts(kind), kind, number));
+        let all: Vec<_> = all.collect();
+        let under_way = all.iter().map(|(counts, ..)| counts.under_way).sum::<u32>();
+        let unsent = all
+            .iter()
+            .filter(|(counts, _, number)| counts.sent < *number);
+        let is_behind = |(one, _, of): &&(Counts, Kind, u32),
+                         (other, _, of_other): &&(Counts, Kind, u32)| {
+            ((one.sent + 1) * of_other).cmp(&((other.sent + 1) * of))
+        };
+        let next = unsent.min_by(is_behind).map(|&(_, kind, _)| kind);
+        let sent = |(counts, kind, _): &(Counts, Kind, u32)| Some((counts.last_sent?, kind.size));
+        let last = all.iter().filter_map(sent).max();
+        if let Some(kind) = next.filter(|_| under_way < MOST_OF_SERIES) {
+            let size = last.map_or(0, |(_, size)| size);
+            let apart = (BYTE_OF_SERIES * u64::from(size)).max(APART_IN_SERIES);
+            self.send_after(kind, last.map(|(at, _)| at), apart);
+        }
+        // Where more were sent, these had their outcome before.
+        let is_begun = all.iter().any(|(counts, _, number)| counts.sent > *number);
+        let is_open = next.is_some() || under_way > 0 && !is_begun;
         self.is_open |= is_open;
         !is_open
     }

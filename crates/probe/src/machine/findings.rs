@@ -4,6 +4,7 @@ mod advice;
 mod directions;
 mod evidence;
 mod limits;
+mod losses;
 mod others;
 mod sizes;
 pub(super) mod tunnel;
@@ -38,6 +39,7 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
     let forward = directions::forward(facts);
     let reverse = directions::reverse(facts);
     let mut findings = limits::findings(facts);
+    findings.extend(losses::finding(facts));
     findings.extend(sizes::findings(facts, [forward, reverse]));
     findings.extend(others::findings(facts, forward));
     findings.sort_by_key(|finding| finding.kind.rank());
@@ -58,6 +60,7 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
         hops: facts.hops(),
         protocols: facts.protocols(),
         loss: facts.history.loss(),
+        losses: losses::by_size(facts),
         advice: advice::advice(facts, &findings),
         findings,
         not_seen: facts.not_seen(),
@@ -90,6 +93,7 @@ impl FindingKind {
             Self::FirstLink { .. } => 1,
             Self::Branches { .. } => 2,
             Self::BlackHole { .. } | Self::ForwardFragments { .. } => 3,
+            Self::LossBySize { .. } => 3,
             Self::OneProtocol { .. } | Self::LostRange { .. } => 4,
             Self::AnswersLimited { .. } => 5,
             Self::AnnouncedTooSmall { .. } => 6,

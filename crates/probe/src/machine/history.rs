@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::{Bytes, Seed, Span, Time};
 
-use super::kind::{Kind, SMALL};
+use super::kind::{Kind, Purpose, SMALL};
 use super::{Probe, Protocol, Settings};
 use crate::machine::stamp::OneWayLoss;
 use link::pmtu::{ProbeTimer, RoundTrip};
 
 pub(super) use answers::{Message, Response, Seen};
-pub(super) use chance::{at_most, share};
+pub(super) use chance::{at_most, loss_of, share};
 pub(super) use counts::Counts;
 use pace::Pace;
 
@@ -33,6 +33,8 @@ pub(super) struct History {
     sent: Vec<Record>,
     by_id: BTreeMap<u64, usize>,
     all_counts: BTreeMap<(u32, Kind), Counts>,
+    /// The indices of the probes of each kind, in the order of sending.
+    of_kind: BTreeMap<(u32, Kind), Vec<usize>>,
     deadlines: BTreeSet<(Time, usize)>,
     trip: RoundTrip,
     pace: Pace,
@@ -45,9 +47,13 @@ pub(super) struct History {
     /// The losses of [`Kind::test_packet`] by direction.
     one_way: OneWayLoss,
     ordinary_loss: f64,
+    /// The loss of large packets where some of them pass and most do not.
+    large_loss: f64,
     messages: Vec<Message>,
     local_mtu: Option<u32>,
     bytes: u64,
+    /// Those of earlier rounds.
+    earlier_bytes: u64,
     largest_reply: Option<u32>,
     fragmented_reply: Option<u32>,
     /// The largest fragment of probes that arrived in fragments, by the size of the probe.
@@ -95,6 +101,7 @@ impl History {
             sent: Vec::new(),
             by_id: BTreeMap::new(),
             all_counts: BTreeMap::new(),
+            of_kind: BTreeMap::new(),
             deadlines: BTreeSet::new(),
             trip: RoundTrip::new(ProbeTimer::FromRoundTrips {
                 least: settings.least_timeout,
@@ -108,9 +115,11 @@ impl History {
             beats: Beats::default(),
             one_way: OneWayLoss::default(),
             ordinary_loss: settings.ordinary_loss,
+            large_loss: 0.0,
             messages: Vec::new(),
             local_mtu: None,
             bytes: 0,
+            earlier_bytes: 0,
             largest_reply: None,
             fragmented_reply: None,
             pieces: BTreeMap::new(),
@@ -123,6 +132,7 @@ impl History {
     /// The path has changed: what answers said about sizes is no longer so.
     pub(super) fn begin_round(&mut self) {
         self.round += 1;
+        self.earlier_bytes = self.bytes;
         self.largest_reply = None;
         self.fragmented_reply = None;
         self.pieces.clear();
@@ -143,6 +153,7 @@ impl History {
             search,
         });
         self.by_id.insert(id, index);
+        self.of_kind.entry((round, kind)).or_default().push(index);
         self.deadlines.insert((deadline, index));
         self.bytes += u64::from(kind.size);
         self.pace.sent(kind);
@@ -208,8 +219,10 @@ impl History {
         self.beat
     }
 
-    fn is_beat(&self, kind: Kind) -> bool {
-        self.beat == Some(kind)
+    /// Whether packets of this kind show that the path works.
+    pub(super) fn is_beat(&self, kind: Kind) -> bool {
+        let is_shown_by = |purpose| self.beat == Some(kind.with_purpose(purpose));
+        kind.purpose != Purpose::Recheck && is_shown_by(Purpose::Question)
     }
 
     pub(super) const fn last_beat(&self) -> Option<Time> {
@@ -222,9 +235,14 @@ impl History {
         counts.copied().unwrap_or_default()
     }
 
-    /// Small probes tell the same in all rounds.
+    /// Small probes tell the same in all rounds, unless they are compared with large ones.
     const fn round_of(&self, kind: Kind) -> u32 {
-        if kind.size <= SMALL { 0 } else { self.round }
+        let is_compared = matches!(kind.purpose, Purpose::Loss);
+        if kind.size <= SMALL && !is_compared {
+            0
+        } else {
+            self.round
+        }
     }
 
     /// The counts of all kinds of this round.
@@ -270,6 +288,44 @@ impl History {
 
     pub(super) const fn bytes(&self) -> Bytes {
         Bytes::new(self.bytes)
+    }
+
+    /// The bytes that this round may send.
+    pub(super) const fn bytes_of_round(&self, settings: &Settings) -> u64 {
+        settings.most_bytes.get().saturating_sub(self.earlier_bytes)
+    }
+
+    /// The probes and bytes that are left of an investigation for counting losses in this
+    /// round, if `last` bytes are kept.
+    pub(super) fn left_for_losses(&self, settings: &Settings, last: u32) -> [f64; 2] {
+        let of_losses = |(kind, _): &(Kind, Counts)| kind.purpose == Purpose::Loss;
+        let counts = self.all_counts().filter(of_losses);
+        let [sent, bytes] = counts.fold([0, 0], |[sent, bytes], (kind, counts)| {
+            let more = u64::from(counts.sent);
+            [sent + more, bytes + more * u64::from(kind.size)]
+        });
+        let probes = u64::from(settings.most_probes) + sent;
+        let bytes = settings.most_bytes.get() + bytes;
+        [
+            probes.saturating_sub(self.probes()) as f64,
+            bytes.saturating_sub(self.bytes + u64::from(last)) as f64,
+        ]
+    }
+
+    /// The probes of a kind in this round, in the order of sending.
+    fn records(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Record> {
+        let indices = self.of_kind.get(&(self.round_of(kind), kind));
+        indices
+            .into_iter()
+            .flatten()
+            .map(|&index| &self.sent[index])
+    }
+
+    /// Whether the first packets of a kind in this round were answered, in the order of
+    /// sending.
+    pub(super) fn series(&self, kind: Kind, number: usize) -> impl Iterator<Item = bool> {
+        let first = self.records(kind).take(number);
+        first.map(|record| record.outcome == PacketOutcome::Answered)
     }
 
     /// The messages of this round, without those about a probe that arrived: a router

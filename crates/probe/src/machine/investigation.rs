@@ -4,7 +4,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::asker::{Asker, Next};
 use super::history::{History, Response};
-use super::kind::{Kind, bytes};
+use super::kind::{Kind, Purpose, bytes};
 use super::phase::{self, KnownPath};
 use super::search::{self, Searches};
 use super::{Answer, BadSettings, PathReport, Probe, Settings, findings};
@@ -98,7 +98,8 @@ impl Investigation {
 
     /// The next probe to send now, if there is one.
     pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
-        if self.report.is_some() {
+        // The questions cost time: they are asked when their answers may be others.
+        if self.wake.is_none_or(|wake| now < wake) {
             return None;
         }
         self.last = self.last.max(now);
@@ -120,6 +121,10 @@ impl Investigation {
         let (walked, next, wake, is_open) = self.walk(Some(now));
         self.note(&walked);
         if let Some(Next { kind, search }) = next {
+            if self.history.bytes() + bytes(kind.size) > self.settings.most_bytes {
+                self.finish(&walked, true);
+                return None;
+            }
             return Some(self.send(kind, search, now));
         }
         if !is_open {
@@ -227,11 +232,13 @@ impl Investigation {
     }
 
     fn send(&mut self, kind: Kind, search: Option<(usize, u64)>, now: Time) -> Probe {
-        let is_beat = self.history.beat() == Some(kind);
+        // Packets whose losses are counted are compared with small ones of their own.
+        let needs_beat = !self.history.is_beat(kind) && kind.purpose != Purpose::Loss;
         let last = self.history.last_beat();
-        self.beat_is_due = !is_beat && last.is_none_or(|last| last + BEAT <= now);
+        self.beat_is_due = needs_beat && last.is_none_or(|last| last + BEAT <= now);
         let on_the_wire = self.settings.rate.serialise(bytes(kind.size));
         self.free_at = now + self.settings.spacing.max(on_the_wire);
+        self.wake = Some(self.free_at);
         self.history.send(kind, search, now)
     }
 
@@ -239,6 +246,9 @@ impl Investigation {
     fn round_ended(&mut self, walked: &KnownPath, now: Time) -> Option<Probe> {
         if walked.changed && self.history.round + 1 < MOST_ROUNDS {
             self.earlier.extend(walked.found.map(|found| found.mtu));
+            if let Some(kind) = walked.partial {
+                self.history.expect_loss(kind);
+            }
             self.history.begin_round();
             self.wake = Some(now);
         } else {
@@ -255,7 +265,7 @@ impl Investigation {
             walked,
             earlier: &self.earlier,
             took: took.unwrap_or(Span::ZERO),
-            is_cut,
+            is_cut: is_cut && !walked.is_surveyed,
         };
         self.report = Some(findings::report(&facts));
         self.progress.phase = Phase::Done;

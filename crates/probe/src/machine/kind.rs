@@ -23,8 +23,19 @@ pub(super) struct Kind {
     pub(super) flow: u16,
     pub(super) fragment_size: Option<u32>,
     pub(super) reply: ReplySize,
-    /// Sent again at the end, to see whether the path is still the same.
-    pub(super) again: bool,
+    /// Why it is sent. Probes that are sent for another reason are counted apart.
+    pub(super) purpose: Purpose,
+}
+
+/// The reason for which a probe is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Purpose {
+    /// Whether packets of the kind pass.
+    Question,
+    /// Whether the path is still the same, at the end.
+    Recheck,
+    /// How many packets of the kind are lost.
+    Loss,
 }
 
 impl Kind {
@@ -38,7 +49,7 @@ impl Kind {
             flow: 0,
             fragment_size: None,
             reply: ReplySize::Same,
-            again: false,
+            purpose: Purpose::Question,
         }
     }
 
@@ -92,8 +103,16 @@ impl Kind {
     }
 
     pub(super) const fn once_more(self) -> Self {
-        let again = true;
-        Self { again, ..self }
+        self.with_purpose(Purpose::Recheck)
+    }
+
+    /// Packets of this kind whose losses are counted.
+    pub(super) const fn for_loss(self) -> Self {
+        self.with_purpose(Purpose::Loss)
+    }
+
+    pub(super) const fn with_purpose(self, purpose: Purpose) -> Self {
+        Self { purpose, ..self }
     }
 
     /// The probe of this kind with this identifier.

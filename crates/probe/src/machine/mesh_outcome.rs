@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use units::Bytes;
 
-use super::{Mesh, MeshEntry, MeshState, PathReport, PathState, Verdict};
+use super::{Direction, Limit, Mesh, MeshEntry, MeshState, PathReport, PathState, Verdict};
 
 /// A mesh that was investigated.
 #[derive(Clone, Debug)]
@@ -51,6 +51,34 @@ impl MeshOutcome {
         for path in &self.paths {
             if let Ok(report) = &path.result {
                 mesh.note(path.from, path.to, report);
+            }
+        }
+        mesh
+    }
+
+    /// The paths that lose large packets more often than small ones, as those that carry
+    /// nothing. Of the direction back, the other host's own result counts, if there is one.
+    pub fn losses(&self) -> Mesh {
+        let counted = |path: &MeshPath| {
+            let report = path.result.as_ref().ok();
+            let report = report.filter(|report| !report.losses.is_empty())?;
+            Some((path.from, path.to, report.loss_by_size()))
+        };
+        let counted: Vec<_> = self.paths.iter().filter_map(counted).collect();
+        let entry = |found: Option<(Option<Direction>, _)>, way| {
+            let is_lossy = found.is_some_and(|(told, _)| told.is_none_or(|told| told == way));
+            MeshEntry {
+                carried: if is_lossy { Bytes::ZERO } else { self.asked },
+                limit: Limit::Asked,
+            }
+        };
+        let mut mesh = Mesh::new(self.asked, self.hosts.len());
+        for &(from, to, found) in &counted {
+            mesh.set(from, to, entry(found, Direction::Forward));
+        }
+        for &(from, to, found) in &counted {
+            if mesh.entry(to, from).is_none() {
+                mesh.set(to, from, entry(found, Direction::Reverse));
             }
         }
         mesh

@@ -8,6 +8,7 @@ mod branches;
 mod fragments;
 mod ladder;
 mod locate;
+mod losses;
 mod reach;
 mod recheck;
 mod rejections;
@@ -23,9 +24,16 @@ pub(super) use across::Carried;
 pub(super) use branches::Branches;
 pub(super) use ladder::LostRange;
 pub(super) use locate::Boundary;
+pub(super) use losses::Losses;
 pub(super) use reach::Reachability;
 pub(super) use rejections::Rejections;
 pub(super) use route::Route;
+
+/// Lost probes of the whole size after which more are sent before the search goes on: at
+/// most so many, which are one of so many bytes of a round.
+const DOUBTS: u32 = 2;
+const MOST: u32 = 16;
+const SHARE: u64 = 8;
 
 /// Everything that is known at one time.
 #[derive(Debug)]
@@ -42,6 +50,10 @@ pub(super) struct KnownPath {
     pub(super) back: Option<Found>,
     /// Sizes that are lost although larger ones pass, the smallest first.
     pub(super) ranges: Vec<LostRange>,
+    /// Packets of which some pass, although the search found that they do not.
+    pub(super) partial: Option<Kind>,
+    /// The loss by size.
+    pub(super) losses: Option<Losses>,
     /// The results of the other protocols.
     pub(super) carried: Vec<Carried>,
     /// Where packets of the first search vanish.
@@ -53,6 +65,9 @@ pub(super) struct KnownPath {
     pub(super) branches: Option<Branches>,
     pub(super) fragments: Outcome,
     pub(super) rejections: Option<Rejections>,
+    /// Whether all questions about sizes are answered: what is left counts losses, and looks
+    /// whether the path has changed.
+    pub(super) is_surveyed: bool,
     /// Whether the path has changed since the searches.
     pub(super) changed: bool,
 }
@@ -83,6 +98,8 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
         found: None,
         back: None,
         ranges: Vec::new(),
+        partial: None,
+        losses: None,
         carried: Vec::new(),
         hole: None,
         rejecter: None,
@@ -90,6 +107,7 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
         branches: None,
         fragments: Outcome::Open,
         rejections: None,
+        is_surveyed: false,
         changed: false,
     };
     let Some(main) = walked.main else {
@@ -97,56 +115,159 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
     };
     reach::count_loss(ask, &walked.reach);
     walked.fragments = fragments::walk(ask, &walked.reach);
-    walked.found = below_ipv6::search(ask, main);
-    let Some(mut found) = walked.found else {
-        return walked;
-    };
-    if recheck::is_doubted(ask, found) {
-        match recheck::still_passes(ask, main, found) {
-            Outcome::Passes | Outcome::Unclear => {}
-            Outcome::Open => return walked,
-            Outcome::Rejected | Outcome::Vanishes => {
-                walked.changed = true;
-                return walked;
-            }
-        }
-    }
-    match ladder::above(ask, main, found, up_to) {
-        Above::Same => {}
-        Above::Larger(larger) => {
-            found = larger;
-            walked.found = Some(found);
-        }
-        Above::Changed => {
-            walked.changed = true;
-            return walked;
-        }
-    }
-    let mut both_ways = Some(found.mtu);
-    if main.reply == ReplySize::Small {
-        let back = main.with_size(found.mtu).with_reply(ReplySize::Same);
-        walked.back = below_ipv6::search(ask, back);
-        both_ways = walked.back.map(|back| back.mtu);
-    }
-    if let Some(largest) = both_ways {
-        walked.ranges = ladder::ranges(ask, &walked.reach, main, largest, &walked.route);
-    }
-    if fragments::end_search(ask, found) {
-        // Other protocols do not show whether their packets arrive in fragments.
-        fragments::ask_for_large_replies(ask, main, up_to);
-    } else {
-        walked.carried = across::walk(ask, &walked.reach, main, found, up_to);
-        walked.rejections = rejections::walk(ask, main, found);
-    }
-    walked.hole = hole(ask, main, found, &walked);
-    walked.rejecter = rejecter(ask, main, found, &walked.route);
-    walked.narrow = narrow(ask, found, &walked);
-    walked.branches = branches::walk(ask, &walked, found);
-    // The last look is at the end of everything else.
-    if !ask.is_open() {
-        walked.changed = recheck::walk(ask, main, found);
+    if let Some(found) = walked.sizes(ask, main) {
+        walked.rest(ask, main, found);
     }
     walked
+}
+
+/// The phases whose results the later ones depend on: each ends the walk with `None` while
+/// it is open, and if the path has changed.
+impl KnownPath {
+    /// The largest size, lost ranges and losses by size.
+    fn sizes(&mut self, ask: &mut Asker<'_>, main: Kind) -> Option<Found> {
+        self.found = largest(ask, main);
+        let mut found = self.found?;
+        self.look_for_partial_loss(ask, main, found)?;
+        match ladder::above(ask, main, found, self.up_to)? {
+            Above::Same => {}
+            Above::Larger(larger) => {
+                found = larger;
+                self.found = Some(found);
+            }
+            Above::Changed => return self.change(),
+        }
+        if main.reply == ReplySize::Small {
+            self.back = largest(ask, main.with_size(found.mtu).with_reply(ReplySize::Same));
+            if self.back.is_none() && ask.is_open() {
+                return None;
+            }
+        }
+        let both_ways = self.back.map_or(found.mtu, |back| back.mtu);
+        // If no large reply passes, ranges cannot be told from that.
+        if self.back.is_some() || main.reply == ReplySize::Same {
+            self.ranges = ladder::ranges(ask, &self.reach, main, both_ways, &self.route)?;
+        }
+        // A lost range explains losses, and leaves few bytes to count them.
+        if self.ranges.is_empty() && losses::can_count(ask, main, both_ways) {
+            self.losses = losses::first_looks(ask, main, both_ways);
+            let first = self.losses.as_ref()?;
+            if first.has_changed {
+                return self.change();
+            }
+            if first.is_uneven {
+                self.count_uneven(ask, main, found, both_ways);
+                return None;
+            }
+        }
+        if recheck::is_doubted(ask, found) {
+            match recheck::still_passes(ask, main, found) {
+                Outcome::Passes | Outcome::Unclear => {}
+                Outcome::Open => return None,
+                Outcome::Rejected | Outcome::Vanishes => return self.change(),
+            }
+        }
+        Some(found)
+    }
+
+    /// What does not decide about sizes: it is asked for at one time.
+    fn rest(&mut self, ask: &mut Asker<'_>, main: Kind, found: Found) {
+        if fragments::end_search(ask, found) {
+            // Other protocols do not show whether their packets arrive in fragments.
+            fragments::ask_for_large_replies(ask, main, self.up_to);
+        } else {
+            self.carried = across::walk(ask, &self.reach, main, found, self.up_to);
+            self.rejections = rejections::walk(ask, main, found);
+        }
+        self.hole = hole(ask, main, found, self);
+        self.rejecter = rejecter(ask, main, found, &self.route);
+        self.narrow = narrow(ask, found, self);
+        self.branches = branches::walk(ask, self, found);
+        self.is_surveyed = !ask.is_open();
+        if !self.is_surveyed {
+            return;
+        }
+        if let Some(first) = &self.losses {
+            let both_ways = self.back.map_or(found.mtu, |back| back.mtu);
+            let Some(losses) = losses::further_looks(ask, main, both_ways, first) else {
+                return;
+            };
+            self.losses = Some(losses);
+        }
+        // The last look is at the end of everything else.
+        let uneven = self.losses.as_ref().filter(|losses| losses.is_uneven);
+        self.changed = match uneven {
+            Some(losses) => losses.has_changed,
+            None => recheck::walk(ask, main, found),
+        };
+    }
+
+    /// Where a few more packets of the size that did not pass do, packets of that size are
+    /// lost often, and not always.
+    fn look_for_partial_loss(
+        &mut self,
+        ask: &mut Asker<'_>,
+        main: Kind,
+        found: Found,
+    ) -> Option<()> {
+        let Some((fails, false)) = found.fails else {
+            return Some(());
+        };
+        if !losses::can_count(ask, main, found.mtu) {
+            return Some(());
+        }
+        match losses::pass_at_times(ask, main.with_size(fails)) {
+            Outcome::Open => None,
+            Outcome::Passes => {
+                self.partial = Some(main.with_size(fails));
+                self.change()
+            }
+            Outcome::Rejected | Outcome::Vanishes | Outcome::Unclear => Some(()),
+        }
+    }
+
+    /// Counts losses that depend on the size: where large packets are often lost, single
+    /// losses decide no more questions.
+    fn count_uneven(&mut self, ask: &mut Asker<'_>, main: Kind, found: Found, both_ways: u32) {
+        let first = self.losses.as_ref();
+        let further = first.and_then(|first| losses::further_looks(ask, main, both_ways, first));
+        self.changed = further.as_ref().is_some_and(|losses| losses.has_changed);
+        if further.is_some() {
+            self.losses = further;
+        }
+        self.hole = hole(ask, main, found, self);
+        self.rejecter = rejecter(ask, main, found, &self.route);
+    }
+
+    /// The path has changed: the walk begins anew.
+    fn change<T>(&mut self) -> Option<T> {
+        self.changed = true;
+        None
+    }
+}
+
+/// The largest size up to that of `kind` that passes; `None` while it is open.
+///
+/// If probes of the whole size are lost in a row, or large packets are known to be lost
+/// often, a few more come before the search: it would end at any size.
+fn largest(ask: &mut Asker<'_>, kind: Kind) -> Option<Found> {
+    let counts = ask.history.counts(kind);
+    if counts.answered > 0 {
+        let (mtu, fails) = (kind.size, None);
+        return Some(Found { mtu, fails });
+    }
+    let is_lossy = ask.history.loses_large();
+    if (is_lossy || counts.lost >= DOUBTS) && counts.rejected == 0 {
+        let fitting = ask.history.bytes_of_round(ask.settings) / SHARE / u64::from(kind.size);
+        let attempts = match is_lossy {
+            true => ask.history.needed(ask.settings.false_alarm),
+            false => u32::try_from(fitting).unwrap_or(MOST).clamp(DOUBTS, MOST),
+        };
+        if ask.tries(kind, attempts) == Outcome::Open {
+            return None;
+        }
+    }
+    below_ipv6::search(ask, kind)
 }
 
 /// The largest size to probe.

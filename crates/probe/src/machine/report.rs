@@ -37,6 +37,9 @@ pub struct PathReport {
     pub protocols: Vec<ProtocolResult>,
     /// The loss of small probes.
     pub loss: Option<Loss>,
+    /// The loss by size, the smallest first; none if the answers to the probes are limited
+    /// in rate.
+    pub losses: Vec<SizeLoss>,
     /// The findings, most severe first.
     pub findings: Vec<Finding>,
     /// Settings to change, the most useful first.
@@ -71,6 +74,7 @@ impl PathReport {
             hops: Vec::new(),
             protocols: Vec::new(),
             loss: None,
+            losses: Vec::new(),
             findings: Vec::new(),
             advice: Vec::new(),
             not_seen: Vec::new(),
@@ -89,6 +93,17 @@ impl PathReport {
             )
         };
         self.findings.iter().any(is_it)
+    }
+
+    /// The finding that large packets are lost more often than small ones: the direction,
+    /// if it is known, and the loss of the large ones.
+    pub fn loss_by_size(&self) -> Option<(Option<Direction>, SizeLoss)> {
+        self.findings.iter().find_map(|finding| match finding.kind {
+            FindingKind::LossBySize {
+                direction, large, ..
+            } => Some((direction, large)),
+            _ => None,
+        })
     }
 
     /// Adds that the local host made fragments of the probes outside of a tunnel, and what
@@ -246,11 +261,11 @@ pub struct ProtocolResult {
     pub mss: Option<u16>,
 }
 
-/// Loss of small probes, which is loss without regard to size.
+/// Loss of probes.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Loss {
-    /// Small probes sent whose answers are not limited in rate; in one direction, the packets
-    /// that entered it, up to the latest reply.
+    /// Probes sent whose answers are not limited in rate; in one direction, the packets that
+    /// entered it, up to the latest reply.
     pub sent: u32,
     /// Those without an answer; in one direction, those that did not arrive.
     pub lost: u32,
@@ -260,6 +275,16 @@ pub struct Loss {
     pub low: f64,
     /// The upper end.
     pub high: f64,
+}
+
+/// The loss of packets of one size.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SizeLoss {
+    /// The size of the packets; echo replies, and those of a reflector, have the same.
+    #[serde(rename = "size_bytes")]
+    pub size: Bytes,
+    #[serde(flatten)]
+    pub loss: Loss,
 }
 
 /// A test that an investigation could not make.

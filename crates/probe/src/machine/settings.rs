@@ -57,6 +57,12 @@ pub struct Settings {
     pub most_time: Span,
     /// The most probes that it sends.
     pub most_probes: u32,
+    /// The most bytes of their IP packets.
+    pub most_bytes: Bytes,
+    /// How wide the 95 % interval of the loss of large packets may be, from 0 to 1. Where no
+    /// packet is lost, it says how many are sent; where some are, `most_probes` and
+    /// `most_bytes` may end the count before.
+    pub loss_interval: f64,
 }
 
 /// Which TCP segments a driver can send.
@@ -143,7 +149,19 @@ impl Settings {
             least_timeout: Span::from_millis(100),
             most_timeout: Span::from_secs(1),
             most_time: Self::MOST_TIME,
-            most_probes: 4000,
+            most_probes: 600,
+            most_bytes: Bytes::new(1_000_000),
+            loss_interval: 0.08,
+        }
+    }
+
+    /// The same with probes and bytes for narrow intervals.
+    #[must_use]
+    pub fn thorough(self) -> Self {
+        Self {
+            most_probes: 10_000,
+            most_bytes: Bytes::new(100_000_000),
+            ..self
         }
     }
 

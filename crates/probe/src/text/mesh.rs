@@ -31,6 +31,9 @@ const MARKS: [(Limit, &str, &str); 4] = [
     (Limit::Fragmented, "~", "larger packets arrive in fragments"),
 ];
 
+/// The mark of a path that loses large packets.
+const LOSSY: &str = "%";
+
 /// The cell of a path of which nothing is known, and of one on which nothing arrives.
 const NOT_SEEN: &str = "?";
 const NOTHING: &str = "0";
@@ -41,7 +44,7 @@ pub fn of_mesh(outcome: &MeshOutcome) -> Document {
     let answer = words::answer(outcome, &mesh);
     let title = answer.first().cloned().unwrap_or_default();
     let sections = [
-        Some(matrix(outcome, &mesh)),
+        Some(matrix(outcome, &mesh, &outcome.losses())),
         Section::listed("lost", "Hosts that dropped out", words::lost(outcome)),
         Section::listed("further", "Further findings", words::further(outcome)),
         Some(paths(outcome)),
@@ -54,7 +57,7 @@ pub fn of_mesh(outcome: &MeshOutcome) -> Document {
 }
 
 /// A row for each sender, a column for each receiver.
-fn matrix(outcome: &MeshOutcome, mesh: &Mesh) -> Section {
+fn matrix(outcome: &MeshOutcome, mesh: &Mesh, losses: &Mesh) -> Section {
     let hosts = 0..outcome.hosts.len();
     let mut used = Vec::new();
     let mut cell = |from: usize, to: usize| {
@@ -62,7 +65,12 @@ fn matrix(outcome: &MeshOutcome, mesh: &Mesh) -> Section {
             _ if from == to => "-".to_owned(),
             None => NOT_SEEN.to_owned(),
             Some(MeshEntry { carried, .. }) if carried == Bytes::ZERO => NOTHING.to_owned(),
-            Some(MeshEntry { carried, limit }) => format!("{}{}", carried.get(), mark(limit)),
+            Some(MeshEntry { carried, limit }) => {
+                let loses = losses.entry(from, to);
+                let loses = loses.is_some_and(|entry| entry.carried == Bytes::ZERO);
+                let lossy = if loses { LOSSY } else { "" };
+                format!("{}{}{lossy}", carried.get(), mark(limit))
+            }
         };
         used.push(text.clone());
         Cell::figure(text)
@@ -83,10 +91,14 @@ fn matrix(outcome: &MeshOutcome, mesh: &Mesh) -> Section {
         ..Table::default()
     };
     let marks = MARKS.iter().map(|(_, mark, meaning)| (*mark, *meaning));
-    let others = [(NOTHING, "nothing arrives"), (NOT_SEEN, "not seen")];
+    let others = [
+        (LOSSY, "large packets are lost more often than small ones"),
+        (NOTHING, "nothing arrives"),
+        (NOT_SEEN, "not seen"),
+    ];
     let is_used = |mark: &str| match mark {
         NOTHING | NOT_SEEN => used.iter().any(|text| text == mark),
-        _ => used.iter().any(|text| text.ends_with(mark)),
+        _ => used.iter().any(|text| text.contains(mark)),
     };
     let legend = marks.chain(others).filter(|(mark, _)| is_used(mark));
     let legend: Vec<String> = legend

@@ -10,7 +10,7 @@ use document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Sty
 use link::Direction;
 use units::{Bytes, Span};
 
-use crate::machine::{Hop, Limit, PathReport, VLAN_TAG, Verdict};
+use crate::machine::{Hop, Limit, PathReport, SizeLoss, VLAN_TAG, Verdict};
 pub use json::{path_change_json, path_json};
 
 /// Probes of at most this size are no evidence of what a hop carries.
@@ -89,7 +89,14 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
     let carried = report.forward.mtu;
     match (report.verdict, cause) {
         (Verdict::Clean, _) => {
-            format!("The path to {far_end} delivers packets of {asked} in both directions.")
+            let lost = report.losses.last().filter(|large| large.loss.lost > 0);
+            let lost = lost.map_or_else(String::new, |large| {
+                format!(
+                    "; {} of them are lost, as of smaller ones",
+                    words::lost(&large.loss)
+                )
+            });
+            format!("The path to {far_end} delivers packets of {asked} in both directions{lost}.")
         }
         (Verdict::Unclear, _) if report.forward.limit == Limit::Asked => {
             let largest = report.reverse.mtu.map_or_else(String::new, |back| {
@@ -157,7 +164,15 @@ pub fn path_change_sentence(probed: &Probed<'_>, before: &PathReport) -> String 
             (_, None) => "No packets pass any more. ".to_owned(),
         }
     });
-    change + &path_sentence(probed)
+    let loses = |report: &PathReport| report.loss_by_size().is_some();
+    let loss = match (loses(before), loses(probed.report)) {
+        (false, true) => "Large packets are lost now. ",
+        (true, false) if probed.report.forward.mtu.is_some() => {
+            "Large packets are no longer lost. "
+        }
+        _ => "",
+    };
+    change + loss + &path_sentence(probed)
 }
 
 /// The hops, the directions and the protocols.
@@ -240,11 +255,38 @@ fn evidence(probed: &Probed<'_>) -> Section {
     );
     Section {
         id: "evidence",
-        blocks: [hops, directions, protocols]
+        blocks: [hops, directions, by_size(report), protocols]
             .into_iter()
             .flatten()
             .collect(),
     }
+}
+
+/// The loss by size, if losses were counted.
+fn by_size(report: &PathReport) -> Option<Block> {
+    let row = |one: &SizeLoss| {
+        let SizeLoss { size, loss } = one;
+        let figure = |number: u32| Cell::figure(number.to_string());
+        vec![
+            Cell::figure(size.get().to_string()),
+            figure(loss.sent),
+            figure(loss.lost),
+            Cell::figure(words::lost(loss)),
+        ]
+    };
+    let columns = vec![
+        Column::right("packet size"),
+        Column::right("sent"),
+        Column::right("lost"),
+        Column::right("loss [95 % interval]"),
+    ];
+    (!report.losses.is_empty()).then(|| {
+        Block::Table(Table {
+            columns,
+            rows: report.losses.iter().map(row).collect(),
+            ..Table::default()
+        })
+    })
 }
 
 fn hop_cells(hop: &Hop, report: &PathReport) -> Vec<Cell> {

@@ -1,3 +1,4 @@
+mod loss_by_size;
 mod losses;
 mod pieces;
 mod sizes;

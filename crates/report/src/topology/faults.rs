@@ -27,6 +27,15 @@ fn rule(rule: &Rule) -> String {
             format!("packets of {} to {} bytes vanish", from.get(), to.get())
         }
         Action::ClearDontFragment => "DF is cleared".to_owned(),
+        Action::DropShareAbove { above, per_mille } => format!(
+            "{} % of packets above {} bytes are lost",
+            rounded(f64::from(per_mille) / 10.0),
+            above.get()
+        ),
+        Action::LimitRate { burst, every } => format!(
+            "one packet each {} passes, {burst} in a row",
+            spaced(&every.to_string())
+        ),
     };
     let direction = rule.direction.map(|direction| direction.name().to_owned());
     let protocol = rule.protocol.map(|protocol| protocol.title().to_owned());
@@ -67,6 +76,17 @@ mod tests {
         assert_eq!(
             words(&[always, some]).unwrap(),
             "MSS at most 1360; packets above 1500 bytes vanish (reverse, UDP, 50 % of flows, from 60 ms)"
+        );
+        let above = Bytes::new(1440);
+        let lossy = Action::DropShareAbove {
+            above,
+            per_mille: 125,
+        };
+        let every = Span::from_millis(100);
+        let limit = Action::LimitRate { burst: 4, every };
+        assert_eq!(
+            words(&[lossy, limit].map(Rule::always)).unwrap(),
+            "12.5 % of packets above 1440 bytes are lost; one packet each 100 ms passes, 4 in a row"
         );
     }
 }

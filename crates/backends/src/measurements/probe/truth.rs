@@ -56,6 +56,8 @@ pub(super) enum Fault {
     MssClamped,
     /// Fragments vanish.
     FragmentsDropped,
+    /// Large packets are lost more often than small ones.
+    LossBySize,
     /// Large packets vanish from some time on.
     Shrinks,
     /// Large packets vanish up to some time.
@@ -67,7 +69,11 @@ impl Fault {
     pub(super) const fn has_place(self) -> bool {
         !matches!(
             self,
-            Self::MssClamped | Self::FragmentsDropped | Self::Shrinks | Self::Grows
+            Self::MssClamped
+                | Self::FragmentsDropped
+                | Self::LossBySize
+                | Self::Shrinks
+                | Self::Grows
         )
     }
 
@@ -98,6 +104,7 @@ impl Fault {
                 | (Self::Branches, FindingKind::Branches { .. })
                 | (Self::MssClamped, FindingKind::MssClamped { .. })
                 | (Self::FragmentsDropped, FindingKind::FragmentsDropped)
+                | (Self::LossBySize, FindingKind::LossBySize { .. })
                 | (
                     Self::BlackHole(Direction::Forward),
                     FindingKind::BlackHole {
@@ -215,7 +222,9 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
         _ => None,
     };
     links.iter().enumerate().find_map(|(place, link)| {
-        let fault = rules(link).find_map(other)?;
+        let has_errors = link.impairments.bit_error_rate > 0.0;
+        let fault = rules(link).find_map(other);
+        let fault = fault.or(has_errors.then_some(Fault::LossBySize))?;
         Some((fault, place))
     })
 }

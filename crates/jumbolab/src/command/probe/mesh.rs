@@ -9,6 +9,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use document::Document;
 use os::interrupt;
+use probe::driver::Effort;
 use probe::driver::mesh::{self, MeshProgress, MeshTask};
 use probe::machine::{MeshComparison, MeshOutcome, MeshState};
 use probe::text::{mesh_comparison_json, mesh_json, of_mesh, of_mesh_comparison, read_mesh};
@@ -28,7 +29,12 @@ const MOST_NAMED: usize = 3;
 /// The largest file to compare with, in bytes: 100 hosts have a third of it.
 const LARGEST: u64 = 16 << 20;
 
-pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<Ending> {
+pub(super) fn run(
+    args: &Probe,
+    file: &Path,
+    up_to: Option<Bytes>,
+    effort: Effort,
+) -> Result<Ending> {
     if let Some(page) = &args.page {
         let inputs = args.mesh.iter().chain(&args.compare);
         output::spare_inputs("--page", page, inputs)?;
@@ -48,6 +54,7 @@ pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<End
         at_least: before.as_ref().map_or(Bytes::ZERO, |before| before.asked),
         protocols: protocols(args),
         ignores_cache: false,
+        effort,
     };
     interrupt::listen()?;
     let outcome = investigate(&task);

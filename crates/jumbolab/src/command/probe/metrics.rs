@@ -25,7 +25,7 @@ struct Metric {
     values: fn(&Watched) -> Vec<(&'static str, f64)>,
 }
 
-const METRICS: [Metric; 9] = [
+const METRICS: [Metric; 12] = [
     Metric {
         name: "path_mtu_bytes",
         kind: Kind::Gauge,
@@ -86,6 +86,24 @@ const METRICS: [Metric; 9] = [
         values: |path| one_way(path, |loss| loss.high),
     },
     Metric {
+        name: "large_loss_ratio",
+        kind: Kind::Gauge,
+        help: "Share of the largest packets that pass which got no answer.",
+        values: |path| large(path, |loss| loss.share),
+    },
+    Metric {
+        name: "large_loss_low_ratio",
+        kind: Kind::Gauge,
+        help: "Lower end of the 95 % interval of large_loss_ratio.",
+        values: |path| large(path, |loss| loss.low),
+    },
+    Metric {
+        name: "large_loss_high_ratio",
+        kind: Kind::Gauge,
+        help: "Upper end of the 95 % interval of large_loss_ratio.",
+        values: |path| large(path, |loss| loss.high),
+    },
+    Metric {
         name: "changes",
         kind: Kind::Counter,
         help: "Changes of what the path carries since the watch began.",
@@ -106,6 +124,14 @@ fn one_way(path: &Watched, value: fn(&Loss) -> f64) -> Vec<(&'static str, f64)> 
         .into_iter()
         .filter_map(|(direction, found)| Some((direction.name(), value(found.loss.as_ref()?))));
     known.collect()
+}
+
+fn large(path: &Watched, value: fn(&Loss) -> f64) -> Vec<(&'static str, f64)> {
+    let large = path.report.losses.last();
+    large
+        .map(|one| ("", value(&one.loss)))
+        .into_iter()
+        .collect()
 }
 
 /// All metrics of the paths.

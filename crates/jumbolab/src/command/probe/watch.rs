@@ -73,7 +73,7 @@ impl Watch {
     fn look(&mut self, place: usize, full: &impl Fn(&Task) -> Task) -> Result<()> {
         let path = &mut self.paths[place];
         let seen = match investigate(&path.task, |_| ()) {
-            Ok(looked) if !interrupt::asked() => Sizes::of(&looked.report),
+            Ok(looked) if !interrupt::asked() => path.sizes(&looked.report),
             // An interface may be down for a while.
             Err(_) => Sizes::NONE,
             Ok(_) => return Ok(()),

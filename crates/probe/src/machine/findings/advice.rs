@@ -121,6 +121,19 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
             all.extend(facts.smaller(Device::Own, mtu));
             all
         }
+        // Any size has bit errors: `predict optimal` says which one pays.
+        FindingKind::LossBySize {
+            per_bit: Some(_), ..
+        } => Vec::new(),
+        FindingKind::LossBySize {
+            direction, small, ..
+        } => {
+            let device = match direction {
+                Some(Direction::Reverse) => Device::FarEnd,
+                Some(Direction::Forward) | None => Device::Own,
+            };
+            facts.smaller(device, small.size)
+        }
         FindingKind::FragmentsDropped => vec![(Device::Path, Remedy::PassFragments)],
         FindingKind::NoAnswer
         | FindingKind::ClosedPort

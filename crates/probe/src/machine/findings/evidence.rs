@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::kind::{Kind, bytes};
+use super::super::kind::{Kind, Purpose, bytes};
 use super::super::{Evidence, Protocol, Target};
 use super::Facts;
 
@@ -17,11 +17,8 @@ impl Facts<'_> {
             if counts.sent == 0 || !is_shown(&kind) {
                 continue;
             }
-            // The last look at a kind is one of its probes.
-            let kind = Kind {
-                again: false,
-                ..kind
-            };
+            // The probes of a kind are evidence, whatever they were sent for.
+            let kind = kind.with_purpose(Purpose::Question);
             let one = outcomes.entry(kind).or_insert_with(|| empty(kind));
             one.sent += counts.sent;
             one.answered += counts.answered;

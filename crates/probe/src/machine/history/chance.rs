@@ -1,7 +1,8 @@
 //! Losses by chance.
 
 use super::super::Loss;
-use super::{Beats, History};
+use super::{Beats, History, PacketOutcome, Record};
+use crate::machine::kind::Kind;
 use crate::machine::stamp::OneWayCounts;
 use link::pmtu::losses_until;
 
@@ -14,6 +15,9 @@ const ONE_SIDED: f64 = 1.645;
 
 /// The number of small probes that tell the loss.
 const ENOUGH: u32 = 15;
+
+/// So many packets that are lost in a row, while others pass, do not pass any more.
+const GONE: usize = 24;
 
 /// The probability with which a system that answers counts as one that does not.
 const UNANSWERED: f64 = 0.0003;
@@ -45,7 +49,49 @@ impl History {
         } else {
             wilson(lost, sent, ONE_SIDED).1.max(self.ordinary_loss)
         };
-        loss.clamp(0.0, GREATEST_LOSS)
+        loss.max(self.large_loss).clamp(0.0, GREATEST_LOSS)
+    }
+
+    /// Packets of this kind seemed not to pass, and some do: from now on the greatest loss
+    /// is assumed that explains it.
+    pub(in crate::machine) fn expect_loss(&mut self, kind: Kind) {
+        let [first, more] = [kind, kind.for_loss()].map(|kind| self.counts(kind));
+        let lost = first.lost + more.lost;
+        let sent = lost + first.answered + more.answered;
+        if sent > 0 {
+            self.large_loss = wilson(lost, sent, ONE_SIDED).1;
+        }
+    }
+
+    /// Whether packets of some size passed that seemed not to pass.
+    pub(in crate::machine) fn loses_large(&self) -> bool {
+        self.large_loss > 0.0
+    }
+
+    /// The probability by which the latest packets of a kind are all lost, if it is chance
+    /// which of its packets were; 0 if they are many. 1 if no packet of `control` was answered later than the
+    /// last answered one: then nothing passes.
+    pub(in crate::machine) fn chance_of_end(&self, kind: Kind, control: Kind) -> f64 {
+        let [counts, control] = [kind, control].map(|kind| self.counts(kind));
+        if control.last_answered <= counts.last_answered {
+            return 1.0;
+        }
+        let lost = f64::from(counts.lost);
+        let all = lost + f64::from(counts.answered);
+        let last = self.records(kind).rev();
+        let is_answered = |record: &&Record| record.outcome == PacketOutcome::Answered;
+        let is_lost = |record: &&Record| matches!(record.outcome, PacketOutcome::Lost { .. });
+        let number = last
+            .take_while(|record| !is_answered(record))
+            .filter(is_lost)
+            .count();
+        if number >= GONE {
+            return 0.0;
+        }
+        (0..number).fold(1.0, |chance, index| {
+            let before = index as f64;
+            chance * ((lost - before) / (all - before)).max(0.0)
+        })
     }
 
     /// The loss of small probes, if there was any.
@@ -68,7 +114,8 @@ impl History {
     }
 }
 
-fn loss_of(lost: u32, sent: u32) -> Option<Loss> {
+/// So many lost of so many, with the confidence interval.
+pub(in crate::machine) fn loss_of(lost: u32, sent: u32) -> Option<Loss> {
     (sent > 0).then(|| {
         let (low, high) = wilson(lost, sent, TWO_SIDED);
         Loss {

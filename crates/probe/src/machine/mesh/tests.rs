@@ -247,6 +247,7 @@ fn a_hosts_own_result_counts_more_than_what_another_saw_of_its_answers() {
         hops: vec![],
         protocols: vec![],
         loss: None,
+        losses: vec![],
         findings,
         advice: vec![],
         not_seen: vec![],

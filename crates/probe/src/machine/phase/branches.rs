@@ -10,8 +10,14 @@ use super::locate::{self, Boundary};
 /// Probes of each flow of a size that the first flow does not carry.
 const ATTEMPTS: u32 = 2;
 
+/// Probes of each flow of a size that the first flow carries and another does not.
+const ATTEMPTS_TO_FAIL: u32 = 3;
+
 /// Flows by a protocol whose answers are limited in rate.
 const FEW_FLOWS: u16 = 4;
+
+/// One of so many bytes of a round is for packets of other flows.
+const SHARE: u64 = 6;
 
 /// Branches with different sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +42,7 @@ pub(in crate::machine) fn walk(
     let is_limited = protocol == Protocol::Udp && !ask.settings.reflector.is_there();
     let of = match is_limited {
         true => ask.settings.flows.min(FEW_FLOWS),
-        false => ask.settings.flows,
+        false => flows(ask, found.mtu),
     };
     let kind = walked.main.filter(|main| main.protocol == protocol);
     let kind = kind.unwrap_or_else(|| Kind::far_end(protocol, found.mtu));
@@ -70,6 +76,13 @@ pub(in crate::machine) fn walk(
     })
 }
 
+/// The number of flows whose packets of this size are a fair share of all bytes.
+fn flows(ask: &Asker<'_>, size: u32) -> u16 {
+    let fitting = ask.history.bytes_of_round(ask.settings) / SHARE / u64::from(size);
+    let fitting = u16::try_from(fitting).unwrap_or(u16::MAX);
+    ask.settings.flows.min(fitting.max(2))
+}
+
 /// The protocol to send flows by, and what its first flow carries. Routers choose branches
 /// by ports rather than by identifiers of echo requests.
 fn by(ask: &Asker<'_>, walked: &KnownPath, found: Found) -> Option<(Protocol, Found)> {
@@ -78,26 +91,39 @@ fn by(ask: &Asker<'_>, walked: &KnownPath, found: Found) -> Option<(Protocol, Fo
         true => [Protocol::Udp, Protocol::Tcp, Protocol::Icmp],
         false => [Protocol::Tcp, Protocol::Icmp, Protocol::Udp],
     };
-    order.into_iter().find_map(|protocol| {
+    for protocol in order {
         if protocol == main {
             return Some((protocol, found));
         }
-        let carried = walked.carried.iter().find(|one| one.protocol == protocol)?;
-        let (mtu, fails) = (carried.largest?, carried.fails);
-        Some((protocol, Found { mtu, fails }))
-    })
+        let carried = walked.carried.iter().find(|one| one.protocol == protocol);
+        match carried.map(|one| (one.largest, one.fails)) {
+            Some((Some(mtu), fails)) => return Some((protocol, Found { mtu, fails })),
+            // It may carry them: flows of another protocol would be sent in vain.
+            Some((None, _)) if ask.is_open() => return None,
+            _ => {}
+        }
+    }
+    None
 }
 
 /// The flows that do not carry packets of this kind.
 fn narrower_flows(ask: &mut Asker<'_>, kind: Kind, of: u16) -> Vec<u16> {
-    let mut flows = Vec::new();
-    for flow in 1..of {
+    let fail = |flow: &u16| {
+        let few = ask.tries(kind.with_flow(*flow), ATTEMPTS_TO_FAIL);
+        matches!(few, Outcome::Rejected | Outcome::Unclear)
+    };
+    let flows: Vec<u16> = (1..of).filter(fail).collect();
+    for &flow in &flows {
+        if ask.is_open() {
+            break;
+        }
+        // One of them proves that there are branches.
         let kind = kind.with_flow(flow);
         if ask.fails_for_good(kind, Some(kind.with_size(SMALL))) {
-            flows.push(flow);
+            return flows;
         }
     }
-    flows
+    Vec::new()
 }
 
 /// The flows that carry packets of this kind.

@@ -56,10 +56,10 @@ pub(super) enum Above {
 }
 
 /// Probes known sizes above the limit that a search found: it may have ended at a range that
-/// is lost.
-pub(super) fn above(ask: &mut Asker<'_>, main: Kind, found: Found, up_to: u32) -> Above {
+/// is lost. `None` while it is open.
+pub(super) fn above(ask: &mut Asker<'_>, main: Kind, found: Found, up_to: u32) -> Option<Above> {
     let Some((fails, false)) = found.fails.filter(|_| can_try(ask, main)) else {
-        return Above::Same;
+        return Some(Above::Same);
     };
     let sizes = SIZES
         .into_iter()
@@ -67,65 +67,75 @@ pub(super) fn above(ask: &mut Asker<'_>, main: Kind, found: Found, up_to: u32) -
     let outcomes: Vec<(u32, Outcome)> = sizes
         .map(|size| (size, ask.tries(main.with_size(size), ABOVE)))
         .collect();
-    let Some(largest) = outcomes
+    if outcomes.iter().any(|(_, one)| *one == Outcome::Open) {
+        return None;
+    }
+    let passing = outcomes
         .iter()
-        .rposition(|(_, one)| *one == Outcome::Passes)
-    else {
-        return Above::Same;
+        .rposition(|(_, one)| *one == Outcome::Passes);
+    let Some(largest) = passing else {
+        return Some(Above::Same);
     };
     let (passes, _) = outcomes[largest];
     let again = main.with_size(fails).once_more();
     match ask.passes(again, Some(main.with_size(passes))) {
-        Outcome::Passes => return Above::Changed,
+        Outcome::Passes => return Some(Above::Changed),
         Outcome::Vanishes => {}
-        Outcome::Open | Outcome::Rejected | Outcome::Unclear => return Above::Same,
+        Outcome::Open => return None,
+        Outcome::Rejected | Outcome::Unclear => return Some(Above::Same),
     }
     let next = outcomes.get(largest + 1).map_or(up_to, |&(size, _)| size);
-    match border::between(ask, main, passes, next) {
-        Some([mtu, fails]) => Above::Larger(Found {
-            mtu,
-            fails: Some((fails, false)),
-        }),
-        None => Above::Same,
+    // The search gave the whole size up after few losses, and went on below.
+    match ask.passes(main.with_size(next), Some(main.with_size(passes))) {
+        Outcome::Open => return None,
+        Outcome::Passes => {
+            let (mtu, fails) = (next, None);
+            return Some(Above::Larger(Found { mtu, fails }));
+        }
+        Outcome::Rejected | Outcome::Vanishes | Outcome::Unclear => {}
     }
+    let [mtu, fails] = border::between(ask, main, passes, next)?;
+    Some(Above::Larger(Found {
+        mtu,
+        fails: Some((fails, false)),
+    }))
 }
 
 /// Probes known sizes below `largest`, which passes in both directions, and looks for the
-/// borders, the direction and the place of ranges that are lost.
+/// borders, the direction and the place of ranges that are lost. `None` while they are open.
 pub(super) fn ranges(
     ask: &mut Asker<'_>,
     reach: &Reachability,
     main: Kind,
     largest: u32,
     route: &Route,
-) -> Vec<LostRange> {
+) -> Option<Vec<LostRange>> {
     if !can_try(ask, main) {
-        return Vec::new();
+        return Some(Vec::new());
     }
     let kind = main.with_reply(ReplySize::Same);
     let mut ranges = Vec::new();
-    for group in groups(ask, kind, largest) {
+    for group in groups(ask, kind, largest)? {
         let Group {
             below,
             first,
             last,
             above,
         } = group;
-        let lower = border::between(ask, kind, below, first);
-        let upper = border::between(ask, kind, above, last);
-        if let (Some([_, from]), Some([_, to])) = (lower, upper) {
-            let range = LostRange {
-                from,
-                to,
-                inside: first,
-                direction: None,
-                only: None,
-                boundary: Boundary::default(),
-            };
-            ranges.push(placed(ask, reach, main, range, route));
-        }
+        let [_, from] = border::between(ask, kind, below, first)?;
+        let [_, to] = border::between(ask, kind, above, last)?;
+        let range = LostRange {
+            from,
+            to,
+            inside: first,
+            direction: None,
+            only: None,
+            boundary: Boundary::default(),
+        };
+        ranges.push(placed(ask, reach, main, range, route));
     }
-    ranges
+    // Their place comes before everything else that large packets are spent on.
+    (ranges.is_empty() || !ask.is_open()).then_some(ranges)
 }
 
 /// Whether packets of a kind show ranges: their answers are not limited in rate.
@@ -141,42 +151,40 @@ struct Group {
     above: u32,
 }
 
-/// The known sizes that are lost; none while any is open.
-fn groups(ask: &mut Asker<'_>, kind: Kind, largest: u32) -> Vec<Group> {
+/// The known sizes below `largest`, each with the outcome of one packet.
+fn once(ask: &mut Asker<'_>, kind: Kind, largest: u32) -> Vec<(u32, Outcome)> {
     let sizes = SIZES
         .into_iter()
         .filter(|&size| size > SMALL && size < largest);
-    let once: Vec<(u32, Outcome)> = sizes
+    sizes
         .map(|size| (size, ask.tries(kind.with_size(size), 1)))
-        .collect();
+        .collect()
+}
+
+/// The known sizes that are lost; `None` while any is open.
+fn groups(ask: &mut Asker<'_>, kind: Kind, largest: u32) -> Option<Vec<Group>> {
+    let once = once(ask, kind, largest);
     let is_open = |all: &[(u32, Outcome)]| all.iter().any(|(_, one)| *one == Outcome::Open);
     if is_open(&once) {
-        return Vec::new();
+        return None;
     }
-    let passing = |&(size, one): &(u32, Outcome)| (one == Outcome::Passes).then_some(size);
-    let mut decided = Vec::new();
-    for (place, &(size, outcome)) in once.iter().enumerate() {
-        let larger = once[place..].iter().find_map(passing).unwrap_or(largest);
-        decided.push(match outcome {
-            Outcome::Unclear => {
-                let control = kind.with_size(larger);
-                (size, ask.passes(kind.with_size(size), Some(control)))
-            }
-            outcome => (size, outcome),
-        });
-    }
-    if is_open(&decided) {
-        return Vec::new();
+    let again = once.iter().map(|&(size, outcome)| match outcome {
+        Outcome::Unclear => (size, ask.seems_to_pass(kind.with_size(size))),
+        outcome => (size, outcome),
+    });
+    let again: Vec<(u32, Outcome)> = again.collect();
+    if is_open(&again) {
+        return None;
     }
     let mut groups: Vec<Group> = Vec::new();
     let mut below = SMALL;
     let mut lost: Vec<u32> = Vec::new();
-    for (size, outcome) in decided.into_iter().chain([(largest, Outcome::Passes)]) {
+    for (size, outcome) in again.into_iter().chain([(largest, Outcome::Passes)]) {
         match outcome {
-            Outcome::Vanishes => lost.push(size),
+            Outcome::Unclear => lost.push(size),
             Outcome::Passes => {
                 if let (Some(&first), Some(&last)) = (lost.first(), lost.last())
-                    && is_lost_for_good(ask, kind.with_size(first), kind.with_size(size))
+                    && are_lost(ask, kind, [first, last], size)?
                 {
                     groups.push(Group {
                         below,
@@ -188,25 +196,39 @@ fn groups(ask: &mut Asker<'_>, kind: Kind, largest: u32) -> Vec<Group> {
                 lost.clear();
                 below = size;
             }
-            Outcome::Open | Outcome::Rejected | Outcome::Unclear => {}
+            Outcome::Open | Outcome::Rejected | Outcome::Vanishes => {}
         }
     }
-    groups
+    Some(groups)
+}
+
+/// Whether the first and the last of sizes that seem to be lost are, while a larger one
+/// passes. `None` while it is open.
+fn are_lost(ask: &mut Asker<'_>, kind: Kind, ends: [u32; 2], larger: u32) -> Option<bool> {
+    let larger = kind.with_size(larger);
+    let outcomes = ends.map(|size| ask.passes(kind.with_size(size), Some(larger)));
+    if outcomes.contains(&Outcome::Open) {
+        return None;
+    }
+    if outcomes != [Outcome::Vanishes; 2] {
+        return Some(false);
+    }
+    is_lost_for_good(ask, kind.with_size(ends[0]), larger)
 }
 
 /// Whether packets of a kind that were all lost are lost some time later as well, and
-/// larger ones are not lost as often. `false` while it is open.
-fn is_lost_for_good(ask: &mut Asker<'_>, kind: Kind, larger: Kind) -> bool {
+/// larger ones are not lost as often. `None` while it is open.
+fn is_lost_for_good(ask: &mut Asker<'_>, kind: Kind, larger: Kind) -> Option<bool> {
     let later = ask.tries(kind.once_more(), LATER);
-    let needed = ask.history.needed(ask.settings.false_alarm);
-    let is_sent = ask.sends(larger, COMPARED * needed, APART);
-    if later != Outcome::Unclear || !is_sent {
-        return false;
+    let most = COMPARED * ask.history.needed(ask.settings.false_alarm);
+    let is_sent = ask.sends(larger, most, APART);
+    if later == Outcome::Open || !is_sent {
+        return None;
     }
-    let counts = ask.history.counts(larger);
-    let lost = ask.history.counts(kind).lost + ask.history.counts(kind.once_more()).lost;
-    let chance = chance_of_all(lost, counts.answered, counts.lost);
-    chance < ask.settings.false_alarm
+    let [lost, again, others] =
+        [kind, kind.once_more(), larger].map(|kind| ask.history.counts(kind));
+    let chance = chance_of_all(lost.lost + again.lost, others.answered, others.lost);
+    Some(later == Outcome::Unclear && chance < ask.settings.false_alarm)
 }
 
 /// The probability that the packets of one of two sizes are all lost by chance, if `answered`

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use units::Bytes;
 
 use super::super::LocalFinding;
-use super::{Direction, Hop, Loss, Protocol};
+use super::{Direction, Hop, Loss, Protocol, SizeLoss};
 
 /// A finding with the probes that show it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -210,6 +210,21 @@ pub enum FindingKind {
     Tunnel(Tunnel),
     /// Small packets get lost as well.
     Loss(Loss),
+    /// Large packets pass, but are lost more often than small ones.
+    LossBySize {
+        /// The direction that loses them; `None`: the probes do not tell.
+        direction: Option<Direction>,
+        /// The largest size that was tested whose packets are lost as seldom as small ones.
+        #[serde(rename = "smaller")]
+        small: SizeLoss,
+        /// The largest packets that pass.
+        #[serde(rename = "larger")]
+        large: SizeLoss,
+        /// The probability of a bit error in either direction, if losses grow with the
+        /// number of bits as bit errors make them.
+        #[serde(rename = "bit_error_rate")]
+        per_bit: Option<f64>,
+    },
     /// Something limits the packets of this host.
     #[serde(untagged)]
     Local(LocalFinding),

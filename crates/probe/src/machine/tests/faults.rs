@@ -43,7 +43,7 @@ fn first(report: &PathReport) -> &FindingKind {
 }
 
 #[test]
-fn a_clean_path_is_clean_in_both_directions_within_a_quarter_of_a_second() {
+fn a_clean_path_is_clean_in_both_directions_within_one_and_a_half_seconds() {
     let report = report(&Path::clean());
     assert_eq!(report.verdict, Verdict::Clean, "{report:#?}");
     assert_eq!(
@@ -55,7 +55,7 @@ fn a_clean_path_is_clean_in_both_directions_within_a_quarter_of_a_second() {
         (Limit::Asked, Limit::Asked)
     );
     assert!(report.findings.is_empty(), "{:?}", report.findings);
-    assert!(report.took <= Span::from_millis(250), "{}", report.took);
+    assert!(report.took <= Span::from_millis(1_500), "{}", report.took);
     let hops: Vec<_> = report.hops.iter().map(|hop| hop.address).collect();
     let all = [router(1), router(2), router(3), FAR_END].map(Some);
     assert_eq!(hops, all);
@@ -242,7 +242,8 @@ fn round_trips_may_be_short_or_long() {
             one_way,
             ..Path::clean()
         };
-        assert_eq!(report(&clean).verdict, Verdict::Clean, "{one_way:?}");
+        let clean = report(&clean);
+        assert_eq!(clean.verdict, Verdict::Clean, "{one_way:?} {clean:#?}");
         for narrow in [Narrow::silent(1, 1500), Narrow::told(1, 1500)] {
             let path = Path {
                 one_way,

@@ -99,7 +99,7 @@ proptest! {
     fn messages_about_probes_that_arrive_do_not_lower_the_result(seed: u64, share in 0.0..1.0, announced in 68_u64..9_000) {
         let mut backend = Backend::new(&Path::clean(), seed);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let report = drive(settings(), seed, &mut |probe: &Probe, now: Time| {
+        let report = drive(settings().thorough(), seed, &mut |probe: &Probe, now: Time| {
             let kind = AnswerKind::TooBig { announced: Bytes::new(announced), quoted: probe.size };
             let from = if rng.random() { FAR_END } else { router(1) };
             let forged = (now, Answer { id: probe.id, from, kind });

@@ -7,7 +7,7 @@ use serde::Serialize;
 use units::with_unit::seconds;
 use units::{Bytes, Span};
 
-use super::words;
+use super::words::{self, Effect};
 use crate::machine::{HostWay, Limit, Loss, MeshFault, MeshOutcome, MeshPlace, Verdict};
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct ProblemLine<'a> {
     place: &'static str,
     direction: Option<&'static str>,
     groups: Vec<Vec<&'a str>>,
-    passes_bytes: Bytes,
+    passes_bytes: Option<Bytes>,
     text: String,
 }
 
@@ -68,7 +68,6 @@ struct PathLine<'a> {
 /// and investigated path; without line ends.
 pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
     let mesh = outcome.mesh();
-    let (_, findings) = words::found(outcome);
     let mut lines = vec![json_line(&MeshLine {
         kind: "mesh",
         requested_bytes: outcome.asked,
@@ -99,12 +98,11 @@ pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
             limit: entry.map_or(Limit::NotSeen, |entry| entry.limit),
         })
     }));
-    lines.extend(
-        findings
-            .faults
-            .iter()
-            .map(|one| json_line(&fault(outcome, one))),
-    );
+    for effect in [Effect::Size, Effect::Loss] {
+        let faults = effect.found(outcome).faults;
+        let problems = faults.iter();
+        lines.extend(problems.map(|one| json_line(&fault(outcome, effect, one))));
+    }
     lines.extend(outcome.paths.iter().map(|path| {
         let report = path.result.as_ref().ok();
         json_line(&PathLine {
@@ -121,7 +119,7 @@ pub fn mesh_json(outcome: &MeshOutcome) -> Vec<String> {
     lines
 }
 
-fn fault<'a>(outcome: &'a MeshOutcome, one: &MeshFault) -> ProblemLine<'a> {
+fn fault<'a>(outcome: &'a MeshOutcome, effect: Effect, one: &MeshFault) -> ProblemLine<'a> {
     let names = |hosts: &[usize]| {
         hosts
             .iter()
@@ -155,7 +153,7 @@ fn fault<'a>(outcome: &'a MeshOutcome, one: &MeshFault) -> ProblemLine<'a> {
         place,
         direction,
         groups,
-        passes_bytes: one.carries,
-        text: words::fault(outcome, one),
+        passes_bytes: (effect == Effect::Size).then_some(one.carries),
+        text: words::fault(outcome, effect, one),
     }
 }

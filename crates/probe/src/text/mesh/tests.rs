@@ -2,12 +2,16 @@
 
 use std::net::Ipv4Addr;
 
+use link::Direction;
 use proptest::prelude::*;
 use serde_json::Value;
 use units::{Bytes, Span};
 
 use super::*;
-use crate::machine::{DirectionResult, MeshComparison, MeshHost, PathReport, Verdict};
+use crate::machine::{
+    DirectionResult, Finding, FindingKind, Loss, MeshComparison, MeshHost, PathReport, SizeLoss,
+    Verdict,
+};
 
 const ASKED: Bytes = Bytes::new(9000);
 
@@ -37,6 +41,7 @@ fn report(size: u64) -> PathReport {
         hops: Vec::new(),
         protocols: Vec::new(),
         loss: None,
+        losses: Vec::new(),
         findings: Vec::new(),
         advice: Vec::new(),
         not_seen: Vec::new(),
@@ -258,6 +263,85 @@ fn a_file_that_was_written_is_read_and_a_damaged_one_is_not() {
     for foreign in ["", "\n", "{}", "null", "{\"kind\":\"path\"}", "a ssh=a\n"] {
         assert!(read_mesh(foreign).is_err(), "{foreign}");
     }
+}
+
+/// Large packets are lost on the way between these hosts, as each reflector tells it.
+fn lossy(hosts: usize, loses: impl Fn(usize, usize) -> bool) -> MeshOutcome {
+    let mut outcome = mesh(hosts, |_, _| 9000);
+    let size = |size, lost| SizeLoss {
+        size: Bytes::new(size),
+        loss: Loss {
+            sent: 50,
+            lost,
+            share: f64::from(lost) / 50.0,
+            low: 0.0,
+            high: 0.2,
+        },
+    };
+    for path in &mut outcome.paths {
+        let report = path.result.as_mut().unwrap();
+        let ways = [loses(path.from, path.to), loses(path.to, path.from)];
+        let direction = match ways {
+            [true, false] => Some(Direction::Forward),
+            [false, true] => Some(Direction::Reverse),
+            [true, true] | [false, false] => None,
+        };
+        let (small, large) = (size(100, 0), size(9000, 5));
+        report.losses = vec![small, large];
+        if ways.contains(&true) {
+            let kind = FindingKind::LossBySize {
+                direction,
+                small,
+                large,
+                per_bit: None,
+            };
+            let evidence = Vec::new();
+            report.findings = vec![Finding { kind, evidence }];
+            report.verdict = Verdict::Problem;
+        }
+    }
+    outcome
+}
+
+#[test]
+fn a_host_or_a_pair_that_loses_large_packets_is_named_and_marked() {
+    let outcome = lossy(4, |from, to| from == 1 || to == 1);
+    let text = document::text(&of_mesh(&outcome), 100);
+    let expected = "\
+All 12 paths between 4 hosts deliver packets of 9000 bytes.
+h1: its interface, its cable or its port of the switch; every path from and to h1 loses packets of
+  9000 bytes more often than small ones, and the paths between the other hosts do not.
+
+Largest packets in bytes
+from \\ to     h0     h1     h2     h3
+h0             -  9000%   9000   9000
+h1         9000%      -  9000%  9000%
+h2          9000  9000%      -   9000
+h3          9000  9000%   9000      -
+
+% large packets are lost more often than small ones
+";
+    assert!(text.starts_with(expected), "{text}");
+    let named = |outcome: &MeshOutcome| words::answer(outcome, &outcome.mesh())[1].clone();
+    let from_host = lossy(5, |from, _| from == 3);
+    assert!(
+        named(&from_host).contains("every path from h3 loses packets of 9000 bytes"),
+        "{}",
+        named(&from_host)
+    );
+    let pair = lossy(4, |from, to| (from, to) == (0, 2));
+    assert!(
+        named(&pair).starts_with("h0 to h2: a link or route that only this path uses; it loses"),
+        "{}",
+        named(&pair)
+    );
+    let lines = mesh_json(&pair);
+    let problem = lines
+        .iter()
+        .find(|line| line.contains("mesh_problem"))
+        .unwrap();
+    let problem: Value = serde_json::from_str(problem).unwrap();
+    assert_eq!(problem["passes_bytes"], Value::Null);
 }
 
 proptest! {

@@ -37,60 +37,94 @@ pub(super) fn answer(outcome: &MeshOutcome, mesh: &Mesh) -> Vec<String> {
             "{whole} of {all} paths between {hosts} hosts deliver packets of {asked}{unseen}."
         ),
     }];
-    let (_, findings) = found(outcome);
-    sentences.extend(findings.faults.iter().map(|one| fault(outcome, one)));
-    sentences.extend(unexplained(outcome, &findings));
+    for effect in [Effect::Size, Effect::Loss] {
+        let findings = effect.found(outcome);
+        let faults = findings.faults.iter();
+        sentences.extend(faults.map(|one| fault(outcome, effect, one)));
+        sentences.extend(unexplained(outcome, effect, &findings));
+    }
     if outcome.is_stopped {
         sentences.push("It was stopped before all paths were seen.".to_owned());
     }
     sentences
 }
 
-/// The results that count, and the places of faults: a host that dropped out says nothing.
-pub(super) fn found(outcome: &MeshOutcome) -> (Mesh, MeshFindings) {
-    let mut mesh = outcome.mesh();
-    let lost = (0..outcome.hosts.len()).filter(|host| outcome.hosts[*host].lost.is_some());
-    lost.for_each(|host| mesh.forget(host));
-    let findings = mesh.findings();
-    (mesh, findings)
+/// What a fault does to packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Larger ones do not pass.
+    Size,
+    /// Larger ones are lost more often.
+    Loss,
+}
+
+impl Effect {
+    /// The places of faults: a host that dropped out says nothing.
+    pub(super) fn found(self, outcome: &MeshOutcome) -> MeshFindings {
+        let mut mesh = match self {
+            Self::Size => outcome.mesh(),
+            Self::Loss => outcome.losses(),
+        };
+        let lost = (0..outcome.hosts.len()).filter(|host| outcome.hosts[*host].lost.is_some());
+        lost.for_each(|host| mesh.forget(host));
+        mesh.findings()
+    }
+
+    /// What one path does, several do, and those without the fault do.
+    fn words(self, outcome: &MeshOutcome, fault: &MeshFault) -> [String; 3] {
+        let size = match (self, fault.carries) {
+            (Self::Loss, _) => {
+                let lost = format!(
+                    "packets of {} more often than small ones",
+                    bytes(outcome.asked)
+                );
+                return [
+                    format!("loses {lost}"),
+                    format!("lose {lost}"),
+                    "do not".to_owned(),
+                ];
+            }
+            (Self::Size, Bytes::ZERO) => "nothing".to_owned(),
+            (Self::Size, size) => format!("at most {}", bytes(size)),
+        };
+        [
+            format!("delivers {size}"),
+            format!("deliver {size}"),
+            "deliver more".to_owned(),
+        ]
+    }
 }
 
 /// A fault in one sentence: where it is, and which paths show it.
-pub(super) fn fault(outcome: &MeshOutcome, fault: &MeshFault) -> String {
+pub(super) fn fault(outcome: &MeshOutcome, effect: Effect, fault: &MeshFault) -> String {
     let name = |host: usize| outcome.name(host);
     let group = |hosts: &[usize]| {
         let names: Vec<&str> = hosts.iter().map(|host| name(*host)).collect();
         names.join(", ")
     };
-    let delivers = delivers(fault.carries);
+    let [one_does, many_do, others_do] = effect.words(outcome, fault);
     match &fault.place {
         MeshPlace::Everywhere => format!(
-            "Every path that was seen {delivers}: no host differs from the others{}.",
-            common_interface(outcome, fault.carries)
+            "Every path that was seen {one_does}: no host differs from the others{}.",
+            common_cause(outcome, effect, fault.carries)
         ),
         MeshPlace::Host(host, way) => {
             let here = name(*host);
             let (paths, others) = match way {
                 HostWay::Both => (
-                    format!("every path from and to {here} {delivers}"),
-                    "the paths between the other hosts deliver more",
+                    format!("every path from and to {here}"),
+                    "the paths between the other hosts",
                 ),
-                HostWay::From => (
-                    format!("every path from {here} {delivers}"),
-                    "those to it deliver more",
-                ),
-                HostWay::To => (
-                    format!("every path to {here} {delivers}"),
-                    "those from it deliver more",
-                ),
+                HostWay::From => (format!("every path from {here}"), "those to it"),
+                HostWay::To => (format!("every path to {here}"), "those from it"),
                 HostWay::Either => (
-                    format!("every path that was seen between {here} and another host {delivers}"),
-                    "the paths between the other hosts deliver more",
+                    format!("every path that was seen between {here} and another host"),
+                    "the paths between the other hosts",
                 ),
             };
             format!(
-                "{here}: {}; {paths}, and {others}.",
-                port(outcome, *host, fault.carries)
+                "{here}: {}; {paths} {one_does}, and {others} {others_do}.",
+                port(outcome, effect, *host, fault.carries)
             )
         }
         MeshPlace::Groups(groups) => {
@@ -99,27 +133,26 @@ pub(super) fn fault(outcome: &MeshOutcome, fault: &MeshFault) -> String {
                 .map(|one| format!("{{{}}}", group(one)))
                 .collect();
             format!(
-                "{}: a link between switches; every path between these groups {delivers}, and those \
-                 within a group deliver more.",
+                "{}: a link between switches; every path between these groups {one_does}, and those \
+                 within a group {others_do}.",
                 groups.join(" and ")
             )
         }
         MeshPlace::OneWay(from, to) => format!(
             "{{{}}} to {{{}}}: a link between switches, in one direction; every path from the first \
-             group to the second {delivers}, and the reverse paths deliver more.",
+             group to the second {one_does}, and the reverse paths {others_do}.",
             group(from),
             group(to)
         ),
         MeshPlace::Pair(one, other) => format!(
-            "{} and {}: a link or route that only this pair uses; the paths between them {}, and their \
-             other paths deliver more.",
+            "{} and {}: a link or route that only this pair uses; the paths between them {many_do}, and \
+             their other paths {others_do}.",
             name(*one),
-            name(*other),
-            plural(fault.carries)
+            name(*other)
         ),
         MeshPlace::Path(from, to) => format!(
-            "{} to {}: a link or route that only this path uses; it {delivers}, and the reverse path and the \
-             other paths of both deliver more.",
+            "{} to {}: a link or route that only this path uses; it {one_does}, and the reverse path and the \
+             other paths of both {others_do}.",
             name(*from),
             name(*to)
         ),
@@ -127,8 +160,11 @@ pub(super) fn fault(outcome: &MeshOutcome, fault: &MeshFault) -> String {
 }
 
 /// The part of a host that is at fault: its interface, if its MTU is known to be small.
-fn port(outcome: &MeshOutcome, host: usize, carried: Bytes) -> String {
+fn port(outcome: &MeshOutcome, effect: Effect, host: usize, carried: Bytes) -> String {
     match &outcome.hosts[host].interface {
+        _ if effect == Effect::Loss => {
+            "its interface, its cable or its port of the switch".to_owned()
+        }
         Some((interface, mtu)) if *mtu < outcome.asked && *mtu <= carried => format!(
             "its interface {interface} has MTU {} (ip link set {interface} mtu {})",
             mtu.get(),
@@ -142,27 +178,32 @@ fn port(outcome: &MeshOutcome, host: usize, carried: Bytes) -> String {
 }
 
 /// The cause, if all interfaces that are known have a small MTU.
-fn common_interface(outcome: &MeshOutcome, carried: Bytes) -> &'static str {
+fn common_cause(outcome: &MeshOutcome, effect: Effect, carried: Bytes) -> &'static str {
     let mut known = outcome
         .hosts
         .iter()
         .filter_map(|host| host.interface.as_ref())
         .peekable();
     let is_known = known.peek().is_some();
-    match is_known && known.all(|(_, mtu)| *mtu < outcome.asked && *mtu <= carried) {
+    let is_small = |mtu: Bytes| effect == Effect::Size && mtu < outcome.asked && mtu <= carried;
+    match is_known && known.all(|(_, mtu)| is_small(*mtu)) {
         true => "; their interfaces have that MTU",
         false => "; see what they share, for instance a switch",
     }
 }
 
 /// Paths for which the pattern names no place.
-fn unexplained(outcome: &MeshOutcome, findings: &MeshFindings) -> Option<String> {
+fn unexplained(outcome: &MeshOutcome, effect: Effect, findings: &MeshFindings) -> Option<String> {
     let paths = &findings.unexplained;
     let named = paths.iter();
     let named = named.map(|(from, to)| format!("{} to {}", outcome.name(*from), outcome.name(*to)));
     (!paths.is_empty()).then(|| {
         format!(
-            "The pattern names no place for {}: see the single paths (jumbolab probe), or let more hosts probe.",
+            "The pattern names no place for {}{}: see the single paths (jumbolab probe), or let more hosts probe.",
+            match effect {
+                Effect::Size => "",
+                Effect::Loss => "the loss of large packets on ",
+            },
             listed(named)
         )
     })
@@ -221,20 +262,6 @@ pub(super) fn further(outcome: &MeshOutcome) -> Vec<String> {
     paths
         .map(|path| format!("{}: {}", outcome.name(path.from), sentence(outcome, path)))
         .collect()
-}
-
-fn delivers(size: Bytes) -> String {
-    match size {
-        Bytes::ZERO => "delivers nothing".to_owned(),
-        size => format!("delivers at most {}", bytes(size)),
-    }
-}
-
-fn plural(size: Bytes) -> String {
-    match size {
-        Bytes::ZERO => "deliver nothing".to_owned(),
-        size => format!("deliver at most {}", bytes(size)),
-    }
 }
 
 fn bytes(size: Bytes) -> String {

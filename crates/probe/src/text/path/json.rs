@@ -74,7 +74,7 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
     })
 }
 
-/// One object for the path, then one for each hop, protocol, finding, piece of advice,
+/// One object for the path, then one for each hop, size whose loss was counted, protocol, finding, piece of advice,
 /// and thing that was not seen; without line ends.
 pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
     let report = probed.report;
@@ -99,6 +99,8 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
     })];
     let hops = report.hops.iter();
     lines.extend(hops.map(|hop| part("hop", far_end, None, hop)));
+    let losses = report.losses.iter();
+    lines.extend(losses.map(|loss| part("loss", far_end, None, loss)));
     let protocols = report.protocols.iter();
     lines.extend(protocols.map(|result| part("protocol", far_end, None, result)));
     lines.extend(report.findings.iter().map(|finding| {

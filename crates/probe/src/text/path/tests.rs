@@ -1,5 +1,7 @@
 //! Reports of paths that were made up.
 
+mod losses;
+
 use std::net::{IpAddr, Ipv4Addr};
 
 use link::{Direction, Protocol};
@@ -11,6 +13,7 @@ use crate::machine::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
     PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
 };
+use losses::size_loss;
 
 const FAR_END: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
 
@@ -49,6 +52,7 @@ fn hole() -> PathReport {
             mss: None,
         }],
         loss: None,
+        losses: Vec::new(),
         findings: vec![Finding {
             kind: FindingKind::BlackHole {
                 direction: Some(Direction::Forward),
@@ -350,6 +354,7 @@ fn a_report_with_every_finding_reads_back_equal() {
         high: 0.79,
     };
     report.loss = Some(loss);
+    report.losses = vec![size_loss(1440, 200, 0), size_loss(9000, 100, 19)];
     report.took = Span::from_picos(1_234_567_890_123);
     report.round_trip = Some(Span::from_picos(450_123_457));
     let kinds = [
@@ -436,6 +441,12 @@ fn a_report_with_every_finding_reads_back_equal() {
             products: vec!["Calico".to_owned()],
         }),
         FindingKind::Loss(loss),
+        FindingKind::LossBySize {
+            direction: Some(Direction::Reverse),
+            small: size_loss(1440, 200, 0),
+            large: size_loss(9000, 100, 19),
+            per_bit: Some(3e-6),
+        },
     ];
     let with_evidence = |kind| Finding {
         kind,

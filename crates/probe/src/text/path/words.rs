@@ -260,6 +260,25 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             bytes(*after)
         ),
         FindingKind::Tunnel(tunnel) => self::tunnel(tunnel),
+        FindingKind::LossBySize {
+            direction,
+            small,
+            large,
+            per_bit,
+        } => format!(
+            "{} of packets of {}{} are lost, of {} {}{}",
+            lost(&large.loss),
+            bytes(large.size),
+            match direction {
+                Some(direction) => format!(" on the {} path", direction_name(*direction)),
+                None => String::new(),
+            },
+            bytes(small.size),
+            lost(&small.loss),
+            per_bit.map_or_else(String::new, |per_bit| format!(
+                ": the loss grows with the size as bit errors with a probability of {per_bit:.1e} do"
+            )),
+        ),
         FindingKind::Loss(loss) => format!(
             "{} of {} small packets got no answer ({})",
             loss.lost,
@@ -288,6 +307,23 @@ fn tunnel(tunnel: &Tunnel) -> String {
 /// The loss in one direction.
 pub(super) fn loss(loss: &Loss) -> String {
     format!("{} of {} ({})", loss.lost, loss.sent, shares(loss))
+}
+
+/// The share that is lost, with its interval, for instance `19 % [15, 24]`.
+pub(super) fn lost(loss: &Loss) -> String {
+    let [share, low, high] = [loss.share, loss.low, loss.high].map(|share| per_cent(100.0 * share));
+    match loss.lost {
+        0 => format!("none [0, {high}]"),
+        _ => format!("{share} % [{low}, {high}]"),
+    }
+}
+
+/// A percentage with two digits.
+fn per_cent(value: f64) -> String {
+    match value {
+        ..9.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
 }
 
 fn shares(loss: &Loss) -> String {
@@ -325,6 +361,14 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
         FindingKind::ClosedPort => Some("Name an open port: HOST:PORT."),
         FindingKind::KnownMtu { .. } => Some(
             "TCP then sends smaller segments by itself. `ip route get` shows the value; a value of an ICMP error ends after ten minutes.",
+        ),
+        FindingKind::LossBySize {
+            per_bit: Some(_), ..
+        } => Some(
+            "A cable, connector or radio link damages bits: `jumbolab predict optimal --ber` shows which MTU delivers most.",
+        ),
+        FindingKind::LossBySize { .. } => Some(
+            "A link, tunnel or queue drops large packets at random, for instance the fragments of a tunnel. Path MTU discovery does not notice.",
         ),
         FindingKind::MssClamped { .. } => {
             Some("A device of the path lowers the MSS of TCP, as in front of tunnels.")

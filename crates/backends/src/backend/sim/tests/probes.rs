@@ -6,9 +6,9 @@ use super::*;
 fn every_shipped_fault_is_named_with_its_size_and_its_hop() {
     let experiment = Experiment::load("pmtu-faults").unwrap();
     let faults = "fault=clean,too-big,filtered,too-small-mtu,too-large-mtu,rare,silent,first-link,\
-        asymmetric,branch,udp-hole,mss,vxlan,fragments,congestion,shrinks,grows";
+        asymmetric,branch,udp-hole,mss,vxlan,fragments,bit-errors,congestion,shrinks,grows";
     let settings = settings_of(experiment, &[faults, "ip=4,6", "reflector=off,on"]);
-    assert_eq!(settings.len(), 68);
+    assert_eq!(settings.len(), 72);
     let simulator = simulator(&settings);
     for setting in &settings {
         let (measurements, seconds) = simulator.run(setting, Seed::new(3)).unwrap();

@@ -25,6 +25,7 @@ pub(super) struct Sizes {
     forward: Option<Bytes>,
     reverse: Option<Bytes>,
     answers: bool,
+    loses_large: bool,
 }
 
 impl Sizes {
@@ -33,6 +34,7 @@ impl Sizes {
         forward: None,
         reverse: None,
         answers: false,
+        loses_large: false,
     };
 
     pub(super) fn of(report: &PathReport) -> Self {
@@ -40,6 +42,7 @@ impl Sizes {
             forward: report.forward.mtu,
             reverse: report.reverse.mtu,
             answers: report.protocols.iter().any(|one| one.answers),
+            loses_large: report.loss_by_size().is_some(),
         }
     }
 }
@@ -53,6 +56,22 @@ impl Path {
             latest,
             unconfirmed: None,
             changes: 0,
+        }
+    }
+
+    /// The sizes of a new report. Few losses are missed at times: large packets are lost no
+    /// longer if the loss is less than it was, and not if it just was not found.
+    pub(super) fn sizes(&self, report: &PathReport) -> Sizes {
+        let before = self.latest.report.loss_by_size();
+        let is_less = |low: f64| {
+            let large = report.losses.last();
+            large.is_some_and(|large| large.loss.high < low)
+        };
+        let persists = before.is_some_and(|(_, large)| !is_less(large.loss.low));
+        let found = Sizes::of(report);
+        Sizes {
+            loses_large: found.loses_large || persists && found.answers,
+            ..found
         }
     }
 
@@ -71,7 +90,7 @@ impl Path {
         seen: Sizes,
         found: Investigated,
     ) -> Option<Investigated> {
-        if Sizes::of(&found.report) == Sizes::of(&self.latest.report) {
+        if self.sizes(&found.report) == Sizes::of(&self.latest.report) {
             // The path was disturbed for a moment, or a short look sees less than a whole
             // investigation: in the latter case it sees the same again.
             if self.unconfirmed.replace(seen) == Some(seen) {

@@ -1,8 +1,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use link::Protocol;
-use probe::driver::Outgoing;
-use probe::machine::{DirectionResult, Limit, ProtocolResult, Verdict};
+use probe::driver::{Effort, Outgoing};
+use probe::machine::{
+    DirectionResult, Finding, FindingKind, Limit, Loss, ProtocolResult, SizeLoss, Verdict,
+};
 use units::Span;
 
 use super::*;
@@ -42,6 +44,7 @@ fn result(mtu: u64) -> Investigated {
                 mss: None,
             }],
             loss: None,
+            losses: Vec::new(),
             findings: Vec::new(),
             advice: Vec::new(),
             not_seen: Vec::new(),
@@ -68,6 +71,7 @@ fn path() -> Path {
         is_short: true,
         ignores_cache: false,
         most_time: None,
+        effort: Effort::default(),
         capture: None,
     };
     Path::new(task, result(9000))
@@ -91,6 +95,52 @@ fn a_path_that_shrinks_and_grows_back_has_changed_twice() {
     assert_eq!(look(&mut path, 1500, 0), None);
     assert_eq!(look(&mut path, 9000, 9000), Some(1500));
     assert_eq!((path.changes, path.latest), (2, result(9000)));
+}
+
+/// The same, which lost this share of 50 large packets and no small one.
+fn lossy(lost: u32) -> Investigated {
+    let size = |size, lost: u32, low, high| SizeLoss {
+        size: Bytes::new(size),
+        loss: Loss {
+            sent: 50,
+            lost,
+            share: f64::from(lost) / 50.0,
+            low,
+            high,
+        },
+    };
+    let share = f64::from(lost) / 50.0;
+    let (low, high) = ((share - 0.08).max(0.0), share + 0.08);
+    let (small, large) = (size(100, 0, 0.0, 0.07), size(9000, lost, low, high));
+    let mut result = result(9000);
+    result.report.losses = vec![small, large];
+    if lost > 4 {
+        let kind = FindingKind::LossBySize {
+            direction: None,
+            small,
+            large,
+            per_bit: None,
+        };
+        let evidence = Vec::new();
+        result.report.findings = vec![Finding { kind, evidence }];
+    }
+    result
+}
+
+#[test]
+fn loss_of_large_packets_is_a_change_and_its_end_is_one_when_it_is_certain() {
+    let mut path = path();
+    let mut change = |lost: u32| {
+        let seen = path.sizes(&lossy(lost).report);
+        path.looks_changed(seen) && path.investigated(seen, lossy(lost)).is_some()
+    };
+    assert!(!change(0));
+    assert!(change(10));
+    // A few of them do not prove it by themselves, and it may be the same loss.
+    assert!(!change(3));
+    assert!(!change(12));
+    assert!(change(0));
+    assert!(!change(3));
 }
 
 #[test]

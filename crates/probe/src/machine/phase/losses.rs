@@ -1,0 +1,356 @@
+//! The loss of packets by their size: small, middle and large ones, interleaved.
+
+use super::super::asker::{Asker, Outcome};
+use super::super::history::share;
+use super::super::kind::{Kind, SMALL};
+use super::super::loss_by_size::{SizeCounts, chance_of_more, is_uneven, place_of_break, sides};
+use super::super::{Direction, Protocol, ReplySize};
+
+/// The share of these probes that are large, where bytes do not limit them.
+const LARGE_PROBES: f64 = 0.375;
+
+/// Large packets after which the first look ends if some are lost.
+const FEW: u32 = 24;
+
+/// The probability that losses at all sizes are alike at which the first look goes on.
+const IN_DOUBT: f64 = 0.05;
+
+/// The share of the bytes of a round that the first look may have.
+const FIRST: f64 = 0.41;
+
+/// Packets of the largest size that the last look at the path sends.
+const LAST: u32 = 3;
+
+/// The share of the probes and bytes that are left which goes into the rates of loss.
+const FOR_RATE: f64 = 0.75;
+
+/// The share of the probes and bytes of an investigation after which the place of a break
+/// is looked for no longer.
+const SPENT: f64 = 0.9;
+
+/// Small packets for each large one: they cost few bytes, and the more there are, the
+/// fewer lost large ones prove that size matters.
+const SMALL_PER_LARGE: f64 = 4.0;
+
+/// Packets of one size at a time where the place of a break is looked for, and at most.
+const AT_ONCE: u32 = 8;
+const MOST_OF_SIZE: u32 = 40;
+
+/// The ratio of likelihoods at which a size is on one side of a break [Wald1945].
+const SURE: f64 = 300.0;
+
+/// Large packets with small answers at a time, which show the direction, and the accepted
+/// probability of a wrong one.
+const OF_DIRECTION: u32 = 24;
+const FALSE_DIRECTION: f64 = 0.01;
+
+/// Packets of a size that seems not to pass, at most and at least. If one in six passes, as
+/// where 60 % of the packets are lost in each direction, 24 are lost in 1 of 80
+/// investigations.
+const CONFIRM: [u32; 2] = [6, 24];
+
+/// One of so many bytes of an investigation may go to them.
+const OF_CONFIRM: u64 = 16;
+
+/// The standard normal deviate of an interval of 95 % [Wilson1927].
+const DEVIATE: f64 = 1.96;
+
+/// Losses by size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::machine) struct Losses {
+    /// Packets of this kind, but for their size.
+    pub(in crate::machine) kind: Kind,
+    /// The smallest size first.
+    pub(in crate::machine) counts: Vec<SizeCounts>,
+    /// The number of looks at the counts.
+    looks: u32,
+    /// Whether larger packets are lost more often.
+    pub(in crate::machine) is_uneven: bool,
+    /// The direction that loses them, if a reflector tells it.
+    pub(in crate::machine) direction: Option<Direction>,
+    /// Whether the largest packets passed first and were all lost then.
+    pub(in crate::machine) has_changed: bool,
+}
+
+/// Whether losses of packets of this kind can be counted: their answers are not limited in
+/// rate, and the largest size that passes is not a small one.
+pub(in crate::machine) fn can_count(ask: &Asker<'_>, main: Kind, largest: u32) -> bool {
+    let is_limited = main.protocol == Protocol::Udp && !ask.settings.reflector.is_there();
+    !is_limited && largest > SMALL + 1
+}
+
+/// First looks at losses up to the largest size that passes: two, and more at twice as many
+/// packets each while it is in doubt whether large ones are lost more often. `None` while
+/// they are open.
+pub(in crate::machine) fn first_looks(
+    ask: &mut Asker<'_>,
+    main: Kind,
+    largest: u32,
+) -> Option<Losses> {
+    let large = first_large(ask, largest);
+    let few = large.min(FEW);
+    let first = look(
+        ask,
+        main,
+        largest,
+        1,
+        [0.5, 0.0, 1.0].map(|share| of(few, share)),
+    )?;
+    if first.is_uneven || first.has_changed {
+        return Some(first);
+    }
+    if first.is_lossless() {
+        return look(
+            ask,
+            main,
+            largest,
+            2,
+            [0.5, 0.0, 1.0].map(|share| of(large, share)),
+        );
+    }
+    // Small packets are cheap, and show sooner whether it is the large ones that are lost.
+    let shares = [SMALL_PER_LARGE, 0.0, 1.0];
+    let mut sent = few;
+    let mut losses = look(ask, main, largest, 2, shares.map(|share| of(sent, share)))?;
+    while losses.is_in_doubt() && sent < large {
+        sent = (2 * sent).min(large);
+        let sent = shares.map(|share| of(sent, share));
+        losses = look(ask, main, largest, losses.looks + 1, sent)?;
+    }
+    Some(losses)
+}
+
+/// Further looks at twice as many packets each, until the interval is narrow enough or the
+/// packets are spent; then the direction and the place of a break. `None` while it is open.
+pub(in crate::machine) fn further_looks(
+    ask: &mut Asker<'_>,
+    main: Kind,
+    largest: u32,
+    first: &Losses,
+) -> Option<Losses> {
+    let mut losses = first.clone();
+    let mut large = first.counts.last().map_or(1, |counts| counts.sent);
+    let most = most_large(ask, main, largest).max(large);
+    let shares = [small_per_large(ask, most), 0.5, 1.0];
+    while !losses.has_changed && !losses.is_narrow(ask.settings.loss_interval) {
+        let is_last = large >= most;
+        large = (large * 2).min(most);
+        let sent = shares.map(|share| of(large, share));
+        let next = look(ask, main, largest, losses.looks + 1, sent)?;
+        // What an earlier look has proven stays so.
+        let is_uneven = losses.is_uneven || next.is_uneven;
+        losses = Losses { is_uneven, ..next };
+        if is_last {
+            break;
+        }
+    }
+    if losses.is_uneven && !losses.has_changed {
+        if main.reply == ReplySize::Small {
+            losses.direction = direction(ask, &losses, largest)?;
+        }
+        locate(ask, &mut losses)?;
+    }
+    Some(losses)
+}
+
+/// The look of this number at so many small, middle and large packets.
+fn look(
+    ask: &mut Asker<'_>,
+    main: Kind,
+    largest: u32,
+    number: u32,
+    sent: [u32; 3],
+) -> Option<Losses> {
+    let kind = main.with_reply(ReplySize::Same).for_loss();
+    let sizes = [SMALL, u32::midpoint(SMALL, largest), largest];
+    let series = [0, 1, 2].map(|index| (kind.with_size(sizes[index]), sent[index]));
+    if !ask.interleaves(&series) {
+        return None;
+    }
+    let [(small, _), _, (large, _)] = series;
+    let counts = series.iter().filter_map(|&(kind, number)| {
+        let counts = ask.history.series(kind, number as usize);
+        let counts = counts.fold(SizeCounts::default(), SizeCounts::with);
+        let size = kind.size;
+        (counts.sent > 0).then_some(SizeCounts { size, ..counts })
+    });
+    let counts: Vec<SizeCounts> = counts.collect();
+    let chance = ask.history.chance_of_end(large, small);
+    Some(Losses {
+        kind,
+        is_uneven: is_uneven(&counts, number),
+        counts,
+        looks: number,
+        direction: None,
+        has_changed: chance < share(ask.settings.false_alarm),
+    })
+}
+
+impl Losses {
+    fn is_lossless(&self) -> bool {
+        self.counts.last().is_none_or(|counts| counts.lost == 0)
+    }
+
+    /// Whether it is unlikely, and not proven to be otherwise, that packets of all sizes are
+    /// lost alike.
+    fn is_in_doubt(&self) -> bool {
+        let [small, .., large] = self.counts[..] else {
+            return false;
+        };
+        !self.is_uneven && !self.has_changed && chance_of_more(small, large) < IN_DOUBT
+    }
+
+    /// Whether the interval of the largest packets is at most this wide.
+    fn is_narrow(&self, width: f64) -> bool {
+        let loss = self.counts.last().and_then(|counts| counts.loss());
+        loss.is_some_and(|loss| loss.high - loss.low <= width)
+    }
+}
+
+/// Whether some packets of a kind pass that seemed not to.
+pub(in crate::machine) fn pass_at_times(ask: &mut Asker<'_>, kind: Kind) -> Outcome {
+    let [least, most] = CONFIRM;
+    let fitting = ask.settings.most_bytes.get() / OF_CONFIRM / u64::from(kind.size);
+    let attempts = u32::try_from(fitting).unwrap_or(most).clamp(least, most);
+    ask.tries(kind.for_loss(), attempts)
+}
+
+/// The counts of a size whose packets have an outcome; `None` if none was sent.
+fn count(ask: &Asker<'_>, kind: Kind, size: u32) -> Option<SizeCounts> {
+    let counts = ask.history.counts(kind.with_size(size));
+    let sent = counts.answered + counts.lost;
+    (sent > 0).then_some(SizeCounts {
+        size,
+        sent,
+        lost: counts.lost,
+    })
+}
+
+/// The number of packets none of which is lost whose interval is as wide as asked for.
+fn enough(interval: f64) -> u32 {
+    let square = DEVIATE * DEVIATE;
+    packets((square * (1.0 - interval) / interval).ceil()).max(1)
+}
+
+/// The large packets of the first look: so many that their interval is narrow enough if none
+/// of them is lost, as far as they are a fair share of all bytes.
+fn first_large(ask: &Asker<'_>, size: u32) -> u32 {
+    let bytes = FIRST * ask.history.bytes_of_round(ask.settings) as f64 / f64::from(size);
+    enough(ask.settings.loss_interval).min(packets(bytes).max(1))
+}
+
+/// The most large packets: half as many of about half the size go with them. Probes and
+/// bytes are left for the direction, for the last look at the path, and for the place of a
+/// break.
+fn most_large(ask: &Asker<'_>, main: Kind, size: u32) -> u32 {
+    let of_direction = match main.reply {
+        ReplySize::Small => OF_DIRECTION,
+        ReplySize::Same => 0,
+    };
+    let kept = (LAST + of_direction) * size;
+    let left = ask.history.left_for_losses(ask.settings, kept);
+    let [probes, bytes] = left.map(|left| FOR_RATE * left);
+    let large = (LARGE_PROBES * probes).min(bytes / (1.25 * f64::from(size)));
+    packets(large).max(1)
+}
+
+/// Small packets for each large one, if at most so many large ones are sent, and half as
+/// many middle ones.
+fn small_per_large(ask: &Asker<'_>, most: u32) -> f64 {
+    let [probes, _] = ask.history.left_for_losses(ask.settings, 0);
+    let rest = FOR_RATE * probes / f64::from(most) - 1.5;
+    rest.clamp(1.0, SMALL_PER_LARGE)
+}
+
+/// A number of packets.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 0 and the probes of an investigation, or saturates"
+)]
+const fn packets(number: f64) -> u32 {
+    number as u32
+}
+
+/// A share of a number of packets.
+fn of(number: u32, share: f64) -> u32 {
+    packets(f64::from(number) * share)
+}
+
+/// Narrows the place of the break down: the sizes between are divided, and packets of each
+/// are sent until they are like those on one side. `None` while packets are under way.
+fn locate(ask: &mut Asker<'_>, losses: &mut Losses) -> Option<()> {
+    while let Some(place) = place_of_break(&losses.counts) {
+        let [low, high] = [place - 1, place].map(|index| losses.counts[index].size);
+        if high - low <= 1 {
+            break;
+        }
+        let [below, above] = sides(&losses.counts, place).map(SizeCounts::rate);
+        let kind = losses.kind.with_size(between(low, high));
+        let sent = ask.history.counts(kind).sent;
+        let number = match is_spent(ask) {
+            true => sent,
+            false => sent.next_multiple_of(AT_ONCE).max(AT_ONCE),
+        };
+        if !ask.interleaves(&[(kind, number)]) {
+            return None;
+        }
+        let Some(counts) = count(ask, losses.kind, kind.size) else {
+            break;
+        };
+        let ratio = counts.log_likelihood(above) - counts.log_likelihood(below);
+        let is_like_one = ratio.abs() >= libm::log(SURE) || number >= MOST_OF_SIZE;
+        if !is_like_one && !is_spent(ask) {
+            ask.interleaves(&[(kind, number + AT_ONCE)]);
+            return None;
+        }
+        losses.counts.insert(place, counts);
+    }
+    Some(())
+}
+
+/// A size between two: one that links and tunnels often have, or the middle.
+fn between(low: u32, high: u32) -> u32 {
+    let known = COMMON.into_iter().filter(|&size| low < size && size < high);
+    let middle = u32::midpoint(low, high);
+    known
+        .min_by_key(|size| size.abs_diff(middle))
+        .unwrap_or(middle)
+}
+
+/// Sizes at which links, tunnels and drivers often differ.
+pub(super) const COMMON: [u32; 10] = [576, 1280, 1380, 1420, 1472, 1492, 1500, 2047, 4095, 8191];
+
+/// Whether most of the probes or bytes of the investigation are spent.
+fn is_spent(ask: &Asker<'_>) -> bool {
+    let probes = ask.history.probes() as f64;
+    let bytes = ask.history.bytes().get() as f64;
+    probes >= SPENT * f64::from(ask.settings.most_probes)
+        || bytes >= SPENT * ask.settings.most_bytes.get() as f64
+}
+
+/// The direction that loses large packets: those with small answers show the loss of the
+/// forward one. `None` while packets are under way.
+fn direction(ask: &mut Asker<'_>, losses: &Losses, largest: u32) -> Option<Option<Direction>> {
+    let forward = losses.kind.with_reply(ReplySize::Small);
+    let both = count(ask, losses.kind, largest)?;
+    let [small, _] = sides(&losses.counts, 1);
+    let looks = (both.sent / OF_DIRECTION).max(1);
+    let accepted = FALSE_DIRECTION / f64::from(looks);
+    for look in 1..=looks {
+        if !ask.interleaves(&[(forward.with_size(largest), look * OF_DIRECTION)]) {
+            return None;
+        }
+        let one = count(ask, forward, largest)?;
+        let pairs = [(small, one), (one, both)];
+        let loses = pairs.map(|(less, more)| chance_of_more(less, more) < accepted);
+        match loses {
+            [true, false] => return Some(Some(Direction::Forward)),
+            [false, true] => return Some(Some(Direction::Reverse)),
+            [true, true] => break,
+            [false, false] if is_spent(ask) => break,
+            [false, false] => {}
+        }
+    }
+    Some(None)
+}
