@@ -103,6 +103,11 @@ impl<'a> Asker<'a> {
         (self.next, self.wake, self.is_open)
     }
 
+    /// A question is open whose packets others have sent.
+    pub(super) const fn wait(&mut self) {
+        self.is_open = true;
+    }
+
     /// Whether a question is open.
     pub(super) const fn is_open(&self) -> bool {
         self.is_open

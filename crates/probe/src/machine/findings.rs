@@ -75,6 +75,7 @@ impl FindingKind {
     pub const fn is_problem(&self) -> bool {
         match self {
             Self::NoAnswer
+            | Self::AnswerRate { .. }
             | Self::ClosedPort
             | Self::SmallMss { .. }
             | Self::MtuChanged { .. }
@@ -107,7 +108,7 @@ impl FindingKind {
             Self::MtuChanged { .. } => 14,
             Self::Tunnel(_) => 15,
             Self::Local(_) => 16,
-            Self::Loss(_) => 17,
+            Self::Loss(_) | Self::AnswerRate { .. } => 17,
         }
     }
 }
@@ -184,8 +185,8 @@ impl Facts<'_> {
         let Settings { protocols, .. } = self.settings;
         let reach = &self.walked.reach;
         let asks = |protocol| protocols.contains(&protocol);
-        let no_large_answers =
-            !self.settings.reflector.is_short() && !reach.answers.contains(&Protocol::Icmp);
+        let has_echoes = reach.answers.contains(&Protocol::Icmp) && !self.is_icmp_filtered();
+        let no_large_answers = !self.settings.reflector.is_short() && !has_echoes;
         [
             (
                 asks(Protocol::Icmp) && !self.settings.can_echo,

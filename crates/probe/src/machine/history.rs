@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Seed, Span, Time};
 
 use super::kind::{Kind, Purpose, SMALL};
-use super::{Probe, Protocol, Settings};
+use super::phase::AnswerLimit;
+use super::{Probe, Protocol, Settings, Target};
 use crate::machine::stamp::OneWayLoss;
 use link::pmtu::{ProbeTimer, RoundTrip};
 
@@ -39,6 +40,7 @@ pub(super) struct History {
     trip: RoundTrip,
     pace: Pace,
     main: Option<Protocol>,
+    limit: Option<AnswerLimit>,
     beat: Option<Kind>,
     /// When probes that show that the path works were sent, and were answered.
     worked: BTreeSet<Time>,
@@ -68,6 +70,22 @@ pub(super) struct History {
 struct Beats {
     answered: u32,
     lost: u32,
+}
+
+/// A small packet that was sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SmallPacket {
+    pub(super) at: Time,
+    /// The time since the latest packet of any size that was answered.
+    pub(super) since_answer: Option<Span>,
+    /// `None`: not known yet.
+    pub(super) is_answered: Option<bool>,
+}
+
+impl SmallPacket {
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_answered == Some(false)
+    }
 }
 
 /// A probe that was sent.
@@ -109,6 +127,7 @@ impl History {
             }),
             pace: Pace::new(settings),
             main: None,
+            limit: None,
             beat: None,
             worked: BTreeSet::new(),
             last_beat: None,
@@ -156,7 +175,7 @@ impl History {
         self.of_kind.entry((round, kind)).or_default().push(index);
         self.deadlines.insert((deadline, index));
         self.bytes += u64::from(kind.size);
-        self.pace.sent(kind);
+        self.pace.sent(kind, now);
         if self.is_beat(kind) {
             self.last_beat = Some(now);
         }
@@ -263,6 +282,28 @@ impl History {
         self.main
     }
 
+    /// The answers of a protocol are limited in rate: its losses show nothing about sizes,
+    /// its packets are sent at that rate, and the first search may be by another protocol.
+    pub(super) fn limit_answers(&mut self, limit: AnswerLimit, now: Time) {
+        self.limit = Some(limit);
+        self.pace.limit(limit, now);
+        self.beat = None;
+        self.beats = Beats::default();
+        self.worked.clear();
+        if self.main.take().is_some() {
+            self.begin_round();
+        }
+    }
+
+    pub(super) const fn limit(&self) -> Option<AnswerLimit> {
+        self.limit
+    }
+
+    /// Whether the answers of a protocol are limited in rate.
+    pub(super) fn is_limited(&self, protocol: Protocol) -> bool {
+        self.limit.is_some_and(|limit| limit.protocol == protocol)
+    }
+
     /// When a probe of this kind may be sent, so that its answer is not held back.
     pub(super) fn ready_at(&self, kind: Kind, now: Time) -> Time {
         self.pace.ready_at(kind, now)
@@ -326,6 +367,38 @@ impl History {
     pub(super) fn series(&self, kind: Kind, number: usize) -> impl Iterator<Item = bool> {
         let first = self.records(kind).take(number);
         first.map(|record| record.outcome == PacketOutcome::Answered)
+    }
+
+    /// The small packets of a protocol to the far end, in the order of sending.
+    pub(super) fn small(&self, protocol: Protocol) -> Vec<SmallPacket> {
+        let mut small = Vec::new();
+        let mut last_answered: Option<Time> = None;
+        for Record {
+            kind, at, outcome, ..
+        } in &self.sent
+        {
+            let is_far = kind.to == Target::FarEnd && kind.hop_limit.is_none();
+            if !is_far || kind.protocol != protocol {
+                continue;
+            }
+            let is_answered = match outcome {
+                PacketOutcome::UnderWay => None,
+                PacketOutcome::Lost { .. } => Some(false),
+                PacketOutcome::Answered => Some(true),
+                PacketOutcome::Rejected => continue,
+            };
+            if kind.size <= SMALL {
+                small.push(SmallPacket {
+                    at: *at,
+                    since_answer: last_answered.and_then(|last| at.since(last)),
+                    is_answered,
+                });
+            }
+            if is_answered == Some(true) {
+                last_answered = Some(*at);
+            }
+        }
+        small
     }
 
     /// The messages of this round, without those about a probe that arrived: a router

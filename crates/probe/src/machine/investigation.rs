@@ -118,7 +118,10 @@ impl Investigation {
         if let Some(beat) = self.history.beat().filter(|_| self.beat_is_due) {
             return Some(self.send(beat, None, now));
         }
-        let (walked, next, wake, is_open) = self.walk(Some(now));
+        let (mut walked, mut next, mut wake, mut is_open) = self.walk(Some(now));
+        if self.finds_limit(&walked, now) {
+            (walked, next, wake, is_open) = self.walk(Some(now));
+        }
         self.note(&walked);
         if let Some(Next { kind, search }) = next {
             if self.history.bytes() + bytes(kind.size) > self.settings.most_bytes {
@@ -204,6 +207,15 @@ impl Investigation {
         let walked = phase::walk(&mut ask);
         let (next, wake, is_open) = ask.outcome();
         (walked, next, wake, is_open)
+    }
+
+    /// Whether a limit of answers is new, after which everything is asked again.
+    fn finds_limit(&mut self, walked: &KnownPath, now: Time) -> bool {
+        let new = walked.limit.filter(|_| self.history.limit().is_none());
+        if let Some(limit) = new {
+            self.history.limit_answers(limit, now);
+        }
+        new.is_some()
     }
 
     /// Fixes what does not change any more, and the progress.

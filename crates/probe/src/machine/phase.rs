@@ -7,6 +7,7 @@ mod border;
 mod branches;
 mod fragments;
 mod ladder;
+mod limit;
 mod locate;
 mod losses;
 mod reach;
@@ -23,6 +24,7 @@ use ladder::Above;
 pub(super) use across::Carried;
 pub(super) use branches::Branches;
 pub(super) use ladder::LostRange;
+pub(super) use limit::AnswerLimit;
 pub(super) use locate::Boundary;
 pub(super) use losses::Losses;
 pub(super) use reach::Reachability;
@@ -42,6 +44,8 @@ pub(super) struct KnownPath {
     pub(super) route: Route,
     /// The largest size to probe: the one asked for, if the local interface sends it.
     pub(super) up_to: u32,
+    /// The limit of the rate of answers.
+    pub(super) limit: Option<AnswerLimit>,
     /// The kind of the first search: by the protocol that tells most.
     pub(super) main: Option<Kind>,
     /// Its result.
@@ -91,7 +95,8 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
     let route = route::walk(ask, reach.route);
     let up_to = up_to(ask);
     let mut walked = KnownPath {
-        main: reach.main.map(|protocol| main_kind(ask, protocol, up_to)),
+        limit: None,
+        main: None,
         reach,
         route,
         up_to,
@@ -110,9 +115,19 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
         is_surveyed: false,
         changed: false,
     };
-    let Some(main) = walked.main else {
+    let Some(protocol) = walked.reach.main else {
         return walked;
     };
+    let Some(limit) = limit::walk(ask, &walked.reach, protocol) else {
+        return walked;
+    };
+    walked.limit = limit;
+    if walked.limit != ask.history.limit() {
+        // With a limit that is new, another protocol may be the first.
+        return walked;
+    }
+    let main = main_kind(ask, protocol, up_to);
+    walked.main = Some(main);
     reach::count_loss(ask, &walked.reach);
     walked.fragments = fragments::walk(ask, &walked.reach);
     if let Some(found) = walked.sizes(ask, main) {
@@ -314,6 +329,15 @@ fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &KnownPath) -> Op
     // Probes reach the last router at least: the answers may be what vanishes.
     let arrives = walked.carried.iter().any(|one| one.largest >= Some(fails));
     let boundary = back::walk(ask, fails, &walked.route);
+    // All routers answer large echoes, and other protocols carry as much to the far end: it
+    // is large echoes that are filtered there, as far as is known.
+    if arrives && boundary.first.is_none() && !boundary.is_open {
+        let direction = Some(Direction::Forward);
+        return Some(Hole {
+            direction,
+            boundary: there,
+        });
+    }
     let is_reverse = arrives || boundary.first.is_some();
     let direction = is_reverse.then_some(Direction::Reverse);
     Some(Hole {

@@ -1,3 +1,4 @@
+mod answer_rate;
 mod loss_by_size;
 mod losses;
 mod pieces;

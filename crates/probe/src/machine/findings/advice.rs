@@ -136,6 +136,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         }
         FindingKind::FragmentsDropped => vec![(Device::Path, Remedy::PassFragments)],
         FindingKind::NoAnswer
+        | FindingKind::AnswerRate { .. }
         | FindingKind::ClosedPort
         | FindingKind::KnownMtu { .. }
         | FindingKind::MssTooLarge { .. }

@@ -1,7 +1,7 @@
 //! The result for each direction.
 
 use super::super::kind::bytes;
-use super::super::{Direction, DirectionResult, Limit};
+use super::super::{Direction, DirectionResult, Limit, Protocol};
 use super::Facts;
 
 /// The direction to the far end.
@@ -20,7 +20,11 @@ pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
         .hole
         .is_some_and(|hole| hole.direction == Some(Direction::Reverse));
     let is_untold = is_hole_reverse && forward.is_empty();
-    let of_protocols = forward.into_iter().filter_map(|(_, largest, _)| largest);
+    let is_filtered = |protocol| protocol == Protocol::Icmp && facts.is_icmp_filtered();
+    let of_path = forward
+        .into_iter()
+        .filter(|&(protocol, ..)| !is_filtered(protocol));
+    let of_protocols = of_path.filter_map(|(_, largest, _)| largest);
     let of_branches = walked.branches.as_ref().map(|branches| branches.small);
     let mtu = of_protocols.chain(of_branches).min();
     let mtu = mtu.unwrap_or(found.mtu);

@@ -50,6 +50,20 @@ impl Facts<'_> {
         all.filter(|&(protocol, ..)| is_told(protocol)).collect()
     }
 
+    /// Whether echoes above a size do not pass, while another protocol carries that size: a
+    /// filter of large ICMP, which limits no other packets.
+    pub(super) fn is_icmp_filtered(&self) -> bool {
+        let carried = self.carried_forward();
+        let mut of_icmp = carried
+            .iter()
+            .filter(|(protocol, ..)| *protocol == Protocol::Icmp);
+        let fails = of_icmp.find_map(|&(.., fails)| fails);
+        let mut others = carried
+            .iter()
+            .filter(|(protocol, ..)| *protocol != Protocol::Icmp);
+        fails.is_some() && others.any(|&(_, largest, _)| largest >= fails)
+    }
+
     fn narrow(&self, protocol: Protocol) -> Option<Boundary> {
         if self
             .walked

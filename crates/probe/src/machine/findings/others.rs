@@ -6,8 +6,9 @@ use units::Bytes;
 
 use super::super::asker::Outcome;
 use super::super::history::Message;
-use super::super::kind::bytes;
-use super::super::{DirectionResult, Finding, FindingKind, Protocol};
+use super::super::kind::{Kind, SMALL, bytes};
+use super::super::phase::AnswerLimit;
+use super::super::{DirectionResult, Finding, FindingKind, Protocol, Target};
 use super::{Facts, finding, sizes, tunnel};
 
 pub(super) fn findings(facts: &Facts<'_>, forward: DirectionResult) -> Vec<Finding> {
@@ -15,6 +16,7 @@ pub(super) fn findings(facts: &Facts<'_>, forward: DirectionResult) -> Vec<Findi
     findings.extend(no_answer(facts));
     findings.extend(announced(facts));
     findings.extend(answers_limited(facts));
+    findings.extend(answer_rate(facts));
     findings.extend(mss(facts, forward));
     findings.extend(fragments(facts));
     findings.extend(changed(facts));
@@ -82,6 +84,21 @@ fn answers_limited(facts: &Facts<'_>) -> Option<Finding> {
         kind,
         facts.sizes(main.protocol, &[rejections.size]),
     ))
+}
+
+fn answer_rate(facts: &Facts<'_>) -> Option<Finding> {
+    let AnswerLimit { protocol, every } = facts.walked.limit?;
+    let main = facts.walked.main.map(|main| main.protocol);
+    let kind = FindingKind::AnswerRate {
+        protocol,
+        per_second: 1.0 / every.as_secs_f64(),
+        instead: main.filter(|main| *main != protocol),
+    };
+    let is_small = |kind: &Kind| {
+        let is_far = kind.to == Target::FarEnd && kind.hop_limit.is_none();
+        is_far && kind.protocol == protocol && kind.size <= SMALL
+    };
+    Some(finding(kind, facts.evidence(is_small)))
 }
 
 /// The MSS against the size that passes: TCP does not use more than it allows.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use units::{Span, Time};
 
 use super::super::kind::Kind;
+use super::super::phase::AnswerLimit;
 use super::super::{AnswerRate, Protocol, Settings, Target};
 
 /// The error messages of all systems that answer with them.
@@ -17,7 +18,13 @@ pub(super) struct Pace {
     rate: AnswerRate,
     reflector: bool,
     senders: BTreeMap<Sender, Allowance>,
+    /// A limit that was recognised, and when its protocol may be sent again.
+    limit: Option<(AnswerLimit, Time)>,
 }
+
+/// Packets of a protocol whose answers are limited are sent more slowly than they are
+/// answered by one part of so many: the rate is an estimate.
+const SLOWER: u64 = 4;
 
 /// A system that sends error messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +59,19 @@ impl Pace {
             rate: settings.answer_rate,
             reflector: settings.reflector.is_there(),
             senders: BTreeMap::new(),
+            limit: None,
         }
+    }
+
+    /// The far end limits its answers to one protocol.
+    pub(super) fn limit(&mut self, limit: AnswerLimit, now: Time) {
+        self.limit = Some((limit, now + limit.every));
+    }
+
+    /// Whether answers to this kind of probe are limited.
+    fn is_limited(limit: AnswerLimit, kind: Kind) -> bool {
+        let is_far = kind.to == Target::FarEnd && kind.hop_limit.is_none();
+        is_far && kind.protocol == limit.protocol
     }
 
     /// The system that answers probes of this kind with an error message.
@@ -74,7 +93,13 @@ impl Pace {
         Some(self.senders.entry(sender).or_default())
     }
 
-    pub(super) fn sent(&mut self, kind: Kind) {
+    pub(super) fn sent(&mut self, kind: Kind, now: Time) {
+        if let Some((limit, next)) = &mut self.limit
+            && Self::is_limited(*limit, kind)
+        {
+            let every = limit.every.as_picos();
+            *next = now + Span::from_picos(every + every / SLOWER);
+        }
         if let Some(allowance) = self.allowance(kind) {
             allowance.under_way += 1;
         }
@@ -117,6 +142,11 @@ impl Pace {
 
     /// When a probe of this kind gets an answer if it arrives.
     pub(super) fn ready_at(&self, kind: Kind, now: Time) -> Time {
+        if let Some((limit, next)) = self.limit
+            && Self::is_limited(limit, kind)
+        {
+            return now.max(next);
+        }
         let Some(allowance) = self.sender(kind).and_then(|one| self.senders.get(&one)) else {
             return now;
         };

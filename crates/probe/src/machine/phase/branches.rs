@@ -39,7 +39,8 @@ pub(in crate::machine) fn walk(
     found: Found,
 ) -> Option<Branches> {
     let (protocol, found) = by(ask, walked, found)?;
-    let is_limited = protocol == Protocol::Udp && !ask.settings.reflector.is_there();
+    let is_limited = ask.history.is_limited(protocol)
+        || protocol == Protocol::Udp && !ask.settings.reflector.is_there();
     let of = match is_limited {
         true => ask.settings.flows.min(FEW_FLOWS),
         false => flows(ask, found.mtu),

@@ -29,7 +29,8 @@ pub(in crate::machine) fn ask_for_large_replies(ask: &mut Asker<'_>, main: Kind,
 /// Sends a packet in fragments, which are small enough for any link.
 pub(in crate::machine) fn walk(ask: &mut Asker<'_>, reach: &Reachability) -> Outcome {
     let by = [Protocol::Icmp, Protocol::Udp];
-    let by = by.into_iter().find(|one| reach.answers.contains(one));
+    let is_of_use = |one: &Protocol| reach.answers.contains(one) && !ask.history.is_limited(*one);
+    let by = by.into_iter().find(is_of_use);
     match by {
         Some(protocol) if ask.settings.can_fragment => {
             let small = Kind::small(protocol);

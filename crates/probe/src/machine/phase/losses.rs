@@ -75,7 +75,8 @@ pub(in crate::machine) struct Losses {
 /// Whether losses of packets of this kind can be counted: their answers are not limited in
 /// rate, and the largest size that passes is not a small one.
 pub(in crate::machine) fn can_count(ask: &Asker<'_>, main: Kind, largest: u32) -> bool {
-    let is_limited = main.protocol == Protocol::Udp && !ask.settings.reflector.is_there();
+    let is_limited = ask.history.is_limited(main.protocol)
+        || main.protocol == Protocol::Udp && !ask.settings.reflector.is_there();
     !is_limited && largest > SMALL + 1
 }
 

@@ -32,11 +32,12 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
     let mut reach = Reachability::default();
     let mut main_is_open = false;
     for protocol in preferred(ask.settings) {
+        let is_limited = ask.history.is_limited(protocol);
         let outcome = if protocol == Protocol::Tcp {
             let bare = Kind::bare_syn(ask.settings.version());
             reach.tcp = ask.answers(bare) == Outcome::Passes;
             if reach.tcp {
-                reach.beat = reach.beat.or(Some(bare));
+                reach.beat = reach.beat.or(Some(bare).filter(|_| !is_limited));
             }
             match ask.settings.tcp {
                 TcpProbes::Any => ask.answers(Kind::small(protocol)),
@@ -56,7 +57,7 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
                     (Protocol::Udp, _) => Some(Kind::test_packet()),
                     _ => Some(Kind::small(protocol)),
                 };
-                reach.beat = reach.beat.or(beat);
+                reach.beat = reach.beat.or(beat.filter(|_| !is_limited));
             }
             Outcome::Open => main_is_open = true,
             Outcome::Rejected | Outcome::Vanishes | Outcome::Unclear => {}
@@ -67,6 +68,14 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
         if can_route && outcome != Outcome::Unclear {
             reach.route = reach.route.or(Some(protocol));
         }
+    }
+    if let Some(limit) = ask.history.limit() {
+        let can_search = |protocol: &Protocol| match protocol {
+            Protocol::Icmp | Protocol::Tcp => *protocol != limit.protocol,
+            Protocol::Udp => ask.settings.reflector.is_there(),
+        };
+        let mut answers = reach.answers.iter().copied();
+        reach.main = answers.find(can_search).or(reach.main);
     }
     reach.main = ask.history.main().or(reach.main);
     let first = preferred(ask.settings).first().copied();

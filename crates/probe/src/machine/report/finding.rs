@@ -210,6 +210,15 @@ pub enum FindingKind {
     Tunnel(Tunnel),
     /// Small packets get lost as well.
     Loss(Loss),
+    /// The far end answers one protocol at a limited rate, whatever the size.
+    AnswerRate {
+        protocol: Protocol,
+        /// Answers in a second, about.
+        #[serde(rename = "answers_per_second")]
+        per_second: f64,
+        /// The protocol that was used instead; `None`: the probes were sent at that rate.
+        instead: Option<Protocol>,
+    },
     /// Large packets pass, but are lost more often than small ones.
     LossBySize {
         /// The direction that loses them; `None`: the probes do not tell.

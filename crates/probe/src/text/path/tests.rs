@@ -441,6 +441,11 @@ fn a_report_with_every_finding_reads_back_equal() {
             products: vec!["Calico".to_owned()],
         }),
         FindingKind::Loss(loss),
+        FindingKind::AnswerRate {
+            protocol: Protocol::Icmp,
+            per_second: 10.5,
+            instead: Some(Protocol::Tcp),
+        },
         FindingKind::LossBySize {
             direction: Some(Direction::Reverse),
             small: size_loss(1440, 200, 0),

@@ -1,6 +1,6 @@
 //! Findings about a path in words.
 
-use link::Direction;
+use link::{Direction, Protocol};
 use units::IpVersion;
 
 use super::super::local;
@@ -197,16 +197,23 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             from,
             others,
             place,
-        } => format!(
-            "{} packets of {} and more do not pass{}, although {} of other protocols do",
-            one.title(),
-            bytes(*from),
-            place.as_ref().map_or_else(String::new, |place| format!(
-                ": they are dropped {}",
-                self::place(place)
-            )),
-            bytes(*others)
-        ),
+        } => {
+            let dropped = place.as_ref().map_or_else(String::new, |place| {
+                format!(": they are dropped {}", self::place(place))
+            });
+            format!(
+                "{} packets of {} and more do not pass{dropped}, although {} of other protocols do{}",
+                one.title(),
+                bytes(*from),
+                bytes(*others),
+                match one {
+                    Protocol::Icmp =>
+                        "; unless it is a filter of ICMP, the last link loses large packets on the \
+                         way back, which `jumbolab probe HOST:PORT` to an open TCP port would show",
+                    Protocol::Tcp | Protocol::Udp => "",
+                }
+            )
+        }
         FindingKind::Branches {
             flows,
             of,
@@ -278,6 +285,18 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             per_bit.map_or_else(String::new, |per_bit| format!(
                 ": the loss grows with the size as bit errors with a probability of {per_bit:.1e} do"
             )),
+        ),
+        FindingKind::AnswerRate {
+            protocol,
+            per_second,
+            instead,
+        } => format!(
+            "the far end answers about {per_second:.0} {} packets a second, whatever their size: a rate limit, not loss; {}",
+            protocol.title(),
+            match instead {
+                Some(instead) => format!("{} was used instead", instead.title()),
+                None => "the probes were sent at that rate".to_owned(),
+            }
         ),
         FindingKind::Loss(loss) => format!(
             "{} of {} small packets got no answer ({})",

@@ -55,9 +55,15 @@ fn a_reverse_hole_is_told_from_a_forward_one() {
         };
         let report = report(&Path::with(narrow));
         assert_eq!(report.forward.mtu, mtu(9000), "{report:#?}");
+        // Replies of the far end alone are lost on the last link: a filter of large echoes
+        // there looks the same.
+        let limit = match link {
+            3 => Limit::NotSeen,
+            _ => Limit::Vanish,
+        };
         assert_eq!(
             (report.reverse.mtu, report.reverse.limit),
-            (mtu(1500), Limit::Vanish)
+            (mtu(1500), limit)
         );
         let place = match first(&report) {
             FindingKind::BlackHole {
@@ -66,6 +72,14 @@ fn a_reverse_hole_is_told_from_a_forward_one() {
                 ..
             } => *place,
             FindingKind::FirstLink { .. } if link == 0 => continue,
+            FindingKind::OneProtocol {
+                protocol: Protocol::Icmp,
+                ..
+            } if link == 3 => {
+                // Nothing is to be made smaller.
+                assert_eq!(report.advised_mtu(), None);
+                continue;
+            }
             other => panic!("{link}: {other:?}"),
         };
         assert_eq!(address(place.behind), Some(router(link)), "{link}");
@@ -176,4 +190,36 @@ fn silent_routers_leave_a_range_of_hops() {
     assert_eq!(address(place.behind), Some(router(1)));
     assert_eq!(address(place.before), Some(router(3)));
     assert_eq!(report.hops[1].address, None);
+}
+
+#[test]
+fn a_filter_of_large_echoes_is_no_limit_of_the_path() {
+    // The report's filter above 1000 bytes, and others; at the far end, and on the way.
+    for (link, from, path_mtu) in [(3, 1001, 1500), (3, 4001, 9000), (1, 1473, 8000)] {
+        let mut path = Path::with(Narrow::silent(0, path_mtu));
+        path.narrow.push(Narrow {
+            which: Which::Of(Protocol::Icmp),
+            ..Narrow::silent(link, from - 1)
+        });
+        let settings = Settings {
+            asked: Bytes::new(path_mtu),
+            ..settings()
+        };
+        let report = investigate(&path, settings, 1);
+        assert_eq!(report.forward.mtu, mtu(path_mtu), "{report:#?}");
+        assert_eq!(report.reverse.limit, Limit::NotSeen, "{report:#?}");
+        let [
+            FindingKind::OneProtocol {
+                protocol: Protocol::Icmp,
+                from: first,
+                others,
+                ..
+            },
+        ] = kinds(&report)[..]
+        else {
+            panic!("{report:#?}")
+        };
+        assert_eq!((first.get(), others.get()), (from, path_mtu));
+        assert_eq!(report.advised_mtu(), None);
+    }
 }
