@@ -99,9 +99,9 @@ fn hop_right(truth: &GroundTruth, report: &PathReport) -> bool {
     let link = match found {
         FindingKind::FirstLink { .. } | FindingKind::Interface { .. } => Some(0),
         FindingKind::BlackHole { place, .. } => behind(place),
-        FindingKind::Branches { place, .. } | FindingKind::OneProtocol { place, .. } => {
-            place.as_ref().and_then(behind)
-        }
+        FindingKind::Branches { place, .. }
+        | FindingKind::OneProtocol { place, .. }
+        | FindingKind::LostRange { place, .. } => place.as_ref().and_then(behind),
         FindingKind::Rejected { router, .. }
         | FindingKind::AnnouncedTooSmall { router, .. }
         | FindingKind::AnnouncedTooLarge { router, .. }

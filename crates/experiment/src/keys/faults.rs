@@ -26,6 +26,16 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             "Larger IP packets are dropped silently, as by a switch with a smaller MTU.",
         ),
         key(
+            "drop_up_to",
+            "bytes",
+            "Still larger packets pass: those of a range of sizes are dropped.",
+        ),
+        key(
+            "drop_share",
+            "share, e.g. `\"20%\"`",
+            "The share of these packets that is dropped at random (default all).",
+        ),
+        key(
             "drop_direction",
             "`both`, `forward` or `reverse`",
             "The direction of these packets (default both): `forward` is from the sender to the receiver.",
@@ -64,6 +74,16 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             "too_big_mtu",
             "bytes",
             "The MTU that these errors report behind the link, instead of the true one.",
+        ),
+        key(
+            "icmp_interval",
+            "time",
+            "One ICMP packet of any size passes toward the receiver in each such interval, as where a firewall limits the rate of echo requests.",
+        ),
+        key(
+            "icmp_burst",
+            "number",
+            "So many of them pass in a row (default 1).",
         ),
         key(
             "mss",

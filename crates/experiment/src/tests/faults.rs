@@ -37,6 +37,8 @@ fn faults_become_rules_of_their_link_in_order() {
             "links.router1-router2.too_big_messages=drop",
             "links.router1-router2.too_big_interval=1s",
             "links.router1-router2.too_big_mtu=1400",
+            "links.router1-router2.icmp_interval=100ms",
+            "links.router1-router2.icmp_burst=4",
             "links.router1-router2.mss=1360",
             "links.router1-router2.fragments=pass",
         ],
@@ -54,17 +56,45 @@ fn faults_become_rules_of_their_link_in_order() {
         until: Some(Span::from_secs(3)),
         action: Action::DropAbove(Bytes::new(1_500)),
     };
-    let others = [
+    let [messages, limit, announced] = [
         Action::DropTooBig,
         Action::LimitTooBig(Span::from_secs(1)),
         Action::AnnounceMtu(1_400),
-        Action::ClampMss(1_360),
-    ];
-    let rules: Vec<Rule> = [dropping]
-        .into_iter()
-        .chain(others.map(Rule::always))
-        .collect();
+    ]
+    .map(Rule::always);
+    let echoes = Rule {
+        direction: Some(Direction::Forward),
+        protocol: Some(Protocol::Icmp),
+        ..Rule::always(Action::LimitRate {
+            burst: 4,
+            every: Span::from_millis(100),
+        })
+    };
+    let mss = Rule::always(Action::ClampMss(1_360));
+    let rules = [dropping, messages, limit, announced, echoes, mss];
     assert_eq!(*second, rules);
+}
+
+#[test]
+fn a_range_of_sizes_or_a_share_of_large_packets_is_dropped() {
+    let rules = |sets: &[&str]| {
+        let above = ["network.drop_above=1400"];
+        let sets: Vec<&str> = above.iter().chain(sets).copied().collect();
+        let plan = sim(PROBED, &sets);
+        check_round_trip_in_sim(&plan);
+        setting(&plan, 0).network.links[0]
+            .impairments
+            .faults
+            .clone()
+    };
+    let (from, to, above) = (Bytes::new(1_401), Bytes::new(1_500), Bytes::new(1_400));
+    let range = Action::DropBetween { from, to };
+    let share = Action::DropShareAbove {
+        above,
+        per_mille: 55,
+    };
+    assert_eq!(rules(&["network.drop_up_to=1500"]), [Rule::always(range)]);
+    assert_eq!(rules(&["network.drop_share=5.5%"]), [Rule::always(share)]);
 }
 
 #[test]
@@ -101,6 +131,26 @@ fn faults_without_probes_and_restrictions_of_nothing_are_rejected_by_name() {
         (
             &["network.drop_above=1500", "network.drop_until=0s"],
             "--set network.drop_until=0s: network.drop_until = \"0s\": packets are dropped until a time before `drop_from`; write a later time",
+        ),
+        (
+            &["network.drop_up_to=1500"],
+            "--set network.drop_up_to=1500: network.drop_up_to = 1500: of which packets? write drop_above too",
+        ),
+        (
+            &["network.drop_above=1500", "network.drop_up_to=1500"],
+            "--set network.drop_up_to=1500: network.drop_up_to = 1500: no size is above `drop_above` and not above this; write a larger size",
+        ),
+        (
+            &[
+                "network.drop_above=1500",
+                "network.drop_up_to=1600",
+                "network.drop_share=5%",
+            ],
+            "--set network.drop_share=5%: network.drop_share = \"5%\": a range of sizes is dropped whole; remove drop_share or drop_up_to",
+        ),
+        (
+            &["network.icmp_burst=3"],
+            "--set network.icmp_burst=3: network.icmp_burst = 3: at which rate afterwards? write icmp_interval too",
         ),
         (
             &["network.mss=20"],

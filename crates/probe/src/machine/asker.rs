@@ -7,10 +7,11 @@
 
 use units::{Seed, Span, Time};
 
-use super::Settings;
 use super::history::{Counts, History};
 use super::kind::Kind;
+use super::loss_by_size::{SizeCounts, chance_of_more};
 use super::search::{Found, Search, Searches};
+use super::{Protocol, Settings};
 
 /// The time between two probes of a kind one of which was lost: losses are hardly
 /// independent at once.
@@ -24,6 +25,9 @@ const LATER: u32 = 4;
 
 /// One of so many packets that show that a kind does not pass suggests it.
 const OF_NEEDED: u32 = 3;
+
+/// Packets of a control for each one that shows that a kind does not pass.
+const CONTROLS: u32 = 2;
 
 /// Probes of a kind that are under way at once.
 const MOST_UNDER_WAY: u32 = 8;
@@ -150,7 +154,7 @@ impl<'a> Asker<'a> {
         }
         let needed = self.history.needed(self.settings.false_alarm);
         if counts.counted >= needed {
-            return self.confirm_by(control, counts.first_lost);
+            return self.confirm_by(control, counts);
         }
         // Most of what was sent got lost while other packets did as well.
         if counts.lost >= needed * 4 {
@@ -180,11 +184,23 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Packets vanish if those of the control, sent later than the first of them, arrive.
-    fn confirm_by(&mut self, control: Option<Kind>, since: Option<Time>) -> Outcome {
+    /// Packets of these counts vanish if those of the control, sent later than the first of
+    /// them, arrive.
+    fn confirm_by(&mut self, control: Option<Kind>, lost: Counts) -> Outcome {
         let Some(control) = control else {
             return Outcome::Vanishes;
         };
+        // Nothing else shows at which rate echoes are answered.
+        let is_echo = control == Kind::small(Protocol::Icmp);
+        if is_echo
+            && self
+                .history
+                .beat()
+                .is_some_and(|beat| beat.protocol != control.protocol)
+        {
+            return self.confirm_by_many(control.once_more(), lost.lost);
+        }
+        let since = lost.first_lost;
         let counts = self.history.counts(control);
         if counts.last_answered > since {
             return Outcome::Vanishes;
@@ -206,6 +222,30 @@ impl<'a> Asker<'a> {
     pub(super) fn seems_to_pass(&mut self, kind: Kind) -> Outcome {
         let needed = self.history.needed(self.settings.false_alarm);
         self.tries(kind, needed.div_ceil(OF_NEEDED))
+    }
+
+    /// So many packets vanish if those of the control are not lost as often: their answers
+    /// may be limited in rate.
+    fn confirm_by_many(&mut self, control: Kind, lost: u32) -> Outcome {
+        let number = CONTROLS * self.history.needed(self.settings.false_alarm);
+        if !self.sends(control, number, APART) {
+            return Outcome::Open;
+        }
+        let counts = self.history.counts(control);
+        let control = SizeCounts {
+            size: control.size,
+            sent: counts.answered + counts.lost,
+            lost: counts.lost,
+        };
+        let all = SizeCounts {
+            sent: lost,
+            lost,
+            ..control
+        };
+        match chance_of_more(control, all) < self.settings.false_alarm {
+            true => Outcome::Vanishes,
+            false => Outcome::Unclear,
+        }
     }
 
     /// Whether any of `attempts` packets of this kind gets an answer.
@@ -242,34 +282,45 @@ impl<'a> Asker<'a> {
         !is_open
     }
 
-    /// Sends packets of these kinds up to these numbers in all, interleaved in proportion;
-    /// whether all have their outcome.
+    /// Sends packets of these kinds up to these numbers in all, in a random order; whether all
+    /// have their outcome.
     pub(super) fn interleaves(&mut self, series: &[(Kind, u32)]) -> bool {
         let all = series
             .iter()
             .map(|&(kind, number)| (self.history.counts(kind), kind, number));
         let all: Vec<_> = all.collect();
-        let under_way = all.iter().map(|(counts, ..)| counts.under_way).sum::<u32>();
-        let unsent = all
-            .iter()
-            .filter(|(counts, _, number)| counts.sent < *number);
-        let is_behind = |(one, _, of): &&(Counts, Kind, u32),
-                         (other, _, of_other): &&(Counts, Kind, u32)| {
-            ((one.sent + 1) * of_other).cmp(&((other.sent + 1) * of))
-        };
-        let next = unsent.min_by(is_behind).map(|&(_, kind, _)| kind);
         let sent = |(counts, kind, _): &(Counts, Kind, u32)| Some((counts.last_sent?, kind.size));
         let last = all.iter().filter_map(sent).max();
+        let next = self.one_of(&all);
+        let under_way = all.iter().map(|(counts, ..)| counts.under_way).sum::<u32>();
         if let Some(kind) = next.filter(|_| under_way < MOST_OF_SERIES) {
             let size = last.map_or(0, |(_, size)| size);
             let apart = (BYTE_OF_SERIES * u64::from(size)).max(APART_IN_SERIES);
             self.send_after(kind, last.map(|(at, _)| at), apart);
         }
-        // Where more were sent, these had their outcome before.
-        let is_begun = all.iter().any(|(counts, _, number)| counts.sent > *number);
-        let is_open = next.is_some() || under_way > 0 && !is_begun;
+        let is_pending = |&(kind, number): &(Kind, u32)| {
+            let mut outcomes = self.history.series(kind, number as usize);
+            outcomes.any(|outcome| outcome.is_none())
+        };
+        let is_open = next.is_some() || series.iter().any(is_pending);
         self.is_open |= is_open;
         !is_open
+    }
+
+    /// The kind of a random packet of those that are missing.
+    fn one_of(&self, all: &[(Counts, Kind, u32)]) -> Option<Kind> {
+        let missing =
+            |(counts, _, number): &(Counts, Kind, u32)| number.saturating_sub(counts.sent);
+        let sum = all.iter().map(missing).map(u64::from).sum::<u64>();
+        let sent = all.iter().map(|(counts, ..)| u64::from(counts.sent)).sum();
+        let drawn = self.seed.derive("order").with(sent).get();
+        let mut place = drawn.checked_rem(sum)?;
+        all.iter().find_map(|one| {
+            let missing = u64::from(missing(one));
+            let is_here = place < missing;
+            place = place.saturating_sub(missing);
+            is_here.then_some(one.1)
+        })
     }
 
     /// The largest size up to that of `kind` that passes; `None` while the search runs, or

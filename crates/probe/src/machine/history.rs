@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Seed, Span, Time};
 
 use super::kind::{Kind, Purpose, SMALL};
-use super::phase::AnswerLimit;
 use super::{Probe, Protocol, Settings, Target};
 use crate::machine::stamp::OneWayLoss;
 use link::pmtu::{ProbeTimer, RoundTrip};
@@ -18,6 +17,7 @@ use link::pmtu::{ProbeTimer, RoundTrip};
 pub(super) use answers::{Message, Response, Seen};
 pub(super) use chance::{at_most, loss_of, share};
 pub(super) use counts::Counts;
+pub(super) use pace::AnswerLimit;
 use pace::Pace;
 
 /// A probe that stands beside a large one tells that the path works, if it was sent at
@@ -336,20 +336,23 @@ impl History {
         settings.most_bytes.get().saturating_sub(self.earlier_bytes)
     }
 
-    /// The probes and bytes that are left of an investigation for counting losses in this
-    /// round, if `last` bytes are kept.
-    pub(super) fn left_for_losses(&self, settings: &Settings, last: u32) -> [f64; 2] {
-        let of_losses = |(kind, _): &(Kind, Counts)| kind.purpose == Purpose::Loss;
-        let counts = self.all_counts().filter(of_losses);
-        let [sent, bytes] = counts.fold([0, 0], |[sent, bytes], (kind, counts)| {
+    /// The probes and bytes that are left of an investigation, if those of this round for a
+    /// purpose had not been sent.
+    pub(super) fn left_for(
+        &self,
+        settings: &Settings,
+        is_of_purpose: impl Fn(Kind) -> bool,
+    ) -> [u64; 2] {
+        let those = self.all_counts().filter(|&(kind, _)| is_of_purpose(kind));
+        let [sent, bytes] = those.fold([0, 0], |[sent, bytes], (kind, counts)| {
             let more = u64::from(counts.sent);
             [sent + more, bytes + more * u64::from(kind.size)]
         });
         let probes = u64::from(settings.most_probes) + sent;
         let bytes = settings.most_bytes.get() + bytes;
         [
-            probes.saturating_sub(self.probes()) as f64,
-            bytes.saturating_sub(self.bytes + u64::from(last)) as f64,
+            probes.saturating_sub(self.probes()),
+            bytes.saturating_sub(self.bytes),
         ]
     }
 
@@ -363,10 +366,14 @@ impl History {
     }
 
     /// Whether the first packets of a kind in this round were answered, in the order of
-    /// sending.
-    pub(super) fn series(&self, kind: Kind, number: usize) -> impl Iterator<Item = bool> {
+    /// sending; `None`: not known yet.
+    pub(super) fn series(&self, kind: Kind, number: usize) -> impl Iterator<Item = Option<bool>> {
         let first = self.records(kind).take(number);
-        first.map(|record| record.outcome == PacketOutcome::Answered)
+        first.map(|record| match record.outcome {
+            PacketOutcome::UnderWay => None,
+            PacketOutcome::Answered => Some(true),
+            PacketOutcome::Lost { .. } | PacketOutcome::Rejected => Some(false),
+        })
     }
 
     /// The small packets of a protocol to the far end, in the order of sending.

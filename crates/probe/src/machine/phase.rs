@@ -16,6 +16,7 @@ mod rejections;
 mod route;
 
 use super::asker::{Asker, Outcome};
+use super::history::AnswerLimit;
 use super::kind::Kind;
 use super::search::Found;
 use super::{Direction, Protocol, ReplySize, Settings};
@@ -24,7 +25,6 @@ use ladder::Above;
 pub(super) use across::Carried;
 pub(super) use branches::Branches;
 pub(super) use ladder::LostRange;
-pub(super) use limit::AnswerLimit;
 pub(super) use locate::Boundary;
 pub(super) use losses::Losses;
 pub(super) use reach::Reachability;
@@ -154,8 +154,13 @@ impl KnownPath {
         }
         if main.reply == ReplySize::Small {
             self.back = largest(ask, main.with_size(found.mtu).with_reply(ReplySize::Same));
-            if self.back.is_none() && ask.is_open() {
-                return None;
+            match self.back {
+                Some(back) => {
+                    let kind = main.with_reply(ReplySize::Same);
+                    self.look_for_partial_loss(ask, kind, back)?;
+                }
+                None if ask.is_open() => return None,
+                None => {}
             }
         }
         let both_ways = self.back.map_or(found.mtu, |back| back.mtu);

@@ -5,7 +5,7 @@ use plan::setting::middlebox::{Action, Rule};
 use plan::setting::{Direction, Link, Probe, Protocol};
 use probe::machine::FindingKind;
 use serde::Serialize;
-use units::{Bytes, Span};
+use units::{Bytes, IpVersion, Span};
 
 /// Bytes of a TCP header without options, which the segment size does not count
 /// [RFC9293 s3.7.1].
@@ -56,6 +56,10 @@ pub(super) enum Fault {
     MssClamped,
     /// Fragments vanish.
     FragmentsDropped,
+    /// Packets of a range of sizes vanish.
+    LostRange,
+    /// A link of IPv6 drops packets that each must carry [RFC8200 s5].
+    BelowIpv6,
     /// Large packets are lost more often than small ones.
     LossBySize,
     /// Large packets vanish from some time on.
@@ -71,6 +75,7 @@ impl Fault {
             self,
             Self::MssClamped
                 | Self::FragmentsDropped
+                | Self::BelowIpv6
                 | Self::LossBySize
                 | Self::Shrinks
                 | Self::Grows
@@ -104,6 +109,8 @@ impl Fault {
                 | (Self::Branches, FindingKind::Branches { .. })
                 | (Self::MssClamped, FindingKind::MssClamped { .. })
                 | (Self::FragmentsDropped, FindingKind::FragmentsDropped)
+                | (Self::LostRange, FindingKind::LostRange { .. })
+                | (Self::BelowIpv6, FindingKind::BelowIpv6 { .. })
                 | (Self::LossBySize, FindingKind::LossBySize { .. })
                 | (
                     Self::BlackHole(Direction::Forward),
@@ -135,6 +142,8 @@ impl GroundTruth {
             let dropping = rules.filter(|rule| {
                 rule.direction.is_none_or(|only| only == direction)
                     && holds(*rule)
+                    // A filter of ICMP limits no other packets.
+                    && rule.protocol != Some(Protocol::Icmp)
                     && (direction == Direction::Forward || is_answered_at_length(*rule, probe))
             });
             let sizes = dropping.filter_map(drops_above);
@@ -182,9 +191,8 @@ const fn drops_above(rule: Rule) -> Option<Bytes> {
 fn is_answered_at_length(rule: Rule, probe: &Probe) -> bool {
     match rule.protocol {
         None => true,
-        Some(Protocol::Icmp) => probe.protocols.contains(&Protocol::Icmp),
         Some(Protocol::Udp) => probe.reflector,
-        Some(Protocol::Tcp) => false,
+        Some(Protocol::Icmp | Protocol::Tcp) => false,
     }
 }
 
@@ -201,8 +209,13 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
     let links = &setting.network.links;
     let vanishing = links.iter().enumerate().find_map(|(place, link)| {
         let mut rules = rules(link);
-        let rule = rules.find(|rule| drops_above(*rule).is_some_and(|size| size < declared))?;
-        Some((of_dropping(rule, place), place))
+        let rule = &rules.find(|rule| drops_above(*rule).is_some_and(|size| size < declared))?;
+        let below = drops_above(*rule)? < Bytes::new(setting.network.ip.smallest_mtu().into());
+        let is_below = setting.network.ip == IpVersion::V6 && below && rule.protocol.is_none();
+        Some(match is_below {
+            true => (Fault::BelowIpv6, place),
+            false => (of_dropping(*rule, place), place),
+        })
     });
     if vanishing.is_some() {
         return vanishing;
@@ -219,12 +232,14 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
             (Bytes::new(most.into()) + headers < declared).then_some(Fault::MssClamped)
         }
         Action::DropFragments => Some(Fault::FragmentsDropped),
+        Action::DropBetween { from, .. } => (from <= declared).then_some(Fault::LostRange),
+        Action::DropShareAbove { above, .. } => (above < declared).then_some(Fault::LossBySize),
         _ => None,
     };
     links.iter().enumerate().find_map(|(place, link)| {
         let has_errors = link.impairments.bit_error_rate > 0.0;
         let fault = rules(link).find_map(other);
-        let fault = fault.or(has_errors.then_some(Fault::LossBySize))?;
+        let fault = fault.or_else(|| has_errors.then_some(Fault::LossBySize))?;
         Some((fault, place))
     })
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use units::Bytes;
 
 use super::super::asker::Outcome;
+use super::super::history::AnswerLimit;
 use super::super::history::Message;
 use super::super::kind::{Kind, SMALL, bytes};
-use super::super::phase::AnswerLimit;
 use super::super::{DirectionResult, Finding, FindingKind, Protocol, Target};
 use super::{Facts, finding, sizes, tunnel};
 

@@ -9,8 +9,15 @@ use std::collections::BTreeMap;
 use units::{Span, Time};
 
 use super::super::kind::Kind;
-use super::super::phase::AnswerLimit;
 use super::super::{AnswerRate, Protocol, Settings, Target};
+
+/// A limit of the rate at which the far end answers a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::machine) struct AnswerLimit {
+    pub(in crate::machine) protocol: Protocol,
+    /// The time from one answer to the next.
+    pub(in crate::machine) every: Span,
+}
 
 /// The error messages of all systems that answer with them.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use super::super::Protocol;
 use super::super::asker::{Asker, Outcome};
 use super::super::kind::Kind;
 use super::super::search::Found;
-use super::Reachability;
+use super::{Reachability, below_ipv6};
 
 /// The sizes that a protocol carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,13 @@ fn searched(
     fails: Option<(u32, bool)>,
 ) -> Carried {
     let kind = Kind::far_end(protocol, up_to);
-    let found = ask.search(kind);
+    // The errors that answer UDP quote up to 1280 bytes over IPv6 [RFC4443 s2.4], and are lost
+    // where these do not pass.
+    let is_quoted = protocol == Protocol::Udp && !ask.settings.reflector.is_there();
+    let found = match is_quoted {
+        true => ask.search(kind),
+        false => below_ipv6::search(ask, kind),
+    };
     let passed = passed.filter(|_| ask.has_ended(kind));
     Carried {
         protocol,

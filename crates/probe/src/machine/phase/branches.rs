@@ -16,8 +16,10 @@ const ATTEMPTS_TO_FAIL: u32 = 3;
 /// Flows by a protocol whose answers are limited in rate.
 const FEW_FLOWS: u16 = 4;
 
-/// One of so many bytes of a round is for packets of other flows.
+/// One of so many bytes of a round is for packets of other flows, and one of so many of
+/// those that are left.
 const SHARE: u64 = 6;
+const SHARE_OF_LEFT: u64 = 2;
 
 /// Branches with different sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +49,16 @@ pub(in crate::machine) fn walk(
     };
     let kind = walked.main.filter(|main| main.protocol == protocol);
     let kind = kind.unwrap_or_else(|| Kind::far_end(protocol, found.mtu));
-    let narrower = narrower_flows(ask, kind.with_size(found.mtu), of);
+    // Where another protocol carries less, its flow may be of another branch: then the
+    // smallest size that it does not carry tells as much as the largest one.
+    let fails = walked.carried.iter().filter_map(|one| one.fails);
+    let smallest = fails.map(|(size, _)| size).min();
+    let narrow = smallest.map_or(found.mtu, |size| size.min(found.mtu));
+    let narrower = narrower_flows(ask, kind.with_size(narrow), of);
     if let Some(&flow) = narrower.first() {
-        let search = kind.with_flow(flow).with_size(found.mtu - 1);
+        let search = kind.with_flow(flow).with_size(narrow - 1);
         let less = ask.search(search)?;
-        let fails = less.fails.map_or(found.mtu, |(fails, _)| fails);
+        let fails = less.fails.map_or(narrow, |(fails, _)| fails);
         let kind = kind.with_flow(flow).with_size(fails);
         return Some(Branches {
             protocol,
@@ -79,7 +86,10 @@ pub(in crate::machine) fn walk(
 
 /// The number of flows whose packets of this size are a fair share of all bytes.
 fn flows(ask: &Asker<'_>, size: u32) -> u16 {
-    let fitting = ask.history.bytes_of_round(ask.settings) / SHARE / u64::from(size);
+    let is_of_flow = |kind: Kind| kind.flow > 0;
+    let [_, left] = ask.history.left_for(ask.settings, is_of_flow);
+    let bytes = ask.history.bytes_of_round(ask.settings) / SHARE;
+    let fitting = bytes.min(left / SHARE_OF_LEFT) / u64::from(size);
     let fitting = u16::try_from(fitting).unwrap_or(u16::MAX);
     ask.settings.flows.min(fitting.max(2))
 }

@@ -3,7 +3,7 @@
 use units::{Span, Time};
 
 use super::super::asker::Asker;
-use super::super::history::SmallPacket;
+use super::super::history::{AnswerLimit, SmallPacket};
 use super::super::kind::Kind;
 use super::super::loss_by_size::{SizeCounts, chance_of_more};
 use super::super::{Protocol, Reflector};
@@ -52,15 +52,6 @@ const SINCE: [Span; 18] = [
     Span::from_millis(460),
     Span::from_millis(600),
 ];
-
-/// A limit of the rate of answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::machine) struct AnswerLimit {
-    /// The protocol of the answers.
-    pub(in crate::machine) protocol: Protocol,
-    /// The time from one answer to the next.
-    pub(in crate::machine) every: Span,
-}
 
 /// Looks for a limit of the answers of one protocol. `None` while it is open; then `None`
 /// if there is no limit.

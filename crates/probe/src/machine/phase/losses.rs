@@ -2,24 +2,28 @@
 
 use super::super::asker::{Asker, Outcome};
 use super::super::history::share;
-use super::super::kind::{Kind, SMALL};
+use super::super::kind::{Kind, Purpose, SMALL};
 use super::super::loss_by_size::{SizeCounts, chance_of_more, is_uneven, place_of_break, sides};
 use super::super::{Direction, Protocol, ReplySize};
 
-/// The share of these probes that are large, where bytes do not limit them.
-const LARGE_PROBES: f64 = 0.375;
+/// The size of most packets of the Internet.
+const STANDARD: u32 = 1500;
 
 /// Large packets after which the first look ends if some are lost.
 const FEW: u32 = 24;
 
-/// The probability that losses at all sizes are alike at which the first look goes on.
+/// The probability that losses at all sizes are alike below which more looks follow the second
+/// one at once, and its part at each further look.
 const IN_DOUBT: f64 = 0.05;
+const LESS_IN_DOUBT: f64 = 0.2;
 
 /// The share of the bytes of a round that the first look may have.
 const FIRST: f64 = 0.41;
 
-/// Packets of the largest size that the last look at the path sends.
-const LAST: u32 = 3;
+/// Packets that are left for the other questions and the last look at the path, and those of
+/// the largest size among them.
+const REST: u32 = 60;
+const REST_LARGE: u32 = 10;
 
 /// The share of the probes and bytes that are left which goes into the rates of loss.
 const FOR_RATE: f64 = 0.75;
@@ -28,9 +32,9 @@ const FOR_RATE: f64 = 0.75;
 /// is looked for no longer.
 const SPENT: f64 = 0.9;
 
-/// Small packets for each large one: they cost few bytes, and the more there are, the
-/// fewer lost large ones prove that size matters.
-const SMALL_PER_LARGE: f64 = 4.0;
+/// Small packets for each large one, at least and at most.
+const LEAST_SMALL: f64 = 1.0;
+const MOST_SMALL: f64 = 8.0;
 
 /// Packets of one size at a time where the place of a break is looked for, and at most.
 const AT_ONCE: u32 = 8;
@@ -62,8 +66,9 @@ pub(in crate::machine) struct Losses {
     pub(in crate::machine) kind: Kind,
     /// The smallest size first.
     pub(in crate::machine) counts: Vec<SizeCounts>,
-    /// The number of looks at the counts.
+    /// The number of looks at the counts, and the packets of each size for the latest one.
     looks: u32,
+    sent: [u32; 4],
     /// Whether larger packets are lost more often.
     pub(in crate::machine) is_uneven: bool,
     /// The direction that loses them, if a reflector tells it.
@@ -80,43 +85,28 @@ pub(in crate::machine) fn can_count(ask: &Asker<'_>, main: Kind, largest: u32) -
     !is_limited && largest > SMALL + 1
 }
 
-/// First looks at losses up to the largest size that passes: two, and more at twice as many
-/// packets each while it is in doubt whether large ones are lost more often. `None` while
-/// they are open.
+/// First looks at losses up to the largest size that passes: one if no large packet is lost,
+/// and more at twice as many packets each while it is in doubt whether large ones are lost
+/// more often. `None` while they are open.
 pub(in crate::machine) fn first_looks(
     ask: &mut Asker<'_>,
     main: Kind,
     largest: u32,
 ) -> Option<Losses> {
-    let large = first_large(ask, largest);
-    let few = large.min(FEW);
-    let first = look(
-        ask,
-        main,
-        largest,
-        1,
-        [0.5, 0.0, 1.0].map(|share| of(few, share)),
-    )?;
-    if first.is_uneven || first.has_changed {
+    let few = first_large(ask, largest, Shares::FEW).min(FEW);
+    let numbers = Shares::FEW.below(largest).numbers(few);
+    let first = look(ask, main, largest, 1, numbers)?;
+    if first.is_uneven || first.has_changed || first.is_lossless() {
         return Some(first);
     }
-    if first.is_lossless() {
-        return look(
-            ask,
-            main,
-            largest,
-            2,
-            [0.5, 0.0, 1.0].map(|share| of(large, share)),
-        );
-    }
-    // Small packets are cheap, and show sooner whether it is the large ones that are lost.
-    let shares = [SMALL_PER_LARGE, 0.0, 1.0];
-    let mut sent = few;
-    let mut losses = look(ask, main, largest, 2, shares.map(|share| of(sent, share)))?;
-    while losses.is_in_doubt() && sent < large {
-        sent = (2 * sent).min(large);
-        let sent = shares.map(|share| of(sent, share));
-        losses = look(ask, main, largest, losses.looks + 1, sent)?;
+    let numbers = Shares::MANY.below(largest).numbers(few);
+    let mut losses = look(ask, main, largest, 2, numbers)?;
+    while losses.is_in_doubt() {
+        let (numbers, is_last) = affordable(ask, main, largest, &losses);
+        losses = losses.next(ask, main, largest, numbers)?;
+        if is_last {
+            break;
+        }
     }
     Some(losses)
 }
@@ -130,18 +120,17 @@ pub(in crate::machine) fn further_looks(
     first: &Losses,
 ) -> Option<Losses> {
     let mut losses = first.clone();
-    let mut large = first.counts.last().map_or(1, |counts| counts.sent);
-    let most = most_large(ask, main, largest).max(large);
-    let shares = [small_per_large(ask, most), 0.5, 1.0];
     while !losses.has_changed && !losses.is_narrow(ask.settings.loss_interval) {
-        let is_last = large >= most;
-        large = (large * 2).min(most);
-        let sent = shares.map(|share| of(large, share));
-        let next = look(ask, main, largest, losses.looks + 1, sent)?;
-        // What an earlier look has proven stays so.
-        let is_uneven = losses.is_uneven || next.is_uneven;
-        losses = Losses { is_uneven, ..next };
-        if is_last {
+        let (numbers, is_last) = match losses.is_lossless() {
+            true => {
+                let large = first_large(ask, largest, Shares::FEW);
+                (Shares::FEW.below(largest).numbers(large), false)
+            }
+            false => affordable(ask, main, largest, &losses),
+        };
+        let looks = losses.looks;
+        losses = losses.next(ask, main, largest, numbers)?;
+        if is_last || losses.is_lossless() && looks > 1 {
             break;
         }
     }
@@ -154,24 +143,73 @@ pub(in crate::machine) fn further_looks(
     Some(losses)
 }
 
-/// The look of this number at so many small, middle and large packets.
+/// The packets of other sizes for each large one.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    small: f64,
+    /// Of [`STANDARD`] bytes, where large packets are much larger.
+    standard: f64,
+    middle: f64,
+}
+
+impl Shares {
+    /// Where losses are not expected.
+    const FEW: Self = Self {
+        small: 0.5,
+        standard: 0.0,
+        middle: 0.0,
+    };
+
+    /// Where large packets were lost. Small ones are cheap, and show sooner whether it is the
+    /// large ones that are lost; those of the standard size are lost alike, if the loss
+    /// begins below it.
+    const MANY: Self = Self {
+        small: 4.0,
+        standard: 3.0,
+        middle: 0.0,
+    };
+
+    /// The same, if packets of this size are the large ones.
+    fn below(self, largest: u32) -> Self {
+        let standard = match largest >= 2 * STANDARD {
+            true => self.standard,
+            false => 0.0,
+        };
+        Self { standard, ..self }
+    }
+
+    /// The numbers of small, standard, middle and large packets.
+    fn numbers(self, large: u32) -> [u32; 4] {
+        [self.small, self.standard, self.middle, 1.0].map(|share| of(large, share))
+    }
+
+    /// The bytes of a large packet and its part of the standard and middle ones.
+    fn bytes(self, largest: u32) -> f64 {
+        f64::from(largest) * (1.0 + 0.5 * self.middle) + f64::from(STANDARD) * self.standard
+    }
+}
+
+/// The look of this number at so many small, standard, middle and large packets.
 fn look(
     ask: &mut Asker<'_>,
     main: Kind,
     largest: u32,
     number: u32,
-    sent: [u32; 3],
+    numbers: [u32; 4],
 ) -> Option<Losses> {
     let kind = main.with_reply(ReplySize::Same).for_loss();
-    let sizes = [SMALL, u32::midpoint(SMALL, largest), largest];
-    let series = [0, 1, 2].map(|index| (kind.with_size(sizes[index]), sent[index]));
+    let sizes = [SMALL, STANDARD, u32::midpoint(SMALL, largest), largest];
+    let series: [_; 4] =
+        core::array::from_fn(|index| (kind.with_size(sizes[index]), numbers[index]));
     if !ask.interleaves(&series) {
         return None;
     }
-    let [(small, _), _, (large, _)] = series;
+    let [(small, _), .., (large, _)] = series;
     let counts = series.iter().filter_map(|&(kind, number)| {
         let counts = ask.history.series(kind, number as usize);
-        let counts = counts.fold(SizeCounts::default(), SizeCounts::with);
+        let counts = counts
+            .flatten()
+            .fold(SizeCounts::default(), SizeCounts::with);
         let size = kind.size;
         (counts.sent > 0).then_some(SizeCounts { size, ..counts })
     });
@@ -182,12 +220,28 @@ fn look(
         is_uneven: is_uneven(&counts, number),
         counts,
         looks: number,
+        sent: numbers,
         direction: None,
         has_changed: chance < share(ask.settings.false_alarm),
     })
 }
 
 impl Losses {
+    /// The next look, at so many packets of each size or as many as before. What an earlier
+    /// look has proven stays so.
+    fn next(
+        &self,
+        ask: &mut Asker<'_>,
+        main: Kind,
+        largest: u32,
+        numbers: [u32; 4],
+    ) -> Option<Self> {
+        let numbers = core::array::from_fn(|index| numbers[index].max(self.sent[index]));
+        let next = look(ask, main, largest, self.looks + 1, numbers)?;
+        let is_uneven = self.is_uneven || next.is_uneven;
+        Some(Self { is_uneven, ..next })
+    }
+
     fn is_lossless(&self) -> bool {
         self.counts.last().is_none_or(|counts| counts.lost == 0)
     }
@@ -195,10 +249,10 @@ impl Losses {
     /// Whether it is unlikely, and not proven to be otherwise, that packets of all sizes are
     /// lost alike.
     fn is_in_doubt(&self) -> bool {
-        let [small, .., large] = self.counts[..] else {
-            return false;
-        };
-        !self.is_uneven && !self.has_changed && chance_of_more(small, large) < IN_DOUBT
+        let [small, larger] = sides(&self.counts, 1);
+        // The first look is not followed by others if nothing is lost.
+        let accepted = (2..self.looks).fold(IN_DOUBT, |chance, _| chance * LESS_IN_DOUBT);
+        !self.is_uneven && !self.has_changed && chance_of_more(small, larger) < accepted
     }
 
     /// Whether the interval of the largest packets is at most this wide.
@@ -233,34 +287,53 @@ fn enough(interval: f64) -> u32 {
     packets((square * (1.0 - interval) / interval).ceil()).max(1)
 }
 
-/// The large packets of the first look: so many that their interval is narrow enough if none
+/// The large packets of the first looks: so many that their interval is narrow enough if none
 /// of them is lost, as far as they are a fair share of all bytes.
-fn first_large(ask: &Asker<'_>, size: u32) -> u32 {
-    let bytes = FIRST * ask.history.bytes_of_round(ask.settings) as f64 / f64::from(size);
-    enough(ask.settings.loss_interval).min(packets(bytes).max(1))
+fn first_large(ask: &Asker<'_>, size: u32, shares: Shares) -> u32 {
+    let bytes = FIRST * ask.history.bytes_of_round(ask.settings) as f64;
+    let fitting = packets(bytes / shares.below(size).bytes(size)).max(1);
+    enough(ask.settings.loss_interval).min(fitting)
 }
 
-/// The most large packets: half as many of about half the size go with them. Probes and
-/// bytes are left for the direction, for the last look at the path, and for the place of a
-/// break.
-fn most_large(ask: &Asker<'_>, main: Kind, size: u32) -> u32 {
+/// The packets of each size for the next look, and whether it is the last one that is
+/// affordable: twice as many large ones as before at most. Probes and bytes are left for the
+/// direction and for the rest of the questions; if it is known that large packets are lost
+/// more often, for the place of the break as well.
+fn affordable(ask: &Asker<'_>, main: Kind, size: u32, losses: &Losses) -> ([u32; 4], bool) {
     let of_direction = match main.reply {
-        ReplySize::Small => OF_DIRECTION,
+        ReplySize::Small if losses.is_uneven => OF_DIRECTION,
+        ReplySize::Small => OF_DIRECTION / 2,
         ReplySize::Same => 0,
     };
-    let kept = (LAST + of_direction) * size;
-    let left = ask.history.left_for_losses(ask.settings, kept);
-    let [probes, bytes] = left.map(|left| FOR_RATE * left);
-    let large = (LARGE_PROBES * probes).min(bytes / (1.25 * f64::from(size)));
-    packets(large).max(1)
-}
-
-/// Small packets for each large one, if at most so many large ones are sent, and half as
-/// many middle ones.
-fn small_per_large(ask: &Asker<'_>, most: u32) -> f64 {
-    let [probes, _] = ask.history.left_for_losses(ask.settings, 0);
-    let rest = FOR_RATE * probes / f64::from(most) - 1.5;
-    rest.clamp(1.0, SMALL_PER_LARGE)
+    let (share, middle) = match losses.is_uneven {
+        true => (FOR_RATE, 0.5),
+        false => (1.0, 0.0),
+    };
+    let is_counted = |kind: Kind| kind.purpose == Purpose::Loss;
+    let [probes, bytes] = ask.history.left_for(ask.settings, is_counted);
+    let kept = u64::from(size) * u64::from(REST_LARGE + of_direction);
+    let probes = share * probes.saturating_sub(u64::from(REST + of_direction)) as f64;
+    let bytes = share * bytes.saturating_sub(kept) as f64;
+    let [.., before] = losses.sent;
+    let mut shares = Shares {
+        small: LEAST_SMALL,
+        middle,
+        ..Shares::MANY.below(size)
+    };
+    let others = shares.standard + middle + 1.0;
+    let fitting = (probes / (shares.small + others)).min(bytes / shares.bytes(size));
+    let most = packets(fitting).max(before);
+    let large = (2 * before).min(most);
+    // Where no more large packets are affordable, smaller ones are.
+    let of_each = f64::from(large.max(1));
+    let of_large = f64::from(size) * (1.0 + 0.5 * middle);
+    let standard = (bytes / of_each - of_large) / f64::from(STANDARD);
+    shares.standard = shares.standard.min(standard).max(0.0);
+    if !losses.is_uneven {
+        let small = probes / of_each - shares.standard - middle - 1.0;
+        shares.small = small.clamp(LEAST_SMALL, MOST_SMALL);
+    }
+    (shares.numbers(large), large == most)
 }
 
 /// A number of packets.
@@ -336,7 +409,7 @@ fn direction(ask: &mut Asker<'_>, losses: &Losses, largest: u32) -> Option<Optio
     let forward = losses.kind.with_reply(ReplySize::Small);
     let both = count(ask, losses.kind, largest)?;
     let [small, _] = sides(&losses.counts, 1);
-    let looks = (both.sent / OF_DIRECTION).max(1);
+    let looks = (both.sent / OF_DIRECTION).max(2);
     let accepted = FALSE_DIRECTION / f64::from(looks);
     for look in 1..=looks {
         if !ask.interleaves(&[(forward.with_size(largest), look * OF_DIRECTION)]) {

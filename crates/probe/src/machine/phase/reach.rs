@@ -37,7 +37,7 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
             let bare = Kind::bare_syn(ask.settings.version());
             reach.tcp = ask.answers(bare) == Outcome::Passes;
             if reach.tcp {
-                reach.beat = reach.beat.or(Some(bare).filter(|_| !is_limited));
+                reach.beat = reach.beat.or_else(|| Some(bare).filter(|_| !is_limited));
             }
             match ask.settings.tcp {
                 TcpProbes::Any => ask.answers(Kind::small(protocol)),
@@ -57,7 +57,7 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
                     (Protocol::Udp, _) => Some(Kind::test_packet()),
                     _ => Some(Kind::small(protocol)),
                 };
-                reach.beat = reach.beat.or(beat.filter(|_| !is_limited));
+                reach.beat = reach.beat.or_else(|| beat.filter(|_| !is_limited));
             }
             Outcome::Open => main_is_open = true,
             Outcome::Rejected | Outcome::Vanishes | Outcome::Unclear => {}

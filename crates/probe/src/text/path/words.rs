@@ -384,7 +384,7 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
         FindingKind::LossBySize {
             per_bit: Some(_), ..
         } => Some(
-            "A cable, connector or radio link damages bits: `jumbolab predict optimal --ber` shows which MTU delivers most.",
+            "A cable, connector or radio link damages bits: `jumbolab predict optimal` with `--bit-error-rate` shows which MTU delivers most.",
         ),
         FindingKind::LossBySize { .. } => Some(
             "A link, tunnel or queue drops large packets at random, for instance the fragments of a tunnel. Path MTU discovery does not notice.",

@@ -24,9 +24,23 @@ const PROTOCOLS: &[(&str, Option<Protocol>)] = &[
 
 const PASS_OR_DROP: &[(&str, bool)] = &[("pass", false), ("drop", true)];
 
+const MOST_IN_BURST: i64 = 10_000;
+
+/// A share in thousandths.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share is between 0 and 1"
+)]
+fn per_mille(share: f64) -> u16 {
+    (share * 1000.0).round() as u16
+}
+
 /// The keys of a link, or of all links; `None`: not written.
 pub(super) struct Faults {
     drop_above: Option<Spanned<i64>>,
+    up_to: Option<Spanned<i64>>,
+    dropped: Option<Spanned<f64>>,
     direction: Option<Spanned<Option<Direction>>>,
     protocol: Option<Spanned<Option<Protocol>>>,
     flows: Option<Spanned<f64>>,
@@ -35,6 +49,8 @@ pub(super) struct Faults {
     messages: Option<Spanned<bool>>,
     interval: Option<Spanned<Span>>,
     announced: Option<Spanned<i64>>,
+    icmp_interval: Option<Spanned<Span>>,
+    icmp_burst: Option<Spanned<i64>>,
     mss: Option<Spanned<i64>>,
     fragments: Option<Spanned<bool>>,
 }
@@ -46,6 +62,8 @@ impl Faults {
         let bytes = || number(68, u16::MAX.into());
         Ok(Self {
             drop_above: table.if_written("drop_above", bytes(), |keys| &keys.faults.drop_above)?,
+            up_to: table.if_written("drop_up_to", bytes(), |keys| &keys.faults.up_to)?,
+            dropped: table.if_written("drop_share", share, |keys| &keys.faults.dropped)?,
             direction: table.if_written("drop_direction", word(DIRECTIONS), |keys| {
                 &keys.faults.direction
             })?,
@@ -60,6 +78,11 @@ impl Faults {
             })?,
             interval: table.if_written("too_big_interval", span, |keys| &keys.faults.interval)?,
             announced: table.if_written("too_big_mtu", bytes(), |keys| &keys.faults.announced)?,
+            icmp_interval: table
+                .if_written("icmp_interval", span, |keys| &keys.faults.icmp_interval)?,
+            icmp_burst: table.if_written("icmp_burst", number(1, MOST_IN_BURST), |keys| {
+                &keys.faults.icmp_burst
+            })?,
             mss: table.if_written("mss", bytes(), |keys| &keys.faults.mss)?,
             fragments: table.if_written("fragments", word(PASS_OR_DROP), |keys| {
                 &keys.faults.fragments
@@ -83,6 +106,7 @@ impl Faults {
             let mtu = u32::try_from(announced.value).unwrap_or_default();
             rules.push(Rule::always(Action::AnnounceMtu(mtu)));
         }
+        rules.extend(self.limiting()?);
         if let Some(mss) = &self.mss {
             let mss = u16::try_from(mss.value).unwrap_or_default();
             rules.push(Rule::always(Action::ClampMss(mss)));
@@ -98,7 +122,7 @@ impl Faults {
         let Some(most) = &self.drop_above else {
             return self.alone().map_or(Ok(None), Err);
         };
-        let bytes = u64::try_from(most.value).unwrap_or_default();
+        let action = self.of_sizes(most)?;
         let from = self.from.as_ref().map_or(Span::ZERO, |from| from.value);
         if let Some(until) = self.until.as_ref().filter(|until| until.value <= from) {
             return Err(until.reject(
@@ -111,7 +135,50 @@ impl Faults {
             share: self.flows.as_ref().map_or(1.0, |found| found.value),
             from,
             until: self.until.as_ref().map(|until| until.value),
-            ..Rule::always(Action::DropAbove(Bytes::new(bytes)))
+            ..Rule::always(action)
+        }))
+    }
+
+    /// What is dropped of packets above `most`.
+    fn of_sizes(&self, most: &Spanned<i64>) -> Result<Action> {
+        let bytes = |value| Bytes::new(u64::try_from(value).unwrap_or_default());
+        let above = bytes(most.value);
+        match (&self.up_to, &self.dropped) {
+            (None, None) => Ok(Action::DropAbove(above)),
+            (Some(up_to), None) if up_to.value > most.value => Ok(Action::DropBetween {
+                from: above + Bytes::new(1),
+                to: bytes(up_to.value),
+            }),
+            (Some(up_to), None) => Err(up_to
+                .reject("no size is above `drop_above` and not above this; write a larger size")),
+            (None, Some(share)) => Ok(Action::DropShareAbove {
+                above,
+                per_mille: per_mille(share.value),
+            }),
+            (Some(_), Some(share)) => {
+                Err(share
+                    .reject("a range of sizes is dropped whole; remove drop_share or drop_up_to"))
+            }
+        }
+    }
+
+    /// The rule about the rate of ICMP packets, if there is one.
+    fn limiting(&self) -> Result<Option<Rule>> {
+        let Some(every) = &self.icmp_interval else {
+            let alone = self.icmp_burst.as_ref();
+            return alone.map_or(Ok(None), |burst| {
+                Err(burst.reject("at which rate afterwards? write icmp_interval too"))
+            });
+        };
+        let burst = self.icmp_burst.as_ref().map_or(1, |burst| burst.value);
+        let action = Action::LimitRate {
+            burst: u32::try_from(burst).unwrap_or(u32::MAX),
+            every: every.value,
+        };
+        Ok(Some(Rule {
+            direction: Some(Direction::Forward),
+            protocol: Some(Protocol::Icmp),
+            ..Rule::always(action)
         }))
     }
 
@@ -124,6 +191,8 @@ impl Faults {
         of(self.messages.as_ref(), why("too_big_messages"))?;
         of(self.interval.as_ref(), why("too_big_interval"))?;
         of(self.announced.as_ref(), why("too_big_mtu"))?;
+        of(self.icmp_interval.as_ref(), why("icmp_interval"))?;
+        of(self.icmp_burst.as_ref(), why("icmp_burst"))?;
         of(self.mss.as_ref(), why("mss"))?;
         of(self.fragments.as_ref(), why("fragments"))
     }
@@ -133,7 +202,9 @@ impl Faults {
         fn of<T>(found: Option<&Spanned<T>>) -> Option<Error> {
             found.map(|found| found.reject("of which packets? write drop_above too"))
         }
-        of(self.direction.as_ref())
+        of(self.up_to.as_ref())
+            .or_else(|| of(self.dropped.as_ref()))
+            .or_else(|| of(self.direction.as_ref()))
             .or_else(|| of(self.protocol.as_ref()))
             .or_else(|| of(self.flows.as_ref()))
             .or_else(|| of(self.from.as_ref()))
