@@ -104,7 +104,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     }
     let aggregate = sections.table("aggregation");
     let mut settings = Settings::new(read.peers);
-    settings.aggregate = Some(aggregation(&aggregate)?);
+    settings.aggregate = aggregation(&aggregate)?;
     settings.alone = aggregate.word(
         "alone",
         "bundled",

@@ -465,8 +465,7 @@ impl Gateway {
         if let Some(mtu) = known {
             self.core.set_path_mtu(now, peer, mtu);
         }
-        if let (Some(counts), Some((mtu, _))) = (self.peers.get_mut(peer), self.core.path_mtu(peer))
-        {
+        if let (Some(counts), Some(mtu)) = (self.peers.get_mut(peer), self.core.path_mtu(peer)) {
             counts.path_mtu = mtu.get();
         }
     }

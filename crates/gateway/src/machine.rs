@@ -88,6 +88,8 @@ pub struct Gateway {
     due: Due,
     /// Bundles from them that wait for others before them.
     held: u64,
+    /// Pieces from them that wait for the next one of their packet.
+    pieces: u64,
     /// The number of the peer behind each origin, sorted.
     origins: Vec<(Origin, usize)>,
     uplink: Option<Link<Departing, Lost>>,
@@ -133,7 +135,7 @@ impl Gateway {
         let first = settings.peers.first();
         let edge = Edge::new(link::edge::Settings {
             number: HERE,
-            aggregate: first.and_then(|peer| settings.aggregation(peer, peer.mtu.bytes())),
+            aggregate: first.map(|peer| settings.aggregation(peer, peer.mtu.bytes())),
             addressing: Addressing::Egress,
             shaping: settings.shaping,
         });
@@ -163,6 +165,7 @@ impl Gateway {
             peers,
             due,
             held: 0,
+            pieces: 0,
             origins,
             uplink: uplink.transpose()?,
             departing: VecDeque::new(),
@@ -308,7 +311,7 @@ impl Gateway {
     pub const fn waiting(&self) -> Waiting {
         Waiting {
             outward: self.edge.aggregation() + self.queued,
-            inward: self.edge.leaving(),
+            inward: self.edge.leaving() + self.pieces,
             bundles: self.held,
         }
     }

@@ -17,7 +17,7 @@ pub use read::{Recording, Section};
 pub use write::RecordingFile;
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The prefix of lines with settings.
 const SETTINGS: &str = "# settings ";

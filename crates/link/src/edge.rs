@@ -96,6 +96,9 @@ pub enum Transmit<P> {
 pub struct Counts {
     /// Packets that were received for aggregation.
     pub aggregated: u64,
+    /// Pieces that cutting added to them: aggregated packets and pieces are sent bare, are
+    /// sent in bundles, or wait.
+    pub pieces: u64,
     /// Aggregated packets that were sent without a bundle.
     pub bare: u64,
     /// Bundles sent.
@@ -152,7 +155,7 @@ impl<P: Packet> Edge<P> {
 
     /// Changes the settings for aggregation packets to `exit`, whose path MTU or headers
     /// differ from those of others. Waiting packets are aggregated anew, as if they had
-    /// come under these settings; one that is larger than a bundle is sent alone.
+    /// come under these settings.
     ///
     /// # Errors
     /// If the settings do not allow aggregation; then nothing changes.

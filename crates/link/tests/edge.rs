@@ -42,6 +42,7 @@ impl Ip {
 
 const AGGREGATE: AggregatorSettings = AggregatorSettings {
     mtu: Bytes::new(60_000),
+    whole: Bytes::new(60_000),
     trigger: Trigger::Timer(Span::from_millis(1)),
     encapsulation: Encapsulation {
         header: Bytes::new(26),
@@ -69,6 +70,8 @@ fn bytes_of(outgoing: &Outgoing<Ip>) -> Vec<u8> {
             addresses: Addresses::V4([[198, 51, 100, 1].into(), [198, 51, 100, 2].into()]),
             service: 0,
         },
+        begins_within: false,
+        ends_within: false,
         unit: Unit::Microsecond,
         sequence: u16::try_from(outgoing.number % u64::from(SEQUENCES)).unwrap(),
     };

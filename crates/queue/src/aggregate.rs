@@ -5,12 +5,15 @@ use alloc::vec::Vec;
 
 use units::{Bytes, Span, Time};
 
-use crate::{Bundle, Encapsulation, Packet, Tick};
+use crate::{Bundle, Encapsulation, Packet, Part, Tick};
 
 /// The smallest IP packet there is: a header of IPv4 [RFC791 s3.1].
 const SMALLEST: Bytes = Bytes::new(20);
 /// The largest packet whose length an entry can tell in its 16 bits.
 const LARGEST: Bytes = Bytes::new(0xffff);
+/// The smallest piece in front of another one: the header of IPv6, so that the first piece
+/// states the length of the packet [RFC8200 s3].
+const LEAST_PIECE: Bytes = Bytes::new(40);
 
 /// When a bundle goes, if it is not full before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +34,9 @@ pub enum Trigger {
 pub struct AggregatorSettings {
     /// The bytes of IP that a bundle may have.
     pub mtu: Bytes,
+    /// The largest packet that stays whole, in bytes of IP. A larger one fills the open
+    /// bundle, and continues in those behind it [RFC9347 s2.2].
+    pub whole: Bytes,
     /// When a bundle goes.
     pub trigger: Trigger,
     /// The bytes that the format of bundles adds.
@@ -124,28 +130,59 @@ impl<P: Packet> Aggregator<P> {
         })
     }
 
-    /// Takes a packet in. Returns the bundle that has no room for it and goes
-    /// at once; then the packet begins the next one.
-    pub fn push(&mut self, now: Time, packet: P) -> Option<Bundle<P>> {
-        self.push_late(now, packet, now)
+    /// Takes a packet in. Hands the bundles that have no more room for it to `gone`: they
+    /// go at once, and the packet, or its last piece, begins the next one.
+    pub fn push(&mut self, now: Time, packet: P, gone: impl FnMut(Bundle<P>)) {
+        self.push_late(now, packet, now, gone);
     }
 
     /// The same for a packet that came before, and has waited elsewhere since.
-    pub fn push_late(&mut self, now: Time, packet: P, came: Time) -> Option<Bundle<P>> {
-        let encapsulation = self.settings.encapsulation;
-        let size = packet.view().size - encapsulation.framing - packet.tags();
-        let room = self.settings.mtu - self.bytes;
-        let gone = if encapsulation.entry + size > room || size > LARGEST || self.full {
-            self.flush(now)
-        } else {
-            None
-        };
-        self.bytes += encapsulation.entry + size;
-        let opens = !self.waiting.is_empty() || self.may_open();
-        let room = self.bytes + encapsulation.entry + SMALLEST <= self.settings.mtu;
+    pub fn push_late(
+        &mut self,
+        now: Time,
+        mut packet: P,
+        came: Time,
+        mut gone: impl FnMut(Bundle<P>),
+    ) {
+        let AggregatorSettings {
+            encapsulation,
+            whole,
+            ..
+        } = self.settings;
+        let size = encapsulation.inside(&packet);
+        let stays = packet.part() == Part::Whole && size <= whole;
+        if !stays && size <= LARGEST {
+            while self.full || encapsulation.inside(&packet) > self.room() {
+                if !self.full && self.room() >= LEAST_PIECE {
+                    let Some(piece) = packet.cut(self.room()) else {
+                        break;
+                    };
+                    self.wait(piece, came);
+                }
+                self.flush(now).into_iter().for_each(&mut gone);
+            }
+        }
+        let size = encapsulation.inside(&packet);
+        if size > self.room() || size > LARGEST || self.full {
+            self.flush(now).into_iter().for_each(gone);
+        }
+        self.wait(packet, came);
+    }
+
+    /// The bytes of IP of the largest packet for which the open bundle has room.
+    fn room(&self) -> Bytes {
+        self.settings.mtu - self.bytes - self.settings.encapsulation.entry
+    }
+
+    /// Lets a packet or a piece wait in the open bundle.
+    fn wait(&mut self, packet: P, came: Time) {
+        let entry = self.settings.encapsulation.entry;
+        let size = self.settings.encapsulation.inside(&packet);
+        self.bytes += entry + size;
+        let opens = !self.waiting.is_empty() || packet.part() != Part::Whole || self.may_open();
+        let room = self.bytes + entry + SMALLEST <= self.settings.mtu;
         self.full = size > LARGEST || !room || !opens;
         self.waiting.push((packet, came));
-        gone
     }
 
     /// Whether the packet that comes may open a bundle.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use units::{Bytes, Span};
 
-use crate::{Advertised, InnerDrop, Packet, View};
+use crate::{Advertised, InnerDrop, Packet, Part, View};
 
 /// The overhead of carrying packets in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Encapsulation {
     }
 
     /// The bytes of IP of a packet whose frame takes `view` in a queue.
-    fn inside<P: Packet>(&self, packet: &P) -> Bytes {
+    pub(crate) fn inside<P: Packet>(&self, packet: &P) -> Bytes {
         packet.view().size - self.framing - packet.tags()
     }
 }
@@ -140,7 +140,7 @@ impl<P: Packet> Bundle<P> {
     }
 
     /// Packets, each with how long it waited, in the order in which they came;
-    /// a single one travels bare. To queues it looks like a packet of `flow`,
+    /// a single one travels bare, unless it is a piece. To queues it looks like a packet of `flow`,
     /// else of the flow of the first, and in all else like the first. `None`
     /// where there is no packet.
     pub fn pack(
@@ -151,7 +151,7 @@ impl<P: Packet> Bundle<P> {
     ) -> Option<Self> {
         let mut packets = packets.into_iter().peekable();
         let (first, waited) = packets.next()?;
-        if packets.peek().is_none() {
+        if packets.peek().is_none() && first.part() == Part::Whole {
             return Some(Self::bare(first));
         }
         let (view, tags) = (first.view(), first.tags());
@@ -219,10 +219,14 @@ impl<P: Packet> Bundle<P> {
         })
     }
 
-    /// The places of the packets that `inner_drop` meets, in rising order.
+    /// The places of the packets that `inner_drop` meets, in rising order. Pieces are not
+    /// among them: the other pieces of the packet are on their way.
     fn met(&self, inner_drop: InnerDrop) -> Vec<usize> {
         let living = self.entries.iter().enumerate();
-        let living = living.filter_map(|(place, entry)| Some((place, entry.packet()?.view().flow)));
+        let living = living.filter_map(|(place, entry)| {
+            let packet = entry.packet().filter(|one| one.part() == Part::Whole)?;
+            Some((place, packet.view().flow))
+        });
         inner_drop.selection.among(living, inner_drop.packets)
     }
 }

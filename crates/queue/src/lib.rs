@@ -32,6 +32,7 @@ mod mred;
 mod packet;
 mod pie;
 mod priority;
+mod reassemble;
 mod red;
 mod release;
 mod rio;
@@ -56,9 +57,10 @@ pub use limit::Limit;
 pub use mred::{
     Bounds, Candidates, Interpretation, Mred, MredSettings, MredTrigger, Share, SizeOf,
 };
-pub use packet::{Advertised, InnerDrop, Packet, View};
+pub use packet::{Advertised, InnerDrop, Packet, Part, View};
 pub use pie::{Pie, PieSettings};
 pub use priority::Priority;
+pub use reassemble::{PIECE_WAIT, Reassembled, Reassembler};
 pub use red::{AdaptiveRedSettings, Red, RedAdmission, RedSettings, Unit, Victim};
 pub use release::Release;
 pub use rio::{Rio, RioSettings};

@@ -40,6 +40,55 @@ pub struct InnerDrop {
     pub mark: bool,
 }
 
+/// The share of an IP packet that an entry of a bundle holds. A packet that is larger than
+/// a bundle is cut into pieces [RFC9347 s2.2].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Its first bytes, with the IP header.
+    First {
+        /// The bytes of the packet that follow in later bundles.
+        missing: Bytes,
+    },
+    /// Bytes behind another piece.
+    Rest {
+        /// Whether the packet ends with them.
+        last: bool,
+    },
+}
+
+impl Part {
+    /// Becomes the part behind a cut, with the last `rest` bytes; returns the one before it.
+    pub fn cut(&mut self, rest: Bytes) -> Self {
+        let before = match *self {
+            Self::Whole => Self::First { missing: rest },
+            Self::First { missing } => Self::First {
+                missing: missing + rest,
+            },
+            Self::Rest { .. } => Self::Rest { last: false },
+        };
+        *self = match *self {
+            Self::Whole => Self::Rest { last: true },
+            Self::First { .. } => Self::Rest { last: false },
+            rest @ Self::Rest { .. } => rest,
+        };
+        before
+    }
+
+    /// The part of which the next `bytes` were appended.
+    pub const fn joined(self, bytes: Bytes) -> Self {
+        match self {
+            Self::First { missing } if missing.get() > bytes.get() => Self::First {
+                missing: Bytes::new(missing.get() - bytes.get()),
+            },
+            Self::First { .. } => Self::Whole,
+            part @ (Self::Whole | Self::Rest { .. }) => part,
+        }
+    }
+}
+
 /// Anything that can wait in a queue.
 pub trait Packet {
     /// Its size, flow and class.
@@ -48,6 +97,27 @@ pub trait Packet {
     /// The bytes of its VLAN tags, which count on the link but not in the MTU.
     fn tags(&self) -> Bytes {
         Bytes::ZERO
+    }
+
+    /// The part of a packet that it is.
+    fn part(&self) -> Part {
+        Part::Whole
+    }
+
+    /// Cuts the first `size` bytes of IP off, as a piece. The remaining bytes stay here
+    /// and are the piece behind it. `None`: it cannot be cut, and stays as it is.
+    fn cut(&mut self, _size: Bytes) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
+    /// Appends the next piece of the packet of which this is [`Part::First`].
+    fn join(&mut self, _rest: Self)
+    where
+        Self: Sized,
+    {
     }
 
     /// The senders' packets that it carries and that were not dropped: one,
@@ -103,6 +173,10 @@ mod tests {
             (1, advertised, Bytes::ZERO)
         );
         assert!(!packet.markable() && !packet.mark());
+        assert_eq!(
+            (packet.part(), packet.cut(Bytes::new(1))),
+            (Part::Whole, None)
+        );
         for mark in [false, true] {
             let inner = InnerDrop {
                 packets: 1,

@@ -61,6 +61,7 @@ impl Ingress {
     pub(crate) const fn settings(&self) -> AggregatorSettings {
         AggregatorSettings {
             mtu: self.mtu,
+            whole: self.mtu,
             trigger: self.trigger,
             encapsulation: Encapsulation {
                 header: self.header,

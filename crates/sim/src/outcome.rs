@@ -63,6 +63,8 @@ impl EdgeOutcome {
     pub(crate) const fn of(name: String, counts: edge::Counts) -> Self {
         let edge::Counts {
             aggregated,
+            // Packets of the simulator cannot be cut.
+            pieces: _,
             bare,
             bundles,
             bundled,

@@ -90,6 +90,8 @@ fn case(wanted: &str) -> Case {
 fn packing(encapsulation: Encapsulation) -> Packing {
     Packing {
         encapsulation,
+        begins_within: false,
+        ends_within: false,
         unit: Unit::Microsecond,
         sequence: 0,
     }

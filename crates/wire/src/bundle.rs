@@ -8,13 +8,18 @@
 //! |-------:|-------:|----------|---------------------------------------------------------|
 //! |      0 |      2 | count    | packets in the bundle when it was packed, from 1         |
 //! |      2 |      2 | average  | mean length of a packet in bytes, rounded down          |
-//! |      4 |      2 | control  | bits 15 to 13: the version, 1; bit 12: the unit of the times, 0: 1 us, 1: 10 us; bits 11 to 0: a sequence number that grows by one with each bundle to the same egress |
+//! |      4 |      2 | control  | bit 15: the bundle begins within a packet; bit 14: it ends within one; bit 13: the version, 1; bit 12: the unit of the times, 0: 1 us, 1: 10 us; bits 11 to 0: a sequence number that grows by one with each bundle to the same egress |
 //! |  6 + 4i |     2 | length   | bytes of packet i; 0: a router dropped it              |
 //! |  8 + 4i |     2 | waited   | waiting time of packet i when the bundle left, in units, rounded down; 65535: that or longer |
 //! | 6 + 4 count | | packets  | the remaining packets, one after the other               |
 //!
+//! A packet that is larger than a bundle is cut [RFC9347 s2.2]: the last entry of a bundle
+//! is its first piece, and entry 0 of the next bundle, by sequence number, goes on with it.
+//! The length of entry 0 is the BlockOffset of that standard. A bundle that begins and ends
+//! within the same packet has one entry. The packet's IP header states its length.
+//!
 //! A router that drops packets sets their lengths to zero and sends fewer bytes;
-//! nothing else changes. The egress releases each remaining packet after the previous
+//! nothing else changes. It drops no pieces. The egress releases each remaining packet after the previous
 //! one with a gap equal to the difference of their waiting times, which restores their
 //! spacing [Mulahuwaish s2.B].
 //!
@@ -74,6 +79,8 @@ mod field {
 }
 
 mod control {
+    pub(super) const BEGINS_WITHIN: u16 = 1 << 15;
+    pub(super) const ENDS_WITHIN: u16 = 1 << 14;
     pub(super) const VERSION_SHIFT: u16 = 13;
     pub(super) const TEN_MICROSECONDS: u16 = 1 << 12;
     pub(super) const SEQUENCE_MASK: u16 = super::SEQUENCES - 1;
@@ -109,6 +116,20 @@ impl Unit {
     }
 }
 
+/// The share of a packet that an entry has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// Its beginning; entry 0 of the next bundle goes on with it.
+    First,
+    /// What follows the last entry of the bundle before.
+    Rest {
+        /// Whether the packet ends with it.
+        last: bool,
+    },
+}
+
 /// The six bytes in front of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -116,6 +137,10 @@ pub struct Header {
     pub count: u16,
     /// Mean length of a packet, in bytes, rounded down.
     pub average: u16,
+    /// Whether entry 0 goes on with the packet within which the bundle before ended.
+    pub begins_within: bool,
+    /// Whether the next bundle goes on with the packet of the last entry.
+    pub ends_within: bool,
     /// Unit of the waiting times.
     pub unit: Unit,
     /// Sequence number of the bundle among those to its egress, modulo [`SEQUENCES`].
@@ -131,7 +156,7 @@ impl Header {
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let bytes = demand(bytes, HEADER_LEN)?;
         let control = u16_at(bytes, field::CONTROL)?;
-        if control >> control::VERSION_SHIFT != VERSION {
+        if control >> control::VERSION_SHIFT & 1 != VERSION {
             return Err(Error::Malformed(Field::Version));
         }
         let count = u16_at(bytes, field::COUNT)?;
@@ -141,6 +166,8 @@ impl Header {
         Ok(Self {
             count,
             average: u16_at(bytes, field::AVERAGE)?,
+            begins_within: control & control::BEGINS_WITHIN != 0,
+            ends_within: control & control::ENDS_WITHIN != 0,
             unit: match control & control::TEN_MICROSECONDS {
                 0 => Unit::Microsecond,
                 _ => Unit::TenMicroseconds,
@@ -166,7 +193,13 @@ impl Header {
             Unit::Microsecond => 0,
             Unit::TenMicroseconds => control::TEN_MICROSECONDS,
         };
-        let control = VERSION << control::VERSION_SHIFT | unit | self.sequence;
+        let within = match (self.begins_within, self.ends_within) {
+            (false, false) => 0,
+            (true, false) => control::BEGINS_WITHIN,
+            (false, true) => control::ENDS_WITHIN,
+            (true, true) => control::BEGINS_WITHIN | control::ENDS_WITHIN,
+        };
+        let control = within | VERSION << control::VERSION_SHIFT | unit | self.sequence;
         for (at, number) in [
             (field::COUNT, self.count),
             (field::AVERAGE, self.average),
@@ -175,6 +208,19 @@ impl Header {
             bytes[at..at + 2].copy_from_slice(&number.to_be_bytes());
         }
         Ok(())
+    }
+
+    /// The share of its packet that entry `index` has, unless a router dropped it.
+    pub const fn part(&self, index: u16) -> Part {
+        if index == 0 && self.begins_within {
+            Part::Rest {
+                last: self.count > 1 || !self.ends_within,
+            }
+        } else if index + 1 == self.count && self.ends_within {
+            Part::First
+        } else {
+            Part::Whole
+        }
     }
 
     /// Bytes of the header and all entries.

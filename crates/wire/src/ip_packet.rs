@@ -157,6 +157,21 @@ pub fn addresses(bytes: &[u8]) -> Result<Addresses, Error> {
     }
 }
 
+/// The bytes of the whole packet, as the IP header at the start of `bytes` states them.
+///
+/// # Errors
+/// [`Error::Truncated`] if the header is cut short, [`Error::Malformed`] for another version.
+pub fn stated_length(bytes: &[u8]) -> Result<usize, Error> {
+    match ip::version(bytes)? {
+        4 => Ok(ipv4::Header::of(bytes).total_length()?.into()),
+        6 => {
+            let fields = ipv6::Fields::parse(bytes)?;
+            Ok(ipv6::HEADER_LEN + usize::from(fields.payload_length))
+        }
+        _ => Err(Error::Malformed(Field::Version)),
+    }
+}
+
 /// Writes a hop limit into the packet in `bytes`, and updates the header checksum of
 /// IPv4.
 ///

@@ -97,6 +97,8 @@ fn frames(dead: &[u16]) -> Vec<Vec<u8>> {
     for (sequence, (encapsulation, kind, _)) in (7..).zip(ENCAPSULATIONS) {
         let packing = Packing {
             encapsulation,
+            begins_within: false,
+            ends_within: false,
             unit: match sequence % 2 {
                 0 => Unit::Microsecond,
                 _ => Unit::TenMicroseconds,

@@ -52,11 +52,11 @@ fn configuration(edge: EdgeGateway) -> Result<Configuration> {
     };
     let peers = edge.peers.iter().map(peer).collect::<Result<_>>()?;
     let mut settings = Settings::new(peers);
-    settings.aggregate = Some(Aggregation {
+    settings.aggregate = Aggregation {
         trigger: edge.trigger,
         tick: edge.tick,
         share: edge.share,
-    });
+    };
     settings.shaping = edge.shaping;
     // The kernel lowers the hop limit of what it routes to a TUN interface.
     settings.counts_hops = false;

@@ -74,6 +74,8 @@ fn frame(aggregated: &Aggregated, first: u32, pool: &Pool) -> Frame {
         .collect();
     let packing = Packing {
         encapsulation: encapsulation(aggregated.encapsulation, aggregated.packets[0].service),
+        begins_within: false,
+        ends_within: false,
         unit: Unit::Microsecond,
         sequence: 0,
     };
@@ -92,6 +94,8 @@ fn frame(aggregated: &Aggregated, first: u32, pool: &Pool) -> Frame {
 fn headers(aggregated: &Aggregated, first: u32, pool: &Pool) -> Bundle<Header> {
     let cost = Packing {
         encapsulation: encapsulation(aggregated.encapsulation, 0),
+        begins_within: false,
+        ends_within: false,
         unit: Unit::Microsecond,
         sequence: 0,
     };

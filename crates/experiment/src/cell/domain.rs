@@ -225,6 +225,7 @@ fn aggregate(
     };
     let settings = AggregatorSettings {
         mtu: mtu.value,
+        whole: mtu.value,
         trigger: trigger(kind.value, max_wait.value),
         encapsulation: Encapsulation {
             header: outer + HEADER,

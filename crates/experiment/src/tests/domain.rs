@@ -57,6 +57,7 @@ fn domain(sets: &[&str]) -> Domain {
 fn a_domain_has_edges_routes_and_a_way_of_aggregation() {
     let usual = AggregatorSettings {
         mtu: Bytes::new(9000),
+        whole: Bytes::new(9000),
         trigger: Trigger::EgressBusy(Span::from_millis(1)),
         encapsulation: Encapsulation {
             header: Bytes::new(26),

@@ -168,7 +168,10 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "@prefixes = [\"192.0.0.0/8\"]\n",
             "192.0.0.0/8 covers the peer 192.0.2.2",
         ),
-        ("@mtu = 1290\n", "an MTU of 1290 leaves"),
+        (
+            "@mtu = 1270\n",
+            "mtu = 1270: write an MTU from 1280 to 65535",
+        ),
         (
             "@dscp = 64\n",
             "g.toml:4: peers.west.dscp = 64: write a number from 0 to 63",

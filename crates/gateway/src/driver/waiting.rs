@@ -67,7 +67,7 @@ impl Gateway {
     /// company anyway; `None` if the next one may have to go at once.
     fn rest(&self, is_link_busy: bool) -> Option<Span> {
         let settings = &self.configuration.settings;
-        let aggregate = settings.aggregate?;
+        let aggregate = settings.aggregate;
         match aggregate.trigger {
             // What comes meanwhile is stamped, and due only after its wait.
             Trigger::Timer(wait)

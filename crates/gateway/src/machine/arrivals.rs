@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use units::{Bytes, Time};
+use units::Time;
 use wire::bundle::{self, Arrival};
 use wire::icmp_error::Cause as ErrorCause;
 use wire::ip_packet::{IpPacket, set_hop_limit};
@@ -11,6 +11,10 @@ use super::martian::is_martian;
 use super::packet::Inner;
 use super::settings::Origin;
 use super::{Cause, Gateway, Rejection, outer};
+
+/// The largest packet that is taken from inside: a jumbogram has no length in its IP header
+/// by which its pieces could be joined.
+const LARGEST_PACKET: usize = u16::MAX as usize;
 
 impl Gateway {
     /// Takes an IP packet from an inside network. Bytes behind the packet are ignored.
@@ -42,19 +46,19 @@ impl Gateway {
             self.lose(None, Cause::NoRoute);
             return;
         };
+        if bytes.len() > LARGEST_PACKET {
+            let mtu = u32::try_from(LARGEST_PACKET).unwrap_or(u32::MAX);
+            self.tell(now, bytes, ErrorCause::TooBig { mtu });
+            self.lose(Some(peer), Cause::TooBig);
+            return;
+        }
         let mut buffer = self.pool.keep(bytes);
         if self.settings.counts_hops {
             // A packet that was read has a hop limit.
             let _ = set_hop_limit(&mut buffer, packet.hop_limit - 1);
         }
-        let room = self.room(peer);
-        if Bytes::new(bytes.len() as u64) > room {
-            self.divide(now, exit, bytes, &buffer, room);
-            self.pool.give(buffer);
-        } else {
-            let packet = Inner::new(buffer, exit, self.tells_flows());
-            self.forward(now, packet);
-        }
+        let packet = Inner::new(buffer, exit, self.tells_flows());
+        self.forward(now, packet);
     }
 
     /// Takes an IP packet from the core: a bundle of a peer, or a plain packet.

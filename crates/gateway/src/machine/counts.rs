@@ -12,12 +12,14 @@ pub enum Cause {
     HopLimit,
     /// The table has no prefix for its destination.
     NoRoute,
-    /// It is larger than the path carries, and must not be fragmented.
+    /// It is larger than a bundle can state.
     TooBig,
     /// It met congestion in a bundle, and cannot be marked [RFC6040 s4.2].
     Congestion,
     /// Too many packets waited to be let out.
     Overflow,
+    /// The other pieces of its packet did not come, or contradicted it.
+    Incomplete,
     /// The queue toward the core had no room.
     QueueFull,
     /// The queue's distribution drew it.
@@ -59,7 +61,7 @@ pub enum Rejection {
 
 impl Cause {
     /// Every cause, in the order of [`Drops`].
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Malformed,
         Self::Martian,
         Self::HopLimit,
@@ -67,6 +69,7 @@ impl Cause {
         Self::TooBig,
         Self::Congestion,
         Self::Overflow,
+        Self::Incomplete,
         Self::QueueFull,
         Self::QueueEarly,
         Self::QueueForced,
@@ -85,6 +88,7 @@ impl Cause {
             Self::TooBig => "too_big",
             Self::Congestion => "congestion",
             Self::Overflow => "overflow",
+            Self::Incomplete => "incomplete",
             Self::QueueFull => "queue_full",
             Self::QueueEarly => "queue_early",
             Self::QueueForced => "queue_forced",
@@ -177,19 +181,19 @@ impl Rejections {
 }
 
 /// Counters toward the core. Of all that came, counted by [`Outward::came`] and
-/// [`Outward::fragments`], each packet was sent, was dropped, or waits:
-/// `came + fragments = bundled + alone + drops + waiting`.
+/// [`Outward::pieces`], each packet or piece was sent, was dropped, or waits:
+/// `came + pieces = bundled + alone + drops + waiting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outward {
     /// Packets from inside.
     pub came: u64,
     /// Their bytes.
     pub came_bytes: u64,
-    /// Packets that fragmentation added.
-    pub fragments: u64,
+    /// Pieces that cutting added.
+    pub pieces: u64,
     /// Bundles sent.
     pub bundles: u64,
-    /// Packets in them.
+    /// Packets and pieces in them.
     pub bundled: u64,
     /// Packets sent alone.
     pub alone: u64,
@@ -210,8 +214,9 @@ pub struct Outward {
 
 /// Counters toward the inside. Each arrival was unpacked, was plain, was for this gateway
 /// itself, was rejected, or waits for bundles before it:
-/// `arrived = bundles + plain + greetings + probes + notices + rejections + waiting`. Each packet was let out, was dropped, or
-/// waits: `unpacked + plain = released + drops + waiting`.
+/// `arrived = bundles + plain + greetings + probes + notices + rejections + waiting`. Each packet or piece was let out,
+/// was joined to the piece before it, was dropped, or waits:
+/// `unpacked + plain = released + joined + drops + waiting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inward {
     /// Datagrams and packets from the core.
@@ -220,8 +225,10 @@ pub struct Inward {
     pub arrived_bytes: u64,
     /// Bundles unpacked.
     pub bundles: u64,
-    /// Packets found in them.
+    /// Packets and pieces found in them.
     pub unpacked: u64,
+    /// Pieces that were joined to the piece before them.
+    pub joined: u64,
     /// Packets that routers had dropped out of them.
     pub missing: u64,
     /// Packets that travelled alone and unchanged.
@@ -258,7 +265,7 @@ pub struct Traffic {
 pub struct Waiting {
     /// For company, or for the rate toward the core.
     pub outward: u64,
-    /// To be let out to the inside.
+    /// To be let out to the inside, and pieces for the next one of their packet.
     pub inward: u64,
     /// Bundles that wait for others before them.
     pub bundles: u64,
@@ -304,7 +311,7 @@ impl Traffic {
         for (sum, more) in [
             (&mut outward.came, other.outward.came),
             (&mut outward.came_bytes, other.outward.came_bytes),
-            (&mut outward.fragments, other.outward.fragments),
+            (&mut outward.pieces, other.outward.pieces),
             (&mut outward.bundles, other.outward.bundles),
             (&mut outward.bundled, other.outward.bundled),
             (&mut outward.alone, other.outward.alone),
@@ -317,6 +324,7 @@ impl Traffic {
             (&mut inward.arrived_bytes, other.inward.arrived_bytes),
             (&mut inward.bundles, other.inward.bundles),
             (&mut inward.unpacked, other.inward.unpacked),
+            (&mut inward.joined, other.inward.joined),
             (&mut inward.missing, other.inward.missing),
             (&mut inward.plain, other.inward.plain),
             (&mut inward.greetings, other.inward.greetings),

@@ -1,9 +1,10 @@
 //! The way of packets from the core to the inside.
 
-use units::{IpMtu, Span, Time};
+use queue::{Part, Reassembled};
+use units::{Bytes, IpMtu, Span, Time};
 use wire::bundle::{self, Body, PathMessage, Sealed, is_sealed};
 use wire::frame;
-use wire::ip_packet::{IpPacket, set_hop_limit};
+use wire::ip_packet::{IpPacket, set_hop_limit, stated_length};
 
 use super::martian::is_martian;
 use super::order::Verdict;
@@ -81,7 +82,7 @@ impl Gateway {
         let order = &mut self.peers[peer].order;
         let sequence = body.header().sequence;
         match order.judge(now, sequence, reorder) {
-            Verdict::Next => self.unpack(now, peer, service, body),
+            Verdict::Next { follows } => self.unpack(now, peer, (service, follows), body),
             Verdict::Early => {
                 let kept = self.pool.keep(&bytes[..body.size()]);
                 self.held += 1;
@@ -93,7 +94,8 @@ impl Gateway {
         self.unpack_held(now, peer);
     }
 
-    /// Unpacks bundles of `peer` that need not wait for others any more.
+    /// Unpacks bundles of `peer` that need not wait for others any more, and gives up a
+    /// packet whose next piece did not come.
     pub(super) fn unpack_held(&mut self, now: Time, peer: usize) {
         let reorder = self.settings.reorder;
         let mut misses = false;
@@ -101,11 +103,12 @@ impl Gateway {
             self.held -= 1;
             misses |= held.gap > 0;
             match Body::parse(&held.bytes, false) {
-                Ok(body) => self.unpack(now, peer, held.service, body),
+                Ok(body) => self.unpack(now, peer, (held.service, held.gap == 0), body),
                 Err(_) => self.reject(Some(peer), Rejection::Malformed),
             }
             self.pool.give(held.bytes);
         }
+        self.expire(now, peer);
         self.peers[peer].renew_bundles(peer, &mut self.due);
         if misses {
             self.miss(now, peer);
@@ -141,37 +144,74 @@ impl Gateway {
         }
     }
 
-    fn unpack(&mut self, now: Time, peer: usize, service: u8, body: Body<'_>) {
+    /// Unpacks a bundle; `follows`: it is the next one behind the latest that was unpacked.
+    fn unpack(&mut self, now: Time, peer: usize, (service, follows): (u8, bool), body: Body<'_>) {
         let live = body.live() as u64;
         let header = body.header();
-        let mut room = self.room_inside();
+        let room = self.room_inside();
+        let mut packets = std::mem::take(&mut self.unpacked);
+        let reassembler = &mut self.peers[peer].reassembler;
         let inward = &mut self.counts.of(Some(peer)).inward;
         inward.bundles += 1;
         inward.unpacked += live;
         inward.missing += u64::from(header.count) - live;
-        let mut packets = std::mem::take(&mut self.unpacked);
-        for (waited, bytes) in body.packets() {
-            let waited = header.unit.span(waited);
-            let outcome = judge(bytes, service).and_then(|service| {
-                room = room.checked_sub(1).ok_or(Cause::Overflow)?;
+        self.pieces -= u64::from(reassembler.waiting());
+        let pool = &mut self.pool;
+        let entries = body.packets().map(|(part, waited, bytes)| {
+            let bytes = pool.keep(bytes);
+            let part = part_of(part, &bytes);
+            let packet = Inner::arrived(bytes, exit(peer), part, service);
+            (packet, header.unit.span(waited))
+        });
+        reassembler.receive(now, follows, entries, |out| match out {
+            Reassembled::Whole {
+                packet,
+                waited,
+                pieces,
+            } => {
+                inward.joined += u64::from(pieces) - 1;
+                packets.push((packet, waited));
+            }
+            Reassembled::Lost { pieces, .. } => {
+                inward.drops.add(Cause::Incomplete, pieces.into());
+            }
+        });
+        self.pieces += u64::from(reassembler.waiting());
+        let mut left = room;
+        packets.retain_mut(|(packet, _)| {
+            let outcome = judge(&packet.bytes, packet.service()).and_then(|service| {
+                left = left.checked_sub(1).ok_or(Cause::Overflow)?;
                 Ok(service)
             });
-            let inward = &mut self.counts.of(Some(peer)).inward;
             match outcome {
-                Err(cause) => inward.drops.add(cause, 1),
-                Ok(mark) => {
-                    let mut bytes = self.pool.keep(bytes);
-                    if let Some(service) = mark {
-                        frame::set_service(&mut bytes, service);
-                        inward.marked += u64::from(service & outer::CE == outer::CE);
-                    }
-                    packets.push((Inner::arrived(bytes, exit(peer)), waited));
+                Err(cause) => {
+                    inward.drops.add(cause, 1);
+                    self.pool.give(std::mem::take(&mut packet.bytes));
+                    return false;
                 }
+                Ok(Some(service)) => {
+                    frame::set_service(&mut packet.bytes, service);
+                    inward.marked += u64::from(service & outer::CE == outer::CE);
+                }
+                Ok(None) => {}
             }
-        }
+            true
+        });
         self.edge
             .receive_packets(now, packets.drain(..), peer as u64);
         self.unpacked = packets;
+        self.peers[peer].renew_bundles(peer, &mut self.due);
+    }
+
+    /// Gives up the packet of `peer` whose next piece did not come in time.
+    fn expire(&mut self, now: Time, peer: usize) {
+        let inward = &mut self.counts.of(Some(peer)).inward;
+        self.peers[peer].reassembler.expire(now, |out| {
+            if let Reassembled::Lost { pieces, .. } = out {
+                inward.drops.add(Cause::Incomplete, pieces.into());
+                self.pieces -= u64::from(pieces);
+            }
+        });
     }
 
     /// Takes a packet that travelled alone and unchanged. Those from behind a peer leave
@@ -218,7 +258,8 @@ impl Gateway {
             let _ = set_hop_limit(&mut buffer, packet.hop_limit - 1);
         }
         let exit = exit(peer.unwrap_or(super::HERE));
-        let packet = (Inner::arrived(buffer, exit), Span::ZERO);
+        let packet = Inner::arrived(buffer, exit, Part::Whole, outer::NOT_ECT);
+        let packet = (packet, Span::ZERO);
         let origin = peer.map_or(NOBODY, |peer| peer as u64);
         self.edge.receive_packets(now, [packet].into_iter(), origin);
     }
@@ -240,6 +281,25 @@ impl From<Rejected> for Rejection {
             Rejected::Forged => Self::Forged,
             Rejected::Replayed => Self::Replayed,
             Rejected::Limited => Self::Limited,
+        }
+    }
+}
+
+/// The part of a packet that an entry of a bundle has. Its IP header states the bytes that
+/// are missing behind its first piece.
+fn part_of(part: bundle::Part, bytes: &[u8]) -> Part {
+    match part {
+        bundle::Part::Whole => Part::Whole,
+        bundle::Part::Rest { last } => Part::Rest { last },
+        bundle::Part::First => {
+            let whole = stated_length(bytes).unwrap_or(0);
+            match whole.checked_sub(bytes.len()) {
+                Some(missing) if missing > 0 => Part::First {
+                    missing: Bytes::new(missing as u64),
+                },
+                // The packet is malformed, as it contradicts its bundle.
+                _ => Part::Whole,
+            }
         }
     }
 }

@@ -34,7 +34,10 @@ const SEEN: u16 = 128;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is unpacked.
-    Next,
+    Next {
+        /// Whether it is the next one behind the latest that was unpacked.
+        follows: bool,
+    },
     /// It waits for those before it.
     Early,
     /// It came before.
@@ -73,8 +76,9 @@ impl Order {
         let ahead = self.next.map_or(0, |next| ahead(sequence, next));
         if self.next.is_none() || ahead == 0 || ahead < SEQUENCES / 2 && reorder.wait == Span::ZERO
         {
+            let follows = self.next == Some(sequence);
             self.advance(now, sequence, ahead + 1);
-            return Verdict::Next;
+            return Verdict::Next { follows };
         }
         if ahead < SEQUENCES / 2 {
             let known = self.held.iter().any(|held| held.sequence == sequence);
@@ -85,7 +89,7 @@ impl Order {
         }
         if now.since(self.last).is_some_and(|idle| idle > FORGET) {
             self.advance(now, sequence, SEEN);
-            return Verdict::Next;
+            return Verdict::Next { follows: false };
         }
         let behind = SEQUENCES - ahead;
         match behind <= SEEN && self.seen >> (behind - 1) & 1 == 1 {
@@ -175,7 +179,7 @@ mod tests {
                 out.push(held.sequence);
             }
             match order.judge(now, sequence, reorder) {
-                Verdict::Next => out.push(sequence),
+                Verdict::Next { .. } => out.push(sequence),
                 Verdict::Early => order.hold(now, (sequence, 0), Vec::new(), reorder),
                 Verdict::Duplicate | Verdict::Late => {}
             }

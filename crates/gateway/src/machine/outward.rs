@@ -2,18 +2,17 @@
 
 use std::net::IpAddr;
 
-use queue::{Bundle, Packet as _};
-use units::{Bytes, Framing, IpVersion, Seed, Time};
+use queue::{Bundle, Packet as _, Part};
+use units::{Bytes, Framing, Seed, Time};
 use wire::bundle::{
     self, ENTRY_LEN, GREETING_LEN, HEADER_LEN, Header, Piece, SEALED_HEADER_LEN, TAG_LEN, Unit,
 };
 use wire::icmp_error::{Cause as ErrorCause, IcmpError};
-use wire::probe::Fragments;
 
 use super::packet::{Departing, Inner, Load};
 use super::{Cause, Decision, Event, Gateway, SinglePacketMode, outer};
 use link::Link;
-use link::edge::{Exit, Outgoing};
+use link::edge::Outgoing;
 
 impl Gateway {
     /// Hands a packet to the edge, which aggregates it or sends it alone.
@@ -25,58 +24,19 @@ impl Gateway {
             record.events.push(Event::Arrived(packet.arrival(now)));
         }
         let state = &mut self.peers[exit.egress];
-        if self.settings.aggregate.is_some() && !state.exits.contains(&exit) {
+        if !state.exits.contains(&exit) {
             state.exits.push(exit);
             let peer = &self.settings.peers[exit.egress];
-            if let Some(aggregate) = self.settings.aggregation(peer, state.sizes.bundle) {
-                // See `Gateway::set_path_mtu`.
-                let _ = self.edge.set_aggregate(now, exit, aggregate);
-            }
+            let aggregate = self.settings.aggregation(peer, state.mtu);
+            // See `Gateway::set_mtu`.
+            let _ = self.edge.set_aggregate(now, exit, aggregate);
         }
+        let before = self.edge.counts().pieces;
         if let Some(packet) = self.edge.receive(now, packet, Some(exit)) {
             self.enqueue_alone(now, packet);
         }
-    }
-
-    /// Fragments a packet that is larger than `room`, or says that it is too big
-    /// [RFC1812 s4.3.3.3] [RFC8200 s5]. `bytes` are those that came; `lowered` has the
-    /// hop limit with which it goes on.
-    pub(super) fn divide(
-        &mut self,
-        now: Time,
-        exit: Exit,
-        bytes: &[u8],
-        lowered: &[u8],
-        room: Bytes,
-    ) {
-        let peer = Some(exit.egress);
-        let most = usize::try_from(room.get()).unwrap_or(usize::MAX);
-        let fragments = match wire::ip_packet::IpPacket::parse(bytes) {
-            Ok(packet) if !packet.dont_fragment => Fragments::of(lowered, most, 0).ok(),
-            _ => None,
-        };
-        let Some(fragments) = fragments else {
-            let mtu = u32::try_from(room.get()).unwrap_or(u32::MAX);
-            let mtu = match bytes.first().map(|first| first >> 4) {
-                Some(6) => mtu.max(IpVersion::V6.smallest_mtu()),
-                _ => mtu,
-            };
-            self.tell(now, bytes, ErrorCause::TooBig { mtu });
-            return self.lose(peer, Cause::TooBig);
-        };
-        let outward = &mut self.counts.of(peer).outward;
-        // The packet becomes its fragments.
-        outward.fragments += (fragments.clone().count() as u64).saturating_sub(1);
-        for fragment in fragments {
-            let mut buffer = self.pool.zeros(fragment.buffer_len());
-            match fragment.emit(&mut buffer) {
-                Ok(()) => {
-                    let packet = Inner::new(buffer, exit, self.tells_flows());
-                    self.forward(now, packet);
-                }
-                Err(_) => self.lose(peer, Cause::Malformed),
-            }
-        }
+        let pieces = self.edge.counts().pieces - before;
+        self.counts.of(Some(exit.egress)).outward.pieces += pieces;
     }
 
     /// Tells the source of the packet in `bytes` why it was dropped, if the rules allow
@@ -136,20 +96,7 @@ impl Gateway {
                 overhead + Bytes::new(ENTRY_LEN as u64)
             }
         };
-        // It may have come before the path MTU shrank.
-        if packet.view().size > self.room(peer) {
-            self.tell_waiting(now, &packet);
-            self.lose(Some(peer), Cause::TooBig);
-            return self.pool.give(packet.bytes);
-        }
         self.enqueue(now, peer, Load::Alone(packet), around);
-    }
-
-    /// Tells the source of a packet that waited too long to be small enough.
-    fn tell_waiting(&mut self, now: Time, packet: &Inner) {
-        let room = self.room(packet.exit.egress);
-        let mtu = u32::try_from(room.get()).unwrap_or(u32::MAX);
-        self.tell(now, &packet.bytes, ErrorCause::TooBig { mtu });
     }
 
     fn enqueue(&mut self, now: Time, peer: usize, load: Load, around: Bytes) {
@@ -253,12 +200,15 @@ impl Gateway {
         let advertised = departing.advertised();
         let average = alone.map_or(advertised.average, |packet| packet.view().size);
         let short = |number: u64| u16::try_from(number).map_err(|_| Cause::Unwritten);
+        let (begins_within, ends_within) = bundle.map_or((false, false), within);
         let header = Header {
             count: short(advertised.packets.into())?,
             average: short(average.get())?,
-            unit: match self.settings.aggregate.map(|aggregate| aggregate.tick) {
-                Some(queue::Tick::TenMicros) => Unit::TenMicroseconds,
-                _ => Unit::Microsecond,
+            begins_within,
+            ends_within,
+            unit: match self.settings.aggregate.tick {
+                queue::Tick::TenMicros => Unit::TenMicroseconds,
+                queue::Tick::Micro => Unit::Microsecond,
             },
             sequence: sequence(departing.number),
         };
@@ -348,6 +298,16 @@ impl Gateway {
 /// The number of a bundle as its header states it.
 fn sequence(number: u64) -> u16 {
     u16::try_from(number % u64::from(bundle::SEQUENCES)).unwrap_or(0)
+}
+
+/// Whether a bundle begins within a packet, and whether it ends within one.
+fn within(bundle: &Bundle<Inner>) -> (bool, bool) {
+    let entries = bundle.entries();
+    let part = |entry: Option<&queue::Entry<Inner>>| Some(entry?.packet()?.part());
+    let (first, last) = (part(entries.first()), part(entries.last()));
+    let begins = matches!(first, Some(Part::Rest { .. }));
+    let ends = matches!(last, Some(Part::First { .. } | Part::Rest { last: false }));
+    (begins, ends)
 }
 
 /// The packets that are left in a bundle.

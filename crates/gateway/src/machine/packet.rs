@@ -1,6 +1,6 @@
 //! Packets inside a gateway.
 
-use queue::{Advertised, Bundle, InnerDrop, Packet, View};
+use queue::{Advertised, Bundle, InnerDrop, Packet, Part, View};
 use units::{Bytes, Framing, Time};
 use wire::frame;
 
@@ -10,12 +10,14 @@ use link::edge::Exit;
 /// The ECN bits of a service byte [RFC3168 s5].
 const CONGESTION: u8 = 0b11;
 
-/// A packet from inside or from a bundle.
+/// A packet from inside or from a bundle, or a piece of one.
 #[derive(Debug)]
 pub(super) struct Inner {
-    /// From its IP header on, without padding.
+    /// From its IP header on, without padding; of a later piece, its bytes.
     pub(super) bytes: Vec<u8>,
     view: View,
+    part: Part,
+    /// The service byte: its own, or out of a bundle that of the outer header.
     service: u8,
     /// Where it leaves the domain; toward the inside, the peer that it came from.
     pub(super) exit: Exit,
@@ -39,6 +41,7 @@ impl Inner {
                 precedence: wire::dscp::precedence_of(service),
             },
             service,
+            part: Part::Whole,
             bytes,
             exit,
             number: 0,
@@ -46,14 +49,16 @@ impl Inner {
         }
     }
 
-    /// A packet out of a bundle, which no queue sorts by flow.
-    pub(super) fn arrived(bytes: Vec<u8>, exit: Exit) -> Self {
+    /// A packet out of a bundle whose outer header has the byte `service`, or a plain one.
+    /// No queue sorts it by flow.
+    pub(super) fn arrived(bytes: Vec<u8>, exit: Exit, part: Part, service: u8) -> Self {
         Self {
             view: View {
                 size: Bytes::new(bytes.len() as u64),
                 ..View::default()
             },
-            service: 0,
+            part,
+            service,
             bytes,
             exit,
             number: 0,
@@ -87,7 +92,7 @@ impl Inner {
         }
     }
 
-    /// The service byte.
+    /// The service byte of the packet, or of the outer header of its bundle.
     pub(super) const fn service(&self) -> u8 {
         self.service
     }
@@ -98,12 +103,47 @@ impl Packet for Inner {
         self.view
     }
 
+    fn part(&self) -> Part {
+        self.part
+    }
+
+    fn cut(&mut self, size: Bytes) -> Option<Self> {
+        let place = usize::try_from(size.get()).ok()?;
+        if place >= self.bytes.len() {
+            return None;
+        }
+        let rest = self.bytes.split_off(place);
+        let bytes = std::mem::replace(&mut self.bytes, rest);
+        self.view.size = Bytes::new(self.bytes.len() as u64);
+        let part = self.part.cut(self.view.size);
+        Some(Self {
+            bytes,
+            view: View { size, ..self.view },
+            part,
+            ..*self
+        })
+    }
+
+    /// The packet has met congestion if one of its pieces has [RFC3168 s5.3].
+    fn join(&mut self, rest: Self) {
+        self.part = self.part.joined(rest.view.size);
+        self.view.size += rest.view.size;
+        self.bytes.extend_from_slice(&rest.bytes);
+        if rest.service & CONGESTION == CONGESTION {
+            self.service |= CONGESTION;
+        }
+    }
+
     fn markable(&self) -> bool {
         self.service & CONGESTION != 0
     }
 
+    /// The outer header marks the packet of a piece that has no IP header.
     fn mark(&mut self) -> bool {
-        let marked = frame::mark_packet(&mut self.bytes);
+        let marked = match self.part {
+            Part::Rest { .. } => self.markable(),
+            Part::Whole | Part::First { .. } => frame::mark_packet(&mut self.bytes),
+        };
         if marked {
             self.marked |= self.service & CONGESTION != CONGESTION;
             self.service |= CONGESTION;

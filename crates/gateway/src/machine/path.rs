@@ -3,25 +3,23 @@
 use units::{Bytes, IpMtu, Time};
 use wire::bundle::{PATH_MESSAGE_LEN, PathMessage, SEALED_HEADER_LEN, TAG_LEN};
 
-use super::prober::Sizes;
+use super::settings::LEAST_MTU;
 use super::{Event, Gateway, Rejection};
 
 impl Gateway {
     /// Sets the largest packet toward `peer` of which the driver or a router knows. It is
-    /// never larger than configured, and never so small that a packet of 1280 bytes would
-    /// not fit. Probes may find less.
+    /// never larger than configured, and never below 1280 bytes. Probes may find less.
     pub fn set_path_mtu(&mut self, now: Time, peer: usize, mtu: IpMtu) {
         let (Some(known), Some(state)) = (self.settings.peers.get(peer), self.peers.get_mut(peer))
         else {
             return;
         };
-        let least = self.settings.least_mtu(known);
-        let told = mtu.bytes().max(least).min(known.mtu.bytes());
+        let told = mtu.bytes().max(LEAST_MTU).min(known.mtu.bytes());
         if told > state.told {
             state.path.may_have_grown(now);
         }
         state.told = told;
-        self.adopt_sizes(now, peer);
+        self.adopt_mtu(now, peer);
     }
 
     /// Notes that somebody reports packets toward `peer` as too big. Anybody may have sent the
@@ -34,60 +32,36 @@ impl Gateway {
     }
 
     /// Adopts what is known of the path to `peer`.
-    fn adopt_sizes(&mut self, now: Time, peer: usize) {
-        let (known, state) = (&self.settings.peers[peer], &mut self.peers[peer]);
-        let least = self.settings.least_mtu(known);
-        let sizes = state.path.sizes(state.told, least);
+    fn adopt_mtu(&mut self, now: Time, peer: usize) {
+        let state = &mut self.peers[peer];
+        let mtu = state.path.mtu(state.told, LEAST_MTU);
         state.renew_path(peer, &mut self.due);
-        if state.sizes == sizes {
+        if state.mtu == mtu {
             return;
         }
         if let Some(record) = &mut self.record {
-            record.events.push(Event::Mtu {
-                at: now,
-                peer,
-                bundle: sizes.bundle,
-                alone: sizes.alone,
-            });
+            record.events.push(Event::Mtu { at: now, peer, mtu });
         }
-        self.set_sizes(now, peer, sizes);
+        self.set_mtu(now, peer, mtu);
     }
 
-    /// These sizes, within what `peer` is configured with.
-    pub(super) fn sizes_within(&self, peer: usize, bundle: Bytes, alone: Bytes) -> Sizes {
-        let known = &self.settings.peers[peer];
-        let least = self.settings.least_mtu(known);
-        let within = |size: Bytes| size.max(least).min(known.mtu.bytes());
-        Sizes {
-            bundle: within(bundle),
-            alone: within(alone),
-        }
-    }
-
-    /// Sets the largest packets that pass to `peer`.
-    pub(super) fn set_sizes(&mut self, now: Time, peer: usize, sizes: Sizes) {
+    /// Sets the largest packet that passes to `peer`, within what it is configured with.
+    pub(super) fn set_mtu(&mut self, now: Time, peer: usize, mtu: Bytes) {
         let (known, state) = (&self.settings.peers[peer], &mut self.peers[peer]);
-        let aggregates_anew = state.sizes.bundle != sizes.bundle;
-        state.sizes = sizes;
-        if aggregates_anew && let Some(aggregate) = self.settings.aggregation(known, sizes.bundle) {
-            for exit in &state.exits {
-                // The smallest MTU has room for two packets.
-                let _ = self.edge.set_aggregate(now, *exit, aggregate);
-            }
+        state.mtu = mtu.max(LEAST_MTU).min(known.mtu.bytes());
+        let aggregate = self.settings.aggregation(known, state.mtu);
+        let before = self.edge.counts().pieces;
+        for exit in &state.exits {
+            // The smallest MTU has room for two packets.
+            let _ = self.edge.set_aggregate(now, *exit, aggregate);
         }
+        let pieces = self.edge.counts().pieces - before;
+        self.counts.of(Some(peer)).outward.pieces += pieces;
     }
 
-    /// The largest bundle that passes to `peer`, and the largest packet from inside that
-    /// is taken.
-    pub fn path_mtu(&self, peer: usize) -> Option<(Bytes, Bytes)> {
-        let bundle = self.peers.get(peer)?.sizes.bundle;
-        Some((bundle, self.room(peer)))
-    }
-
-    /// The largest packet from inside that fits toward `peer`.
-    pub(super) fn room(&self, peer: usize) -> Bytes {
-        let alone = self.peers[peer].sizes.alone;
-        self.settings.room(&self.settings.peers[peer], alone)
+    /// The largest packet that passes to `peer`.
+    pub fn path_mtu(&self, peer: usize) -> Option<Bytes> {
+        Some(self.peers.get(peer)?.mtu)
     }
 
     /// Takes a message about the path to `peer`, in a payload of `length` bytes.
@@ -103,7 +77,7 @@ impl Gateway {
             true => self.counts.of(Some(peer)).inward.probes += 1,
             false => self.reject(Some(peer), Rejection::Limited),
         }
-        self.adopt_sizes(now, peer);
+        self.adopt_mtu(now, peer);
     }
 
     /// Writes a message about a path that is due. Returns the number of its receiver, where
@@ -112,7 +86,7 @@ impl Gateway {
         let peer = self.due.path.first_due(now)?;
         let state = &mut self.peers[peer];
         let message = state.path.poll(now, state.told);
-        self.adopt_sizes(now, peer);
+        self.adopt_mtu(now, peer);
         let message = message?;
         let around = self.around(peer);
         let size = match message {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use queue::Reassembler;
 use units::{Bytes, Time};
 
 use super::order::Order;
-use super::prober::{Path, Sizes};
+use super::packet::Inner;
+use super::prober::Path;
 use super::seal::{self, Seal};
+use super::settings::LEAST_MTU;
 use super::{Gateway, Settings};
 use link::edge::Exit;
 use link::timers::Timers;
@@ -14,8 +17,8 @@ use link::timers::Timers;
 pub(super) struct PeerState {
     /// The largest packet toward it of which the driver or a router knows.
     pub(super) told: Bytes,
-    /// The largest packets that pass.
-    pub(super) sizes: Sizes,
+    /// The largest packet that passes.
+    pub(super) mtu: Bytes,
     /// The probes of the path to it, and the answers.
     pub(super) path: Path,
     /// Number of bundles sent.
@@ -26,6 +29,8 @@ pub(super) struct PeerState {
     pub(super) seal: Option<Seal>,
     /// The sequence of its bundles.
     pub(super) order: Order,
+    /// The packet of which pieces are missing.
+    pub(super) reassembler: Reassembler<Inner>,
     /// When something is due, as [`Due`] has it.
     bundles_due: Option<Time>,
     greeting_due: Option<Time>,
@@ -34,7 +39,7 @@ pub(super) struct PeerState {
 
 /// When something is due for peers, by their numbers.
 pub(super) struct Due {
-    /// Bundles that waited long enough for others before them.
+    /// Bundles that waited long enough for others before them, and pieces for the next.
     pub(super) bundles: Timers<usize>,
     pub(super) greetings: Timers<usize>,
     /// Messages about the path.
@@ -61,26 +66,29 @@ impl PeerState {
     /// The state of the peer with this number.
     pub(super) fn new(settings: &Settings, number: usize, entropy: [u8; 32]) -> Self {
         let peer = &settings.peers[number];
-        let (least, most) = (settings.least_mtu(peer), peer.mtu.bytes());
+        let (least, most) = (LEAST_MTU, peer.mtu.bytes());
         let sealing = peer.sealing.clone();
-        let mut path = Path::new(settings.probe, [least, most], seal::seed(entropy, number));
+        let path = Path::new(settings.probe, [least, most], seal::seed(entropy, number));
         Self {
             told: most,
-            sizes: path.sizes(most, least),
+            mtu: path.mtu(most, least),
             path,
             sent: 0,
             exits: Vec::new(),
             seal: sealing.map(|sealing| Seal::new(sealing, entropy, number)),
             order: Order::default(),
+            reassembler: Reassembler::default(),
             bundles_due: None,
             greeting_due: None,
             path_due: None,
         }
     }
 
-    /// Enters when bundles that wait are due. To be called when they may have changed.
+    /// Enters when bundles and pieces that wait are due. To be called when they may have
+    /// changed.
     pub(super) fn renew_bundles(&mut self, number: usize, due: &mut Due) {
-        let at = self.order.next_timeout();
+        let pieces = self.reassembler.next_timeout();
+        let at = self.order.next_timeout().into_iter().chain(pieces).min();
         due.bundles.set(number, &mut self.bundles_due, at);
     }
 
@@ -121,9 +129,10 @@ impl Gateway {
                 state.sent = former.sent;
                 if same_path {
                     std::mem::swap(&mut state.path, &mut former.path);
-                    state.sizes = former.sizes;
+                    state.mtu = former.mtu;
                 }
                 state.order = std::mem::take(&mut former.order);
+                state.reassembler = std::mem::take(&mut former.reassembler);
                 if let Some(sealing) = &peer.sealing
                     && let Some(mut seal) = former.seal.take()
                     && seal.adopt(sealing)
@@ -135,6 +144,7 @@ impl Gateway {
             state.renew_greeting(number, &mut self.due);
             state.renew_path(number, &mut self.due);
             self.held += state.order.waiting() as u64;
+            self.pieces += u64::from(state.reassembler.waiting());
         }
     }
 }

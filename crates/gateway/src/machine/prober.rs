@@ -46,18 +46,6 @@ struct Search {
     discovery: Discovery,
     /// When a search begins anew after the peer answered nothing.
     again: Option<Time>,
-    /// The result of the last search that came to an end.
-    settled: Option<IpMtu>,
-}
-
-/// The largest packets that pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sizes {
-    /// Of bundles.
-    pub(super) bundle: Bytes,
-    /// Of packets that travel alone. While a search goes on, packets from inside that used
-    /// to pass are not rejected: hosts would keep what they are told for minutes.
-    pub(super) alone: Bytes,
 }
 
 impl Path {
@@ -68,7 +56,6 @@ impl Path {
         let search = settings.map(|settings| Search {
             discovery: Discovery::new(settings, seed),
             again: None,
-            settled: None,
         });
         Self {
             search,
@@ -148,25 +135,14 @@ impl Path {
         [asked, self.missed, probe].into_iter().flatten().min()
     }
 
-    /// The largest packets that pass where packets up to `told` may leave, and `least` is
+    /// The largest packet that passes where packets up to `told` may leave, and `least` is
     /// always used.
-    pub(super) fn sizes(&mut self, told: Bytes, least: Bytes) -> Sizes {
-        let Some(search) = &mut self.search else {
-            return Sizes {
-                bundle: told,
-                alone: told,
-            };
+    pub(super) fn mtu(&self, told: Bytes, least: Bytes) -> Bytes {
+        let Some(search) = &self.search else {
+            return told;
         };
         let found = search.discovery.path_mtu();
-        if search.discovery.state() == State::SearchComplete {
-            search.settled = found;
-        }
-        let bundle = found.map_or(least, |found| found.bytes().max(least).min(told));
-        let settled = search.settled.map_or(told, |mtu| mtu.bytes().min(told));
-        Sizes {
-            bundle,
-            alone: settled.max(bundle),
-        }
+        found.map_or(least, |found| found.bytes().max(least).min(told))
     }
 
     /// The path may carry more than before.

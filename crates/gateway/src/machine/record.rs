@@ -26,10 +26,8 @@ pub enum Event {
         at: Time,
         /// The number of the peer.
         peer: usize,
-        /// The largest bundle that passes.
-        bundle: Bytes,
-        /// The largest packet that passes alone.
-        alone: Bytes,
+        /// The largest packet that passes.
+        mtu: Bytes,
     },
     Decided(Decision),
 }
@@ -63,7 +61,7 @@ pub enum Decision {
         /// The number of the bundle among those to the peer since the record began.
         bundle: u64,
         /// The packets, each with its waiting time in ticks and whether the queue marked
-        /// it.
+        /// it. A piece has the number of its packet.
         packets: Vec<(u64, u16, bool)>,
     },
     /// The queue dropped them.
@@ -109,14 +107,13 @@ impl Gateway {
     pub fn record(&mut self) {
         // What is less than configured before the first packet.
         let configured = self.settings.peers.iter().map(|peer| peer.mtu.bytes());
-        let sizes = self.peers.iter().map(|state| state.sizes);
-        let smaller = configured.zip(sizes).enumerate();
-        let smaller = smaller.filter(|(_, (configured, sizes))| sizes.bundle < *configured);
-        let events = smaller.map(|(peer, (_, sizes))| Event::Mtu {
+        let known = self.peers.iter().map(|state| state.mtu);
+        let smaller = configured.zip(known).enumerate();
+        let smaller = smaller.filter(|(_, (configured, mtu))| mtu < configured);
+        let events = smaller.map(|(peer, (_, mtu))| Event::Mtu {
             at: Time::ZERO,
             peer,
-            bundle: sizes.bundle,
-            alone: sizes.alone,
+            mtu,
         });
         let events = events.collect();
         self.record = Some(Box::new(Record {
@@ -205,15 +202,9 @@ pub fn replay(
             }
             Event::Checked(_) if follow => gateway.handle_timeout(now),
             Event::Flushed(_) => gateway.flush(now),
-            Event::Mtu {
-                peer,
-                bundle,
-                alone,
-                ..
-            } => {
+            Event::Mtu { peer, mtu, .. } => {
                 if *peer < gateway.peers.len() {
-                    let sizes = gateway.sizes_within(*peer, *bundle, *alone);
-                    gateway.set_sizes(now, *peer, sizes);
+                    gateway.set_mtu(now, *peer, *mtu);
                 }
             }
             Event::Polled(_) | Event::Decided(Decision::Sent { .. }) if follow => {

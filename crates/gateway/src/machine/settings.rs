@@ -14,8 +14,8 @@ use super::seal::Sealing;
 /// The settings of a gateway. [`Gateway::new`](super::Gateway::new) checks them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How packets are aggregated; `None`: each travels alone.
-    pub aggregate: Option<Aggregation>,
+    /// How packets are aggregated.
+    pub aggregate: Aggregation,
     /// The other gateways; their places are their numbers in tables and counts.
     pub peers: Vec<Peer>,
     /// How a packet without company travels.
@@ -166,19 +166,16 @@ pub enum BadSettings {
         /// The code point.
         dscp: u8,
     },
-    /// Packets of IPv6 that every path carries would not fit.
+    /// A path for bundles that carries less than each path of IPv6 does.
     #[error(
-        "peer {peer}: an MTU of {mtu} leaves {room} bytes for a packet; IPv6 needs 1280, so \
-         give it {least} at least"
+        "peer {peer}: an MTU of {mtu} is below the 1280 bytes that each path of IPv6 supports; \
+         give it 1280 at least"
     )]
-    Room {
+    Mtu {
         /// The number of the peer.
         peer: usize,
+        /// The MTU.
         mtu: u32,
-        /// The bytes that are left for a packet.
-        room: u64,
-        /// The smallest MTU that is enough.
-        least: u64,
     },
     /// A queue that cannot be.
     #[error(transparent)]
@@ -210,11 +207,11 @@ impl Settings {
     /// bundle.
     pub fn new(peers: Vec<Peer>) -> Self {
         Self {
-            aggregate: Some(Aggregation {
+            aggregate: Aggregation {
                 trigger: Trigger::Timer(Span::from_millis(1)),
                 tick: Tick::Micro,
                 share: 1.0,
-            }),
+            },
             peers,
             alone: SinglePacketMode::Bundled,
             shaping: true,
@@ -238,31 +235,24 @@ impl Settings {
         Bytes::new((peer.encapsulation.emitted(0).header_len() + sealed + HEADER_LEN) as u64)
     }
 
-    /// The largest packet to `peer` where packets of `mtu` bytes pass.
-    pub(super) fn room(&self, peer: &Peer, mtu: Bytes) -> Bytes {
+    /// The largest packet to `peer` that stays whole where packets of `mtu` bytes pass.
+    fn room(&self, peer: &Peer, mtu: Bytes) -> Bytes {
         match self.alone {
             SinglePacketMode::Plain => mtu,
             SinglePacketMode::Bundled => mtu - self.overhead(peer) - Bytes::new(ENTRY_LEN as u64),
         }
     }
 
-    /// The smallest path MTU that is believed: every packet of IPv6 that each path
-    /// carries still fits [RFC8200 s5].
-    pub(super) fn least_mtu(&self, peer: &Peer) -> Bytes {
-        let mtu = peer.mtu.bytes();
-        let headers = mtu - self.room(peer, mtu);
-        Bytes::new(IpVersion::V6.smallest_mtu().into()) + headers
-    }
-
     /// The settings for aggregation packets to `peer` where packets of `mtu` bytes pass.
-    pub(super) fn aggregation(&self, peer: &Peer, mtu: Bytes) -> Option<AggregatorSettings> {
+    pub(super) fn aggregation(&self, peer: &Peer, mtu: Bytes) -> AggregatorSettings {
         let Aggregation {
             trigger,
             tick,
             share,
-        } = self.aggregate?;
-        Some(AggregatorSettings {
+        } = self.aggregate;
+        AggregatorSettings {
             mtu,
+            whole: self.room(peer, mtu),
             trigger,
             encapsulation: queue::Encapsulation {
                 header: self.overhead(peer),
@@ -271,7 +261,7 @@ impl Settings {
             },
             tick,
             share,
-        })
+        }
     }
 
     /// Whether the headers of `encapsulation` are written: no socket adds labels.
@@ -315,22 +305,17 @@ impl Settings {
 
     fn check_peer(&self, number: usize, peer: &Peer) -> Result<(), BadSettings> {
         let mtu = peer.mtu.bytes();
-        if let Some(aggregate) = self.aggregation(peer, mtu) {
-            aggregate
-                .check()
-                .map_err(|source| BadSettings::Aggregator {
-                    peer: number,
-                    source,
-                })?;
-        }
-        let room = self.room(peer, mtu);
-        let needed = Bytes::new(IpVersion::V6.smallest_mtu().into());
-        if room < needed {
-            return Err(BadSettings::Room {
+        let aggregate = self.aggregation(peer, mtu);
+        aggregate
+            .check()
+            .map_err(|source| BadSettings::Aggregator {
+                peer: number,
+                source,
+            })?;
+        if mtu < LEAST_MTU {
+            return Err(BadSettings::Mtu {
                 peer: number,
                 mtu: peer.mtu.get(),
-                room: room.get(),
-                least: (needed + (mtu - room)).get(),
             });
         }
         if let Encapsulation::Label { to, from } = peer.encapsulation
@@ -357,6 +342,9 @@ impl Settings {
         }
     }
 }
+
+/// The smallest path MTU that is believed: each path of IPv6 supports it [RFC8200 s5].
+pub(super) const LEAST_MTU: Bytes = Bytes::new(IpVersion::V6.smallest_mtu() as u64);
 
 /// The labels that are not reserved [RFC3032 s2.1].
 const LABELS: std::ops::Range<u32> = 16..1 << 20;

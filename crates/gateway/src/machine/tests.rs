@@ -1,4 +1,5 @@
 mod crossing;
+mod cut;
 mod fuzz;
 mod hostile;
 mod memory;

@@ -17,7 +17,7 @@ use crate::machine::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Described {
     /// How packets are aggregated.
-    pub aggregate: Option<Aggregation>,
+    pub aggregate: Aggregation,
     /// How a packet without company travels.
     pub alone: SinglePacketMode,
     /// The queue toward the core.

@@ -30,18 +30,7 @@ pub(super) fn write_event(event: &Event, origin: Time, line: &mut String) {
         Event::Checked(at) => writeln!(line, "checked,{}", since(*at)),
         Event::Polled(at) => writeln!(line, "polled,{}", since(*at)),
         Event::Flushed(at) => writeln!(line, "flushed,{}", since(*at)),
-        Event::Mtu {
-            at,
-            peer,
-            bundle,
-            alone,
-        } => writeln!(
-            line,
-            "mtu,{},{peer},{},{}",
-            since(*at),
-            bundle.get(),
-            alone.get()
-        ),
+        Event::Mtu { at, peer, mtu } => writeln!(line, "mtu,{},{peer},{}", since(*at), mtu.get()),
         Event::Decided(Decision::Sent {
             at,
             peer,

@@ -174,8 +174,7 @@ impl Reader {
             "mtu" => Event::Mtu {
                 at,
                 peer: fields.next("peer")?,
-                bundle: fields.mtu("MTU of bundles")?,
-                alone: fields.mtu("MTU of packets alone")?,
+                mtu: fields.mtu("MTU")?,
             },
             "sent" => Event::Decided(Decision::Sent {
                 at,

@@ -190,8 +190,8 @@ fn settings_that_cannot_be_are_rejected_in_one_line() {
             "--set uplink.queue=reed: no such queue",
         ),
         (
-            "peers.mtu=1290",
-            "peers.mtu=1290: peer 0: an MTU of 1290 leaves",
+            "peers.mtu=1270",
+            "--set peers.mtu=1270: write an MTU from 1280 to 65535",
         ),
         ("aggregation", "--set aggregation: of a gateway's recording"),
     ] {

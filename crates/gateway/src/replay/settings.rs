@@ -108,7 +108,7 @@ impl Variant {
     pub(super) fn of(&self, recorded: &Described) -> Result<Described> {
         let mut described = recorded.clone();
         if let Some(section) = self.section("aggregation", &aggregate_of(recorded)) {
-            described.aggregate = Some(aggregation(&section)?);
+            described.aggregate = aggregation(&section)?;
         }
         if let Some(section) = self.section("peers", &[]) {
             for peer in &mut described.peers {
@@ -168,9 +168,7 @@ impl Variant {
 
 /// The recorded aggregation as text.
 fn aggregate_of(recorded: &Described) -> Vec<(&'static str, String)> {
-    let Some(aggregate) = recorded.aggregate else {
-        return Vec::new();
-    };
+    let aggregate = recorded.aggregate;
     let (trigger, wait) = match aggregate.trigger {
         Trigger::Timer(wait) => ("timer", Some(wait)),
         Trigger::EgressBusy(wait) => ("busy", Some(wait)),

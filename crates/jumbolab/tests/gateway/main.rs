@@ -1,6 +1,7 @@
 //! `jumbolab gateway` between two sites and a core, in network namespaces with the kernels'
 //! traffic. Each test is a shell script in namespaces of its own, which end with it.
 
+mod cut;
 mod endurance;
 mod kills;
 mod labels;
@@ -153,10 +154,11 @@ impl Seen {
     fn conserved(&self) {
         for (near, far) in [(0, 1), (1, 0)] {
             let sent = self.last(near, "bundled") + self.last(near, "alone");
-            let came = self.last(near, "received") + self.last(near, "fragments");
+            let came = self.last(near, "received") + self.last(near, "pieces");
             assert_eq!(came, sent + self.last(near, "dropped"), "gateway {near}");
             assert_eq!(self.last(far, "unpacked"), sent, "to gateway {far}");
             let out = self.last(far, "released") + self.last(far, "inward_dropped");
+            let out = out + self.last(far, "joined");
             assert_eq!(self.last(far, "unpacked"), out, "gateway {far}");
             let inside = self.last(far, "inside_sent") + self.last(far, "inside_rejected");
             let released = self.last(far, "released") + self.last(far, "errors");

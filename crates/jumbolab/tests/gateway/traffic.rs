@@ -103,8 +103,8 @@ fn voip_flows_of_ditg_cross_without_a_loss() {
 }
 
 #[test]
-fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_learn_theirs() {
-    // The path to b carries 9000 bytes, then 1400: less than a packet of the hosts.
+fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_need_not_know() {
+    // The path to b supports 9000 bytes, then 1400: less than a packet of the hosts.
     let seen = see("begin_packet
         in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M do 10.2.0.2 | grep '3 received'
         ip -n c link set east mtu 1400
@@ -113,14 +113,12 @@ fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_learn_theirs() {
             in_node a ping -q -c 1 -w 1 -s 1350 -M do 10.2.0.2 >/dev/null 2>&1 || true
         done
         until_said ga '\"mtu\":1400'
-        in_node a ping -c 1 -w 5 -s 1400 -M do 10.2.0.2 >learnt 2>&1 || true
-        in_node a ip route get 10.2.0.2 | grep -o 'mtu [0-9]*'
-        in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M dont 10.2.0.2 | grep '3 received'
-        in_node a ping -q -c 1 -s 1400 fd02::2 >/dev/null || true
-        in_node a ping -q -c 1 -w 5 -s 1400 fd02::2 | grep '1 received'
+        in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M do 10.2.0.2 | grep '3 received'
+        in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M do fd02::2 | grep '3 received'
+        in_node a ip route get 10.2.0.2
         end ga gb\n");
-    assert!(seen.printed.contains("mtu 1362"), "{}", seen.printed);
-    assert!(seen.last(1, "fragments") >= 3, "{}", seen.printed);
+    assert!(!seen.printed.contains("mtu"), "{}", seen.printed);
+    assert!(seen.last(0, "pieces") >= 6, "{}", seen.printed);
 }
 
 #[test]

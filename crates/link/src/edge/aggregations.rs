@@ -74,13 +74,9 @@ impl<P: Packet> Aggregations<P> {
             must: None,
             may: None,
         });
-        let gone = aggregation.aggregate.push(now, packet);
         counts.aggregated += 1;
-        self.waiting += 1;
-        if let Some(bundle) = gone {
-            let transmit = aggregation.send(exit, bundle, counts);
-            self.full.push_back(transmit);
-        }
+        let pieces = aggregation.push(now, exit, (packet, now), counts, &mut self.full);
+        self.waiting += 1 + pieces;
         aggregation.renew(exit, &mut self.must, &mut self.may);
         self.check(exit);
     }
@@ -99,10 +95,7 @@ impl<P: Packet> Aggregations<P> {
             let anew = Aggregator::new(settings)?;
             let before = std::mem::replace(&mut aggregation.aggregate, anew);
             for (packet, came) in before.into_waiting() {
-                if let Some(bundle) = aggregation.aggregate.push_late(now, packet, came) {
-                    let transmit = aggregation.send(exit, bundle, counts);
-                    self.full.push_back(transmit);
-                }
+                self.waiting += aggregation.push(now, exit, (packet, came), counts, &mut self.full);
             }
             aggregation.renew(exit, &mut self.must, &mut self.may);
             self.check(exit);
@@ -231,23 +224,61 @@ impl<P: Packet> Aggregation<P> {
         may.set(exit, &mut self.may, idle);
     }
 
+    /// Lets a packet wait that came before. What has no more room for it goes to `full`.
+    /// Returns the number of pieces that cutting added.
+    fn push(
+        &mut self,
+        now: Time,
+        exit: Exit,
+        (packet, came): (P, Time),
+        counts: &mut Counts,
+        full: &mut VecDeque<Transmit<P>>,
+    ) -> u64 {
+        let Self {
+            aggregate,
+            address,
+            sent,
+            ..
+        } = self;
+        let before = aggregate.len() as u64 + 1;
+        let mut gone = 0;
+        aggregate.push_late(now, packet, came, |bundle| {
+            gone += u64::from(bundle.live());
+            full.push_back(transmit(bundle, (exit, *address), sent, counts));
+        });
+        let pieces = gone + aggregate.len() as u64 - before;
+        counts.pieces += pieces;
+        pieces
+    }
+
     /// Counts `bundle` and wraps it for sending.
     fn send(&mut self, exit: Exit, bundle: Bundle<P>, counts: &mut Counts) -> Transmit<P> {
-        let bundle = match bundle.into_bare() {
-            Ok(packet) => {
-                counts.bare += 1;
-                return Transmit::Bare(packet);
-            }
-            Err(bundle) => bundle,
-        };
-        counts.bundles += 1;
-        counts.bundled += u64::from(bundle.live());
-        self.sent += 1;
-        Transmit::Bundle(Outgoing {
-            bundle,
-            exit,
-            address: self.address,
-            number: self.sent - 1,
-        })
+        transmit(bundle, (exit, self.address), &mut self.sent, counts)
     }
+}
+
+/// Counts `bundle`, before which `sent` others went to the same place, and wraps it for
+/// sending.
+fn transmit<P: Packet>(
+    bundle: Bundle<P>,
+    (exit, address): (Exit, Address),
+    sent: &mut u64,
+    counts: &mut Counts,
+) -> Transmit<P> {
+    let bundle = match bundle.into_bare() {
+        Ok(packet) => {
+            counts.bare += 1;
+            return Transmit::Bare(packet);
+        }
+        Err(bundle) => bundle,
+    };
+    counts.bundles += 1;
+    counts.bundled += u64::from(bundle.live());
+    *sent += 1;
+    Transmit::Bundle(Outgoing {
+        bundle,
+        exit,
+        address,
+        number: *sent - 1,
+    })
 }

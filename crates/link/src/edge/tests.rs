@@ -46,6 +46,7 @@ fn settings(mtu: u64, trigger: Trigger) -> Settings {
         number: HERE,
         aggregate: Some(AggregatorSettings {
             mtu: Bytes::new(mtu),
+            whole: Bytes::new(mtu),
             trigger,
             encapsulation: Encapsulation {
                 header: Bytes::new(26),

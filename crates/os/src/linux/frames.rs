@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use queue::{Advertised, InnerDrop, Packet, View};
 use units::{Bytes, Framing};
-use wire::bundle::Carried;
+use wire::bundle::{Carried, Inner, Part};
 use wire::frame::Ports;
 use wire::protocol::ethernet::ADDRESSES_LEN;
 
@@ -94,7 +94,11 @@ impl Frame {
             Body::Bytes(_) | Body::Filler(_) => vec![Ports::of(self.ethernet())],
             Body::Bundle(bundle) => {
                 let packets = bundle.packets();
-                packets.map(|inner| Ports::of_packet(inner.bytes)).collect()
+                let ports = |inner: Inner<'_>| match inner.part {
+                    Part::Rest { .. } => None,
+                    Part::Whole | Part::First => Ports::of_packet(inner.bytes),
+                };
+                packets.map(ports).collect()
             }
             Body::Dropped(_, ports) => vec![*ports],
         }

@@ -16,6 +16,7 @@ const IPV4: Encapsulation = Encapsulation {
 fn settings(mtu: u64, trigger: Trigger) -> AggregatorSettings {
     AggregatorSettings {
         mtu: Bytes::new(mtu),
+        whole: Bytes::new(mtu),
         trigger,
         encapsulation: IPV4,
         tick: Tick::Micro,
@@ -25,6 +26,17 @@ fn settings(mtu: u64, trigger: Trigger) -> AggregatorSettings {
 
 fn aggregate(mtu: u64, trigger: Trigger) -> Aggregator<Numbered> {
     Aggregator::new(settings(mtu, trigger)).unwrap()
+}
+
+/// The bundles that go because `packet` comes.
+fn pushed(
+    aggregate: &mut Aggregator<Numbered>,
+    now: Time,
+    packet: Numbered,
+) -> Vec<Bundle<Numbered>> {
+    let mut gone = Vec::new();
+    aggregate.push(now, packet, |bundle| gone.push(bundle));
+    gone
 }
 
 const MILLI: Span = Span::from_millis(1);
@@ -39,10 +51,10 @@ fn of_what_goes_on_a_share_is_bundled_and_the_rest_bare_in_order() {
     let mut gone: Vec<Vec<u64>> = Vec::new();
     for number in 0..36 {
         let now = Time::ZERO + Span::from_micros(number);
-        gone.extend(aggregate.push(now, Numbered(number, 200)).map(|bundle| {
+        aggregate.push(now, Numbered(number, 200), |bundle| {
             let packets = bundle.unpack();
-            packets.map(|(packet, _)| packet.0).collect()
-        }));
+            gone.push(packets.map(|(packet, _)| packet.0).collect());
+        });
         if aggregate.due().is_some_and(|due| due <= now) {
             let packets = aggregate.flush(now).unwrap().unpack();
             gone.push(packets.map(|(packet, _)| packet.0).collect());
@@ -83,7 +95,7 @@ fn a_timer_aggregates_as_many_of_poisson_arrivals_as_the_closed_form_says() {
             let hold = |came: Time| due.since(came).unwrap().as_millis_f64();
             bundles.push((came.len() as f64, came.drain(..).map(hold).sum()));
         }
-        assert!(aggregate.push(next, Numbered(0, 100)).is_none());
+        assert!(pushed(&mut aggregate, next, Numbered(0, 100)).is_empty());
         came.push(next);
         now = next;
     }
@@ -114,7 +126,7 @@ fn a_bundle_over_ipv4_holds_as_many_packets_as_the_mtu_allows() {
         for length in [20, 40, 64, 100, 250] {
             let mut aggregate = aggregate(mtu, Trigger::Full);
             let full = (0..).find_map(|number| {
-                let gone = aggregate.push(Time::ZERO, Numbered(number, length));
+                let gone = pushed(&mut aggregate, Time::ZERO, Numbered(number, length)).pop();
                 gone.or_else(|| aggregate.due().and_then(|_| aggregate.flush(Time::ZERO)))
             });
             let packets = full.unwrap().entries().len();
@@ -140,9 +152,9 @@ fn each_trigger_says_when_a_bundle_must_go_and_when_it_may() {
             (aggregate.due(), aggregate.due_on_idle_link()),
             (None, None)
         );
-        aggregate.push(came, Numbered(0, 100));
+        assert!(pushed(&mut aggregate, came, Numbered(0, 100)).is_empty());
         assert_eq!((aggregate.due(), aggregate.due_on_idle_link()), (due, idle));
-        assert!(aggregate.push(came + MILLI, Numbered(1, 1_360)).is_none());
+        assert!(pushed(&mut aggregate, came + MILLI, Numbered(1, 1_360)).is_empty());
         assert_eq!(aggregate.due(), Some(came), "it is full: {trigger:?}");
         assert_eq!((aggregate.len(), aggregate.is_empty()), (2, false));
         let bundle = aggregate.flush(came + MILLI).unwrap();
@@ -156,7 +168,7 @@ fn each_trigger_says_when_a_bundle_must_go_and_when_it_may() {
 fn a_packet_too_long_for_an_entry_of_a_bundle_goes_alone() {
     let mut aggregate = aggregate(1 << 40, Trigger::Full);
     for (number, bytes) in [(0, LARGEST.get() + 1), (1, LARGEST.get() + 1), (2, 100)] {
-        let gone = aggregate.push(Time::ZERO, Numbered(number, bytes));
+        let gone = pushed(&mut aggregate, Time::ZERO, Numbered(number, bytes));
         let gone: Vec<_> = gone.into_iter().flat_map(Bundle::unpack).collect();
         let numbers: Vec<u64> = gone.iter().map(|(packet, _)| packet.0).collect();
         assert_eq!(numbers, Vec::from_iter(number.checked_sub(1)));
@@ -195,7 +207,7 @@ proptest! {
             while let Some(due) = aggregate.due().filter(|due| *due <= now) {
                 out.extend(aggregate.flush(due));
             }
-            out.extend(aggregate.push(now, *packet));
+            aggregate.push(now, *packet, |bundle| out.push(bundle));
         }
         out.extend(aggregate.flush(now));
         for bundle in &out {

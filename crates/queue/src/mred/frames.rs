@@ -220,7 +220,12 @@ pub(super) fn meet<P: Packet>(
         selection,
         mark: met.mark,
     };
-    packet.drop_inner(inner_drop, &mut |lost| drops.push_inner(lost, met.reason));
+    let before = packet.live();
+    let marked = packet.drop_inner(inner_drop, &mut |lost| drops.push_inner(lost, met.reason));
+    if marked == 0 && packet.live() == before {
+        // It holds pieces only.
+        return met.mark && packet.mark();
+    }
     packet.live() > 0
 }
 

@@ -21,6 +21,7 @@ fn pass(
 ) -> (Vec<Time>, Vec<(Time, u64, usize)>) {
     let settings = AggregatorSettings {
         mtu: Bytes::new(9_000),
+        whole: Bytes::new(9_000),
         trigger: Trigger::Timer(Span::from_millis(1)),
         encapsulation: Encapsulation {
             header: Bytes::new(26),
@@ -46,7 +47,7 @@ fn pass(
         while let Some(due) = aggregate.due().filter(|due| *due <= now) {
             leave(aggregate.flush(due).unwrap(), due);
         }
-        assert!(aggregate.push(now, Numbered(number, 40)).is_none());
+        aggregate.push(now, Numbered(number, 40), |gone| panic!("{gone:?} is full"));
         came.push(now);
     }
     let due = aggregate.due();

@@ -3,7 +3,7 @@
 
 use super::encapsulation::{Encapsulation, PORT, PROTOCOL};
 use super::offsets::Offsets;
-use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
+use super::{ENTRY_LEN, Entry, HEADER_LEN, Header, Part};
 use crate::protocol::checksum::Sum;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{ip, ipv4, ipv6, udp};
@@ -132,15 +132,15 @@ impl<'a> Body<'a> {
         self.header
     }
 
-    /// The packets that no router dropped, in order, each with its waiting time in
-    /// units of the header.
-    pub fn packets(&self) -> impl Iterator<Item = (u16, &'a [u8])> + use<'a> {
-        let mut rest = self.packets;
-        self.entries.iter().filter_map(move |entry| {
+    /// The packets and pieces that no router dropped, in order, each with its waiting time
+    /// in units of the header.
+    pub fn packets(&self) -> impl Iterator<Item = (Part, u16, &'a [u8])> + use<'a> {
+        let (header, mut rest) = (self.header, self.packets);
+        (0..).zip(self.entries).filter_map(move |(index, entry)| {
             let entry = Entry::read(*entry);
             let (packet, after) = rest.split_at_checked(entry.length.into())?;
             rest = after;
-            (!packet.is_empty()).then_some((entry.waited, packet))
+            (!packet.is_empty()).then_some((header.part(index), entry.waited, packet))
         })
     }
 

@@ -7,7 +7,7 @@ use units::Span;
 use super::encapsulation::Encapsulation;
 use super::gaps::Gaps;
 use super::offsets::{Offsets, Outer};
-use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
+use super::{ENTRY_LEN, Entry, HEADER_LEN, Header, Part};
 use crate::bytes::array;
 use crate::frame::{flow_of, service_of};
 use crate::protocol::checksum::Sum;
@@ -32,9 +32,11 @@ pub struct Carried<T> {
 pub struct Inner<'a> {
     /// Index among the packets that were packed, from 0.
     pub index: u16,
+    /// The share of its packet that it is.
+    pub part: Part,
     /// Waiting time of the packet when the bundle left.
     pub waited: Span,
-    /// Bytes of the packet, from its IP header on.
+    /// Bytes of the packet; those of all but a [`Part::Rest`] begin with its IP header.
     pub bytes: &'a [u8],
 }
 
@@ -178,6 +180,7 @@ impl<T: AsRef<[u8]>> Carried<T> {
             at = begin + usize::from(entry.length);
             Some(Inner {
                 index,
+                part: self.header.part(index),
                 waited: self.header.unit.span(entry.waited),
                 bytes: bytes.get(begin..at)?,
             })

@@ -118,6 +118,8 @@ fn at_least_three_in_ten_damaged_bundles_are_accepted_and_none_does_harm() {
             .collect();
         let packing = Packing {
             encapsulation: ENCAPSULATIONS[usize::from(kind) % ENCAPSULATIONS.len()],
+            begins_within: many & 0x40 != 0,
+            ends_within: many & 0x80 != 0,
             unit: Unit::Microsecond,
             sequence: u16::from(service),
         };

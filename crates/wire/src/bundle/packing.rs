@@ -19,6 +19,10 @@ pub struct Piece<'a> {
 pub struct Packing {
     /// The header in front of the bundle.
     pub encapsulation: Encapsulation,
+    /// As [`Header::begins_within`].
+    pub begins_within: bool,
+    /// As [`Header::ends_within`].
+    pub ends_within: bool,
     /// Unit of the waiting times.
     pub unit: Unit,
     /// Sequence number of the bundle among those to its egress, modulo
@@ -50,6 +54,8 @@ impl Packing {
         let header = Header {
             count: number(packets.len(), Field::Count)?,
             average: average(packets.len(), total)?,
+            begins_within: self.begins_within,
+            ends_within: self.ends_within,
             unit: self.unit,
             sequence: self.sequence,
         };

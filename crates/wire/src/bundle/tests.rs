@@ -73,13 +73,16 @@ pub(super) fn parse<T: AsRef<[u8]>>(
 
 fn packing() -> impl Strategy<Value = Packing> {
     let unit = prop_oneof![Just(Unit::Microsecond), Just(Unit::TenMicroseconds)];
-    (0..ENCAPSULATIONS.len(), unit, 0..SEQUENCES).prop_map(|(encapsulation, unit, sequence)| {
-        Packing {
+    let within = any::<[bool; 2]>();
+    (0..ENCAPSULATIONS.len(), within, unit, 0..SEQUENCES).prop_map(
+        |(encapsulation, [begins_within, ends_within], unit, sequence)| Packing {
             encapsulation: ENCAPSULATIONS[encapsulation],
+            begins_within,
+            ends_within,
             unit,
             sequence,
-        }
-    })
+        },
+    )
 }
 
 /// Packets of a few flows, some with marks that may be set.
@@ -170,6 +173,11 @@ proptest! {
         prop_assert!(carried.checksum_holds());
         let header = carried.header();
         prop_assert_eq!((header.unit, header.sequence), (packing.unit, packing.sequence));
+        let within = (header.begins_within, header.ends_within);
+        prop_assert_eq!(within, (packing.begins_within, packing.ends_within));
+        let body = Body::parse(&bytes[packing.encapsulation.header_len()..], false).unwrap();
+        let parts = body.packets().map(|(part, _, _)| part);
+        prop_assert!(parts.eq(carried.packets().map(|inner| inner.part)));
         let total: usize = packets.iter().map(|(bytes, _)| bytes.len()).sum();
         prop_assert_eq!(usize::from(header.average), total / packets.len());
         let expected: Vec<_> = (0..)
@@ -203,17 +211,23 @@ proptest! {
         let mut carried = parse(packing.encapsulation, pack(packing, &packets).unwrap()).unwrap();
         let original = left(&carried);
         let mut dead = vec![false; packets.len()];
+        let is_whole = |index: usize| {
+            let begins = packing.begins_within && index == 0;
+            !begins && !(packing.ends_within && index + 1 == packets.len())
+        };
         for (front, number) in selection {
             if front {
                 let many = number % 4;
                 let alive = dead.iter().enumerate().filter(|(_, dead)| !**dead);
-                let first: Vec<_> = alive.map(|(index, _)| index).take(many.into()).collect();
+                let alive = alive.map(|(index, _)| index).filter(|index| is_whole(*index));
+                let first: Vec<_> = alive.take(many.into()).collect();
                 let bytes = first.iter().map(|index| packets[*index].0.len()).sum();
                 let packets = u16::try_from(first.len()).unwrap();
                 prop_assert_eq!(carried.drop_inner(many), InnerDropped { packets, bytes });
                 first.iter().for_each(|index| dead[*index] = true);
             } else {
-                let alive = dead.get(usize::from(number)) == Some(&false);
+                let alive = dead.get(usize::from(number)) == Some(&false)
+                    && is_whole(usize::from(number));
                 let bytes = alive.then(|| packets[usize::from(number)].0.len());
                 prop_assert_eq!(carried.discard(number), bytes);
                 if alive {

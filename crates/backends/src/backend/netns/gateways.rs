@@ -126,6 +126,7 @@ mod tests {
             edges: vec![1, 2],
             aggregate: Some(AggregatorSettings {
                 mtu: Bytes::new(3_000),
+                whole: Bytes::new(3_000),
                 trigger: Trigger::Timer(Span::from_millis(10)),
                 encapsulation: Encapsulation {
                     header: Bytes::new(28 + 6),

@@ -10,10 +10,10 @@ use super::support::*;
 fn queued(trigger: Trigger, queued: bool) -> Settings {
     let settings = settings(udp(HERE_V4, THERE_V4));
     Settings {
-        aggregate: settings.aggregate.map(|aggregate| Aggregation {
+        aggregate: Aggregation {
             trigger,
-            ..aggregate
-        }),
+            ..settings.aggregate
+        },
         uplink: queued.then(|| Uplink {
             rate: Rate::from_bits_per_second(2_000_000).unwrap(),
             queue: Spec::Mred(MredSettings {

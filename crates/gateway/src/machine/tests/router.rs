@@ -60,56 +60,49 @@ fn a_packet_without_a_route_is_answered() {
 }
 
 #[test]
-fn a_packet_that_is_too_big_is_answered_with_what_fits_and_that_fits() {
-    let [mut one, _] = pair(|settings| settings);
+fn a_packet_stays_whole_if_a_bundle_has_room_for_it_and_is_cut_if_it_is_larger() {
     // 9000 - 28 - 6 - 4.
-    let told = ErrorCause::TooBig { mtu: 8_962 };
-    for sample in both() {
-        let header = sample.bytes().len() - usize::from(sample.length);
-        let fits = 8_962 - u16::try_from(header).unwrap();
-        let of = |length| Sample { length, ..sample }.bytes();
-        assert_eq!(answer(&mut one, at(0), &of(fits + 1)), Some(told));
-        assert_eq!(answer(&mut one, at(0), &of(fits)), None);
+    for (length, pieces) in [(8_962, 0), (8_963, 1), (65_535, 7)] {
+        let [mut one, mut other] = pair(|settings| settings);
+        for sample in both() {
+            let header = sample.bytes().len() - usize::from(sample.length);
+            let length = length - u16::try_from(header).unwrap();
+            let bytes = Sample { length, ..sample }.bytes();
+            one.receive_inside(at(0), &bytes);
+            // What is whole waits for nothing, because nothing more would fit with it.
+            assert!(pieces > 0 || one.next_timeout(at(0)) == Some(at(0)));
+            one.flush(at(0));
+            for core in polled(&mut one, at(0)).1 {
+                assert!(core.len() <= 9_000);
+                other.receive_core(at(0), &core);
+            }
+            let (out, _) = polled(&mut other, at(9_000));
+            assert!(out == [one_hop_on(bytes)], "{length}");
+        }
+        conserved(&one);
+        conserved(&other);
+        let outward = one.counts().total().outward;
+        assert_eq!(
+            (outward.pieces, outward.alone == 2),
+            (2 * pieces, pieces == 0)
+        );
+        assert_eq!(other.counts().total().inward.joined, 2 * pieces);
     }
-    // What fits waits for nothing, because nothing more would fit with it.
-    let outward = one.counts().total().outward;
-    assert_eq!((outward.alone, outward.drops.of(Cause::TooBig)), (2, 2));
 }
 
 #[test]
-fn ipv4_that_may_be_fragmented_is_and_its_payload_arrives_whole() {
-    let [mut one, mut other] = pair(|settings| Settings {
-        peers: vec![peer(settings.peers[0].encapsulation, 1_500)],
-        ..settings
-    });
+fn a_packet_longer_than_a_length_of_ipv4_is_answered_with_that_length() {
+    let [mut one, _] = pair(|settings| settings);
+    let mut bytes = vec![0; 65_536];
     let sample = Sample {
-        length: 4_000,
-        dont_fragment: false,
+        version: IpVersion::V6,
         ..Sample::SMALL
     };
-    let whole = sample.bytes();
-    one.receive_inside(at(0), &whole);
-    one.flush(at(0));
-    let (inside, core) = polled(&mut one, at(0));
-    assert!(inside.is_empty());
-    assert!(core.iter().all(|bytes| bytes.len() <= 1_500));
-    for bytes in core {
-        other.receive_core(at(0), &bytes);
-    }
-    let (out, _) = polled(&mut other, at(9_000));
-    let mut payload = Vec::new();
-    for bytes in &out {
-        let fragment = IpPacket::parse_whole(bytes).unwrap();
-        assert_eq!(
-            usize::from(fragment.fragment.unwrap().offset),
-            payload.len()
-        );
-        assert_eq!(fragment.hop_limit, 63);
-        payload.extend_from_slice(fragment.payload);
-    }
-    assert_eq!(payload, whole[20..]);
-    assert_eq!(one.counts().total().outward.fragments, out.len() as u64 - 1);
-    conserved(&one);
+    bytes[..40].copy_from_slice(&sample.bytes()[..40]);
+    bytes[4..6].copy_from_slice(&65_496u16.to_be_bytes());
+    let told = ErrorCause::TooBig { mtu: 65_535 };
+    assert_eq!(answer(&mut one, at(0), &bytes), Some(told));
+    assert_eq!(one.counts().total().outward.drops.of(Cause::TooBig), 1);
 }
 
 #[test]
@@ -173,7 +166,7 @@ fn a_sender_behind_the_core_is_told_what_the_link_to_a_host_takes() {
 
 #[test]
 fn a_path_mtu_that_shrinks_while_packets_wait_makes_smaller_bundles() {
-    let [mut one, _] = pair(|settings| settings);
+    let [mut one, mut other] = pair(|settings| settings);
     for number in 0..30 {
         let sample = Sample {
             number,
@@ -191,22 +184,21 @@ fn a_path_mtu_that_shrinks_while_packets_wait_makes_smaller_bundles() {
     one.handle_timeout(at(1_100));
     let (inside, core) = polled(&mut one, at(1_100));
     assert!(core.iter().all(|bytes| bytes.len() <= 1_500), "{core:?}");
+    assert!(inside.is_empty());
+    // 31 packets. The large one continues in two bundles.
     let outward = one.counts().total().outward;
-    assert_eq!(
-        (outward.bundled + outward.alone, one.waiting().outward),
-        (30, 0)
-    );
-    // The large one is answered as if it came now.
-    assert_eq!(outward.drops.of(Cause::TooBig), 1);
-    assert_eq!(cause(&inside[0]), Some(ErrorCause::TooBig { mtu: 1_462 }));
+    assert_eq!((outward.bundled, outward.pieces), (33, 2));
+    assert_eq!(one.waiting().outward, 0);
+    for bytes in core {
+        other.receive_core(at(1_100), &bytes);
+    }
+    let (out, _) = polled(&mut other, at(9_000));
+    assert_eq!((out.len(), &out[30]), (31, &one_hop_on(large.bytes())));
     // Nobody is believed to carry less than IPv6 needs.
     one.set_path_mtu(at(2_000), 0, mtu(68));
-    assert_eq!(
-        one.path_mtu(0),
-        Some((Bytes::new(1_318), Bytes::new(1_280)))
-    );
+    assert_eq!(one.path_mtu(0), Some(Bytes::new(1_280)));
     one.set_path_mtu(at(3_000), 0, mtu(65_000));
-    assert_eq!(one.path_mtu(0).unwrap().0, Bytes::new(9_000));
+    assert_eq!(one.path_mtu(0).unwrap(), Bytes::new(9_000));
     conserved(&one);
 }
 
@@ -229,10 +221,10 @@ fn a_router_that_says_that_a_bundle_is_too_big_is_believed_if_it_quotes_one() {
     foreign[22..24].copy_from_slice(&[0, 53]);
     one.receive_core(at(1), &about(&foreign));
     other.receive_core(at(1), &about(&core[0]));
-    assert_eq!(one.path_mtu(0).unwrap().0, Bytes::new(9_000));
-    assert_eq!(other.path_mtu(0).unwrap().0, Bytes::new(9_000));
+    assert_eq!(one.path_mtu(0).unwrap(), Bytes::new(9_000));
+    assert_eq!(other.path_mtu(0).unwrap(), Bytes::new(9_000));
     one.receive_core(at(2), &about(&core[0]));
-    assert_eq!(one.path_mtu(0).unwrap().0, Bytes::new(1_400));
+    assert_eq!(one.path_mtu(0).unwrap(), Bytes::new(1_400));
     assert_eq!(one.counts().peers[0].inward.notices, 1);
     conserved(&one);
     conserved(&other);

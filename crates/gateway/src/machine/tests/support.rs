@@ -156,7 +156,7 @@ pub(super) fn conserved(gateway: &Gateway) {
     let Traffic { outward, inward } = gateway.counts().total();
     let waiting = gateway.waiting();
     assert_eq!(
-        outward.came + outward.fragments,
+        outward.came + outward.pieces,
         outward.bundled + outward.alone + outward.drops.total() + waiting.outward,
         "{outward:?} {waiting:?}"
     );
@@ -173,7 +173,7 @@ pub(super) fn conserved(gateway: &Gateway) {
     );
     assert_eq!(
         inward.unpacked + inward.plain,
-        inward.released + inward.drops.total() + waiting.inward,
+        inward.released + inward.joined + inward.drops.total() + waiting.inward,
         "{inward:?} {waiting:?}"
     );
 }

@@ -168,7 +168,7 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
     let unsent: u64 = report.peers.iter().map(|peer| peer.unsent).sum();
     vec![
         ("received", total.outward.came.into()),
-        ("fragments", total.outward.fragments.into()),
+        ("pieces", total.outward.pieces.into()),
         ("bundles", total.outward.bundles.into()),
         ("bundled", total.outward.bundled.into()),
         ("alone", total.outward.alone.into()),
@@ -176,6 +176,7 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("unsent", unsent.into()),
         ("arrived", total.inward.arrived.into()),
         ("unpacked", total.inward.unpacked.into()),
+        ("joined", total.inward.joined.into()),
         ("released", total.inward.released.into()),
         ("errors", report.counts.errors.into()),
         ("inside_sent", report.inside.sent.into()),

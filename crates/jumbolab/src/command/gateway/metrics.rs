@@ -24,10 +24,10 @@ macro_rules! metrics {
 const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
     out_packets: Counter, "Packets from inside.", Peer(|traffic, _| traffic.outward.came);
     out_bytes: Counter, "Their bytes.", Peer(|traffic, _| traffic.outward.came_bytes);
-    out_fragments: Counter, "Packets that fragmentation added.",
-        Peer(|traffic, _| traffic.outward.fragments);
+    out_pieces: Counter, "Pieces that cutting added to packets larger than a bundle.",
+        Peer(|traffic, _| traffic.outward.pieces);
     out_bundles: Counter, "Bundles sent.", Peer(|traffic, _| traffic.outward.bundles);
-    out_bundled_packets: Counter, "Packets sent in bundles.",
+    out_bundled_packets: Counter, "Packets and pieces sent in bundles.",
         Peer(|traffic, _| traffic.outward.bundled);
     out_alone_packets: Counter, "Packets sent without a bundle.",
         Peer(|traffic, _| traffic.outward.alone);
@@ -52,8 +52,10 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Peer(|traffic, _| traffic.inward.arrived);
     in_core_bytes: Counter, "Their bytes.", Peer(|traffic, _| traffic.inward.arrived_bytes);
     in_bundles: Counter, "Bundles unpacked.", Peer(|traffic, _| traffic.inward.bundles);
-    in_bundled_packets: Counter, "Packets found in them.",
+    in_bundled_packets: Counter, "Packets and pieces found in them.",
         Peer(|traffic, _| traffic.inward.unpacked);
+    in_joined_pieces: Counter, "Pieces joined to the piece before them.",
+        Peer(|traffic, _| traffic.inward.joined);
     in_missing_packets: Counter, "Packets that routers had taken out of them.",
         Peer(|traffic, _| traffic.inward.missing);
     in_plain_packets: Counter, "Packets that came without a bundle.",
@@ -83,7 +85,7 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Gateway(|report| report.counts.errors_withheld);
     waiting_out_packets: Gauge, "Packets that wait for company or for the uplink.",
         Gateway(|report| report.waiting.outward);
-    waiting_in_packets: Gauge, "Packets that wait to be let out.",
+    waiting_in_packets: Gauge, "Packets that wait to be let out, and pieces that wait for the next one.",
         Gateway(|report| report.waiting.inward);
     uplink_backlog_bundles: Gauge, "Bundles in the queue of the uplink.",
         Gateway(|report| report.uplink.map_or(0, |(backlog, _)| backlog.packets.into()));

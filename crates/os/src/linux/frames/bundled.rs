@@ -3,7 +3,7 @@
 
 use queue::{Advertised, InnerDrop, Selection};
 use units::{Bytes, Framing};
-use wire::bundle::{Carried, Inner};
+use wire::bundle::{Carried, Inner, Part};
 use wire::frame::Ports;
 
 use super::{Body, Buffer, Frame, HEADER};
@@ -26,8 +26,14 @@ pub(super) fn advertised(bundle: &Carried<Buffer>) -> Advertised {
     }
 }
 
+/// Whether each of its packets can be marked. A piece without an IP header cannot.
 pub(super) fn markable(bundle: &Carried<Buffer>) -> bool {
     bundle.live() > 0 && bundle.packets().all(|inner| is_capable(&inner))
+}
+
+/// The packets that may be dropped: those of which this bundle has all.
+fn droppable(bundle: &Carried<Buffer>) -> impl Iterator<Item = Inner<'_>> {
+    bundle.packets().filter(|inner| inner.part == Part::Whole)
 }
 
 /// Marks all its packets, or none.
@@ -55,7 +61,7 @@ pub(super) fn drop_inner(
             mark: false,
         } => {
             let packets = u16::try_from(packets).unwrap_or(u16::MAX);
-            let selection = bundle.packets().take(usize::from(packets));
+            let selection = droppable(bundle).take(usize::from(packets));
             selection.for_each(|inner| lost(dropped(&inner)));
             bundle.drop_inner(packets);
             0
@@ -74,8 +80,7 @@ fn drop_one_by_one(
     inner_drop: InnerDrop,
     lost: &mut dyn FnMut(Frame),
 ) -> u32 {
-    let living: Vec<(usize, u64)> = bundle
-        .packets()
+    let living: Vec<(usize, u64)> = droppable(bundle)
         .map(|inner| (usize::from(inner.index), inner.flow()))
         .collect();
     let InnerDrop {
@@ -110,7 +115,11 @@ fn dropped(inner: &Inner<'_>) -> Frame {
 }
 
 fn is_capable(inner: &Inner<'_>) -> bool {
-    inner.service().is_some_and(|service| service & 0b11 != 0)
+    let service = match inner.part {
+        Part::Rest { .. } => None,
+        Part::Whole | Part::First => inner.service(),
+    };
+    service.is_some_and(|service| service & 0b11 != 0)
 }
 
 #[cfg(test)]
@@ -138,6 +147,8 @@ mod tests {
                 service: 0,
                 port: 49_152,
             },
+            begins_within: false,
+            ends_within: false,
             unit: Unit::Microsecond,
             sequence: 0,
         };

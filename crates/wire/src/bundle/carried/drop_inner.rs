@@ -8,7 +8,7 @@
 use units::IpVersion;
 
 use super::super::offsets::Outer;
-use super::Carried;
+use super::{Carried, Part};
 use crate::bytes::put;
 use crate::frame::mark_packet;
 use crate::protocol::checksum::Sum;
@@ -25,20 +25,24 @@ pub struct InnerDropped {
 
 impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     /// Drops the first `packets` remaining packets, or all of them if there are fewer.
+    /// Pieces of packets stay.
     pub fn drop_inner(&mut self, packets: u16) -> InnerDropped {
         let mut inner_dropped = InnerDropped::default();
         let mut body_sum = self.body_sum();
+        // The bytes of a piece in front of them.
+        let before = match self.header.part(0) {
+            Part::Whole => 0,
+            Part::First | Part::Rest { .. } => self.length(0),
+        };
         for index in 0..self.header.count {
             if inner_dropped.packets == packets || self.live == 0 {
                 break;
             }
-            let length = self
-                .entry(index)
-                .map_or(0, |entry| usize::from(entry.length));
-            if length > 0 {
-                // No packet remains in front of it.
-                let at = self.gaps.skip(self.body());
-                body_sum = body_sum.map(|sum| self.without(sum, at, 0, length));
+            let length = self.length(index);
+            if length > 0 && self.header.part(index) == Part::Whole {
+                // No packet remains between.
+                let at = self.gaps.skip(self.body() + before);
+                body_sum = body_sum.map(|sum| self.without(sum, at, before, length));
                 self.bury(index, at, length);
                 inner_dropped.packets += 1;
                 inner_dropped.bytes += length;
@@ -48,11 +52,15 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
         inner_dropped
     }
 
-    /// Drops packet `index`. Returns its bytes, or `None` if it was dropped before.
+    /// Drops packet `index`. Returns its bytes, or `None` if it was dropped before or is a
+    /// piece of a packet.
     /// Over UDP, a packet with an odd number of bytes requires reading the packets in
     /// front of it too.
     pub fn discard(&mut self, index: u16) -> Option<usize> {
         let (at, before, length) = self.find(index)?;
+        if self.header.part(index) != Part::Whole {
+            return None;
+        }
         let body_sum = self.body_sum();
         let body_sum = body_sum.map(|sum| self.without(sum, at, before, length));
         self.bury(index, at, length);
@@ -61,11 +69,14 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     }
 
     /// Sets the congestion mark of packet `index` if its transport is ECN-capable
-    /// [RFC3168 s5]. Returns whether it is.
+    /// [RFC3168 s5]. Returns whether it is. A piece without an IP header has no mark.
     pub fn mark(&mut self, index: u16) -> bool {
         let Some((at, before, length)) = self.find(index) else {
             return false;
         };
+        if matches!(self.header.part(index), Part::Rest { .. }) {
+            return false;
+        }
         // A mark changes bytes of the IPv4 header without options only.
         let changed = at..at + length.min(ipv4::HEADER_LEN);
         let old = Sum::of(&self.bytes.as_ref()[changed.clone()]).moved(before);
@@ -111,7 +122,7 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
     /// Where packet `index` is, if it remains: its offset, the bytes of packets sent
     /// in front of it, and its length.
     fn find(&self, index: u16) -> Option<(usize, usize, usize)> {
-        let length = usize::from(self.entry(index)?.length);
+        let length = self.length(index);
         let (mut at, mut before) = (self.body(), 0);
         for earlier in 0..index {
             let bytes = usize::from(self.entry(earlier)?.length);
@@ -121,6 +132,12 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Carried<T> {
             }
         }
         (length > 0).then(|| (self.gaps.skip(at), before, length))
+    }
+
+    /// Bytes of packet `index`; 0 if it was dropped or does not exist.
+    fn length(&self, index: u16) -> usize {
+        self.entry(index)
+            .map_or(0, |entry| usize::from(entry.length))
     }
 
     /// The sum of the remaining packets, derived from the checksum over the whole;

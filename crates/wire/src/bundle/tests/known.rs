@@ -16,6 +16,8 @@ fn alike(count: u8, length: usize) -> Packets {
 fn over(encapsulation: Encapsulation) -> Packing {
     Packing {
         encapsulation,
+        begins_within: false,
+        ends_within: false,
         unit: Unit::Microsecond,
         sequence: 7,
     }
@@ -52,6 +54,43 @@ fn a_bundle_is_laid_out_as_its_table_says() {
         [0, 2, 0, 2, 0x3a, 0xbc, 0, 0, 1, 2, 0, 1, 0xff, 0xff]
     );
     assert_eq!(parts[1], [0x60]);
+}
+
+#[test]
+fn the_pieces_of_a_packet_end_one_bundle_and_begin_the_next() {
+    // Bits 15 and 14 of the control field, and the version behind them.
+    for (begins_within, ends_within, control, parts) in [
+        (false, true, 0x60, [Part::Whole, Part::First]),
+        (true, false, 0xa0, [Part::Rest { last: true }, Part::Whole]),
+        (true, true, 0xe0, [Part::Rest { last: true }, Part::First]),
+    ] {
+        let packing = Packing {
+            begins_within,
+            ends_within,
+            ..over(ENCAPSULATIONS[0])
+        };
+        let bytes = pack(packing, &alike(2, 3)).unwrap();
+        assert_eq!(bytes[20..26], [0, 2, 0, 3, control, 7]);
+        let mut carried = Carried::parse(bytes).unwrap();
+        assert!(carried.packets().map(|inner| inner.part).eq(parts));
+        let whole = u16::try_from(parts.iter().filter(|part| **part == Part::Whole).count());
+        let whole = whole.unwrap();
+        assert_eq!(carried.drop_inner(9).packets, whole);
+        assert_eq!(carried.live(), 2 - whole, "pieces stay");
+        assert!(!carried.mark(0) || !begins_within, "it has no IP header");
+    }
+    // One that is in the middle of a packet.
+    let packing = Packing {
+        begins_within: true,
+        ends_within: true,
+        ..over(ENCAPSULATIONS[0])
+    };
+    let carried = Carried::parse(pack(packing, &alike(1, 3)).unwrap()).unwrap();
+    assert_eq!(carried.header().part(0), Part::Rest { last: false });
+    let mut no_version = carried.inside().clone();
+    no_version[24] &= 0xdf;
+    let error = Carried::parse(no_version).unwrap_err();
+    assert_eq!(error, Error::Malformed(Field::Version));
 }
 
 #[test]

@@ -53,6 +53,8 @@ impl Outer {
         let pieces: Vec<Piece<'_>> = pieces.collect();
         let packing = Packing {
             encapsulation: self.encapsulation(bundle),
+            begins_within: false,
+            ends_within: false,
             unit: match bundle.tick {
                 Tick::Micro => Unit::Microsecond,
                 Tick::TenMicros => Unit::TenMicroseconds,

@@ -1,0 +1,111 @@
+//! Packets of the hosts that are larger than the core's MTU.
+
+use serde_json::json;
+
+use super::see;
+
+/// Hosts whose links have an MTU of 9000, and a core of two routers whose links have 1500.
+const LARGE_INSIDE: &str = r#"
+ip netns add d
+ip -n d link set lo up
+for link in 'a eth0' 'ga in' 'gb in' 'b eth0'; do
+    set -- $link
+    ip -n $1 link set $2 mtu 9000
+done
+for link in 'ga out' 'c west'; do
+    set -- $link
+    ip -n $1 link set $2 mtu 1500
+done
+ip -n gb link del out
+connect c east d west 1500
+connect d east gb out 1500
+address c east 203.0.113.1/24
+address d west 203.0.113.2/24
+address d east 198.51.100.9/24
+address gb out 198.51.100.1/24
+set_in d net.ipv4.ip_forward=1
+ip -n c route add 198.51.100.0/24 via 203.0.113.2
+ip -n d route add 192.0.2.0/24 via 203.0.113.1
+ip -n gb route add 192.0.2.0/24 via 198.51.100.9
+large() { # NODE LOCAL PEER PREFIXES INSIDE
+    cat >$1.toml <<END
+[inside]
+mtu = 9000
+$5
+[peers.far]
+address = "$3"
+local = "$2"
+mtu = 1500
+prefixes = [$4]
+END
+    begin $1 --config $1.toml
+}
+begin_large() { # INSIDE
+    large ga 192.0.2.1 198.51.100.1 '"10.2.0.0/24", "fd02::/64"' "$1"
+    large gb 198.51.100.1 192.0.2.1 '"10.1.0.0/24", "fd01::/64"' "$1"
+}
+"#;
+
+#[test]
+fn jumbo_frames_of_hosts_cross_two_routers_of_1500_and_probe_finds_9000() {
+    for (prepare, inside) in [("forwarding", ""), ("", "interfaces = [\"in\"]")] {
+        let seen = see(&format!(
+            "{LARGE_INSIDE}{prepare}
+            begin_large '{inside}'
+            for host in 10.2.0.2 fd02::2; do
+                in_node a \"$JUMBOLAB\" probe $host --json
+            done
+            serve_iperf3 b
+            in_node a iperf3 -c 10.2.0.2 -p $iperf3_port -n 20M -R --json >downloaded
+            grep -o '\"tcp_mss_default\":.*[0-9]' downloaded
+            in_node a ping -q -c 5 -i 0.01 -w 5 -s 8972 -M do 10.2.0.2 | grep '5 received'
+            end ga gb\n"
+        ));
+        let paths = seen.objects();
+        let paths = paths.iter().filter(|line| line["kind"] == "path");
+        let paths: Vec<_> = paths
+            .map(|path| (&path["verdict"], &path["forward"]["mtu"]))
+            .collect();
+        assert_eq!(
+            paths,
+            [(&json!("clean"), &json!(9_000)); 2],
+            "{}",
+            seen.printed
+        );
+        // 9000 less the headers of IPv4 and TCP, and the option of time stamps.
+        assert!(seen.printed.contains("8948"), "{}", seen.printed);
+        // Each segment of the download is in seven bundles at least.
+        let (released, joined) = (seen.last(0, "released"), seen.last(0, "joined"));
+        assert!(
+            released > 2_000 && joined > 6 * 2_000,
+            "{released} {joined}"
+        );
+        seen.conserved();
+    }
+}
+
+#[test]
+fn a_lossy_core_that_reorders_costs_packets_and_damages_none() {
+    let seen = see(&format!(
+        "{LARGE_INSIDE}
+        begin_large 'interfaces = [\"in\"]'
+        in_node c tc qdisc add dev east root netem delay 1ms reorder 90% loss 1% duplicate 1% limit 20000
+        in_node b env LARGEST=8900 python3 \"$PROBE\" receive 5001 3 >b.5001 &
+        receiver=$!
+        for try in $(seq 500); do if grep -q ready b.5001; then break; fi; sleep 0.01; done
+        in_node a env LARGEST=8900 python3 \"$PROBE\" send 10.2.0.2 5001 3000 1 2000
+        wait $receiver
+        cat b.5001
+        end ga gb\n"
+    ));
+    let checked = seen.objects();
+    let checked = checked.iter().find(|one| one.get("received").is_some());
+    let checked = checked.expect("the receiver prints what came");
+    assert_eq!(
+        (&checked["damaged"], &checked["misordered"]),
+        (&json!(0), &json!(0)),
+        "{checked}"
+    );
+    assert!(checked["received"].as_u64() > Some(2_000), "{checked}");
+    assert!(seen.last(1, "unpacked") > 0, "{}", seen.printed);
+}
