@@ -17,7 +17,9 @@ local PROTOCOL, PORT = 253, 50253
 local field = bundle.fields
 field.count = ProtoField.uint16("jumbolab.count", "Packets put in")
 field.average = ProtoField.uint16("jumbolab.average", "Average length as packed")
-field.version = ProtoField.uint16("jumbolab.version", "Version", base.DEC, nil, 0xe000)
+field.begins_within = ProtoField.bool("jumbolab.begins_within", "Begins within a packet", 16, nil, 0x8000)
+field.ends_within = ProtoField.bool("jumbolab.ends_within", "Ends within a packet", 16, nil, 0x4000)
+field.version = ProtoField.uint16("jumbolab.version", "Version", base.DEC, nil, 0x2000)
 field.unit = ProtoField.uint16("jumbolab.unit", "Unit of times", base.DEC,
     { [0] = "1 us", [1] = "10 us" }, 0x1000)
 field.sequence = ProtoField.uint16("jumbolab.sequence", "Sequence number", base.DEC, nil, 0x0fff)
@@ -42,11 +44,11 @@ found.inner_dropped = ProtoExpert.new("jumbolab.inner_dropped", "Packets were dr
 local ip = { [4] = Dissector.get("ip"), [6] = Dissector.get("ipv6") }
 local data = Dissector.get("data")
 
--- One packet that is left, as what it is by itself.
-local function inner(number, bytes, pinfo, tree)
+-- One packet that is left, as what it is by itself; a piece of one as bytes.
+local function inner(number, bytes, piece, pinfo, tree)
     local branch = tree:add(field.inner, bytes, number)
-    branch:append_text(string.format(" (%d bytes)", bytes:len()))
-    local dissector = ip[bytes(0, 1):bitfield(0, 4)] or data
+    branch:append_text(string.format(" (%s%d bytes)", piece and "piece of a packet, " or "", bytes:len()))
+    local dissector = not piece and ip[bytes(0, 1):bitfield(0, 4)] or data
     dissector:call(bytes:tvb(), pinfo, branch)
 end
 
@@ -83,10 +85,13 @@ function bundle.dissector(buffer, pinfo, tree)
     local count = buffer(0, 2):uint()
     branch:add(field.count, buffer(0, 2))
     branch:add(field.average, buffer(2, 2))
+    branch:add(field.begins_within, buffer(4, 2))
+    branch:add(field.ends_within, buffer(4, 2))
     branch:add(field.version, buffer(4, 2))
     branch:add(field.unit, buffer(4, 2))
     branch:add(field.sequence, buffer(4, 2))
-    local version, sequence = buffer(4, 2):bitfield(0, 3), buffer(4, 2):bitfield(4, 12)
+    local begins, ends = buffer(4, 2):bitfield(0, 1) == 1, buffer(4, 2):bitfield(1, 1) == 1
+    local version, sequence = buffer(4, 2):bitfield(2, 1), buffer(4, 2):bitfield(4, 12)
     if version ~= VERSION then
         branch:add_proto_expert_info(found.version)
         return HEADER
@@ -113,7 +118,8 @@ function bundle.dissector(buffer, pinfo, tree)
                 branch:add_proto_expert_info(found.length)
                 break
             end
-            inner(number, buffer(at, length), pinfo, branch)
+            local piece = begins and number == 0 or ends and number == count - 1
+            inner(number, buffer(at, length), piece, pinfo, branch)
             at = at + length
         end
     end

@@ -80,7 +80,12 @@ pub(super) const KEYS: &[Key] = &[
         "\"jumbo0\"",
         "name of the TUN interface, to which the egress prefixes are routed; xdp and packet have one, too, for packets of this host",
     ),
-    key("inside", "mtu", "1500", "MTU of the TUN interface"),
+    key(
+        "inside",
+        "mtu",
+        "1500",
+        "MTU of the TUN interface, from 1280 to 65535: packets that are larger than a bundle are cut into pieces",
+    ),
     key(
         "inside",
         "routes",
