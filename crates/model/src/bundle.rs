@@ -31,6 +31,47 @@ fn cost_with(entries: i64, ip_header: Bytes, packets: u32, framing: Bytes) -> i6
     added.saturating_sub(bytes(framing).saturating_mul(i64::from(packets) - 1))
 }
 
+/// A stream of packets that are larger than a bundle, and are cut to fill bundles
+/// [RFC9347 s2.2]; as averages of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pieces {
+    /// Full bundles that it takes.
+    pub bundles: f64,
+    /// Bundles that have a part of it. It is lost with any of them.
+    pub touched: f64,
+    /// The bytes that bundles add to the wire: their headers, framing and entries.
+    pub added_bytes: f64,
+}
+
+impl Pieces {
+    /// Packets of `packet` bytes in bundles of `mtu` bytes with an IP header, each with
+    /// `framing` bytes around it. A piece has an entry, as each packet of equation 1 has
+    /// [Mulahuwaish eq 1], and each bundle but the first begins with a piece. `None`: a bundle
+    /// has room for the whole packet, or for no piece.
+    pub fn new(packet: Bytes, mtu: Bytes, ip_header: Bytes, framing: Bytes) -> Option<Self> {
+        let [packet, mtu, ip_header, framing] =
+            [packet, mtu, ip_header, framing].map(|bytes| bytes.get() as f64);
+        let (header, entry) = (ip_header + HEADER as f64, ENTRY as f64);
+        // Room for packets, behind the entry of the piece that begins the bundle.
+        let room = mtu - header - entry;
+        if room < 1.0 || packet <= room {
+            return None;
+        }
+        let bundles = (packet + entry) / room;
+        Some(Self {
+            bundles,
+            touched: 1.0 + bundles,
+            added_bytes: bundles * (header + framing + entry) + entry,
+        })
+    }
+
+    /// The share of packets that are lost where a share `loss` of the bundles is, each by
+    /// itself.
+    pub fn lost(&self, loss: f64) -> f64 {
+        1.0 - (1.0 - loss).powf(self.touched)
+    }
+}
+
 /// The mean number of packets in bundles that leave `timer` after their first packet
 /// (the paper's MAX_WAIT), if packets arrive at random times, `arrivals` a second:
 /// the first one, and those that arrive meanwhile [Mulahuwaish s2.A].
@@ -75,7 +116,40 @@ mod tests {
         assert!((bundle_wait(timer, 1e12) - 250e-6).abs() < 1e-9);
     }
 
+    #[test]
+    fn jumbo_frames_over_1500_bytes_are_in_six_bundles_and_a_part_of_one() {
+        let pieces = |packet, mtu| {
+            Pieces::new(
+                Bytes::new(packet),
+                Bytes::new(mtu),
+                Bytes::new(20),
+                Bytes::new(38),
+            )
+        };
+        // 1500 - 20 - 6 - 4 bytes of each bundle.
+        let found = pieces(9_000, 1_500).unwrap();
+        assert!((found.bundles - 9_004.0 / 1_470.0).abs() < 1e-12);
+        assert!((found.added_bytes - (found.bundles * 68.0 + 4.0)).abs() < 1e-9);
+        assert!((found.touched - found.bundles - 1.0).abs() < 1e-12);
+        assert!((found.lost(0.01) - (1.0 - 0.99f64.powf(found.touched))).abs() < 1e-12);
+        assert_eq!((pieces(1_470, 1_500), pieces(9_000, 30)), (None, None));
+        assert!(pieces(1_471, 1_500).is_some());
+    }
+
     proptest! {
+        #[test]
+        fn full_bundles_hold_the_packets_and_their_entries(
+            packet in 1_471u64..65_536, mtu in 576u64..1_501,
+        ) {
+            let [packet, mtu, header] = [packet, mtu, 20].map(Bytes::new);
+            let found = Pieces::new(packet, mtu, header, Bytes::new(38)).unwrap();
+            // The bytes of IP, less the headers.
+            let sent = found.bundles * mtu.get() as f64;
+            let added = found.added_bytes - found.bundles * 38.0;
+            prop_assert!((sent - added - packet.get() as f64).abs() < 1e-6);
+            prop_assert!(found.lost(0.0).abs() < 1e-12 && found.lost(0.1) > 0.1);
+        }
+
         #[test]
         fn each_further_packet_saves_the_same(packets in 1u32..1_000, ip in 20u64..60) {
             let cost = |packets| bundle_cost(Bytes::new(ip), packets, Bytes::new(38));

@@ -20,7 +20,7 @@ mod transfer;
 mod waiting;
 
 pub use bit_errors::{best_payload, frame_error_rate, share_after_errors};
-pub use bundle::{bundle_cost, bundle_cost_as_printed, bundle_packets, bundle_wait};
+pub use bundle::{Pieces, bundle_cost, bundle_cost_as_printed, bundle_packets, bundle_wait};
 pub use check_sequence::{hamming_distance, largest_frame, undetected};
 pub use cost::Cost;
 pub use framing::{

@@ -28,8 +28,8 @@ pub use diff::{Run, of_changes};
 pub use json::{Paths, backends_json, changes_json, json_lines, run_json};
 pub use page::html;
 pub use predict::{
-    Bundles, Chosen, CostPredictions, PredictedSeries, Prediction, Sent, Waits, of_bundles,
-    of_costs, of_limit, of_optimal, of_overhead, of_transfer, of_waits,
+    BUNDLE_FRAMING, Bundles, Chosen, CostPredictions, PredictedSeries, Prediction, Sent, Waits,
+    of_bundles, of_costs, of_limit, of_optimal, of_overhead, of_transfer, of_waits,
 };
 pub use replayed_gateway::of_gateway_replay;
 pub use replayed_link::of_replay;

@@ -20,7 +20,7 @@ pub use limit::of_limit;
 pub use optimal::{Chosen, of_optimal};
 pub use overhead::of_overhead;
 pub use transfer::{Sent, of_transfer};
-pub use waits::{Bundles, Waits, of_bundles, of_waits};
+pub use waits::{BUNDLE_FRAMING, Bundles, Waits, of_bundles, of_waits};
 
 /// The answer to a question that needs no measurement.
 pub struct Prediction {

@@ -196,6 +196,17 @@ pub(crate) struct Bundle {
         requires = "max_wait"
     )]
     pub(crate) arrivals: Vec<String>,
+    /// Size of packets that are larger than a bundle, and are cut into pieces.
+    #[arg(long, value_name = "BYTES,..", value_delimiter = ',')]
+    pub(crate) inner_mtu: Vec<String>,
+    /// MTU of bundles, for --inner-mtu.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "1500",
+        requires = "inner_mtu"
+    )]
+    pub(crate) mtu: String,
     #[command(flatten)]
     pub(crate) output: Output,
 }

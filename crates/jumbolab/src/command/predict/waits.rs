@@ -1,14 +1,17 @@
 //! `jumbolab predict wait` and `predict bundle`.
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use model::{Service, Transfer, mean_wait};
-use report::{Bundles, Prediction, Waits};
+use model::{Pieces, Service, Transfer, mean_wait};
+use report::{BUNDLE_FRAMING, Bundles, Prediction, Waits};
 use units::{Bytes, IpVersion, Rate, Span};
 
 use super::mix::mix;
 use super::options::{Asked, MOST_VALUES, quantity};
 use crate::args::{Bundle, Wait};
 use crate::command::probabilities::share;
+
+/// The largest packet that a gateway cuts.
+const LARGEST_CUT: Bytes = Bytes::new(0xffff);
 
 /// The mean waits that the options describe.
 ///
@@ -67,10 +70,14 @@ pub(super) fn waits(args: &Wait) -> Result<Prediction> {
 /// # Errors
 /// As [`waits`].
 pub(super) fn bundles(args: &Bundle) -> Result<Prediction> {
-    for number in [args.packets_per_bundle.len(), args.arrivals.len()] {
+    for number in [
+        args.packets_per_bundle.len(),
+        args.arrivals.len(),
+        args.inner_mtu.len(),
+    ] {
         ensure!(
             number <= MOST_VALUES,
-            "--packets-per-bundle, --arrivals: at most {MOST_VALUES} values each; write fewer"
+            "--packets-per-bundle, --arrivals, --inner-mtu: at most {MOST_VALUES} values each; write fewer"
         );
     }
     let timer = args.max_wait.as_deref();
@@ -83,9 +90,23 @@ pub(super) fn bundles(args: &Bundle) -> Result<Prediction> {
         })
     });
     let arrivals: Vec<f64> = arrivals.collect::<Result<_>>()?;
+    let ip = args.family.version().unwrap_or(IpVersion::V4);
+    let mtu: Bytes = quantity("--mtu", &args.mtu)?;
+    let pieces = args.inner_mtu.iter().map(|text| {
+        let inner: Bytes = quantity("--inner-mtu", text)?;
+        let pieces = Pieces::new(inner, mtu, ip.header(), BUNDLE_FRAMING)
+            .filter(|_| inner <= LARGEST_CUT)
+            .with_context(|| {
+                let (most, mtu) = (LARGEST_CUT.get(), mtu.get());
+                format!("--inner-mtu {text}: write a size of more than a bundle of {mtu} bytes holds, and at most {most}")
+            })?;
+        Ok((inner, mtu, pieces))
+    });
+    let pieces: Vec<_> = pieces.collect::<Result<_>>()?;
     Ok(report::of_bundles(&Bundles {
-        ip: args.family.version().unwrap_or(IpVersion::V4),
+        ip,
         packets: &args.packets_per_bundle,
         timer: timer.map(|timer| (timer, arrivals.as_slice())),
+        pieces: &pieces,
     }))
 }
