@@ -20,7 +20,7 @@ mod prefix;
 
 use std::collections::BTreeMap;
 
-use queue::{AggregatorSettings, BadAggregator, Bundle, Packet};
+use queue::{AggregatorSettings, BadAggregator, Bundle, Packet, Reassembled, Reassembler};
 use units::{Span, Time};
 
 use aggregations::Aggregations;
@@ -107,8 +107,10 @@ pub struct Counts {
     pub bundled: u64,
     /// Bundles unpacked.
     pub unpacked: u64,
-    /// Packets found in the unpacked bundles.
+    /// Whole packets found in the unpacked bundles.
     pub survivors: u64,
+    /// Pieces found in them whose packets stayed incomplete.
+    pub incomplete: u64,
 }
 
 /// A router at the border of a domain.
@@ -117,6 +119,8 @@ pub struct Edge<P> {
     settings: Settings,
     aggregations: Aggregations<P>,
     outlets: Outlets<P>,
+    /// For each origin, the number of its latest bundle, and the packet that is not whole.
+    incomplete: BTreeMap<u64, (u64, Reassembler<P>)>,
     counts: Counts,
 }
 
@@ -132,6 +136,7 @@ impl<P: Packet> Edge<P> {
         Ok(Self {
             aggregations: Aggregations::new(),
             outlets: Outlets::new(settings.shaping),
+            incomplete: BTreeMap::new(),
             settings,
             counts: Counts::default(),
         })
@@ -169,14 +174,31 @@ impl<P: Packet> Edge<P> {
             .set_aggregate(now, exit, settings, &mut self.counts)
     }
 
-    /// Takes a bundle to be unpacked here. `origin` identifies its sender: packets of
-    /// one origin leave in order, and shaping keeps their gaps.
-    pub fn receive_bundle(&mut self, now: Time, bundle: Bundle<P>, origin: u64) {
-        self.receive_packets(now, bundle.unpack(), origin);
+    /// Takes a bundle to be unpacked here, the one with this number of its `origin`, which
+    /// identifies its sender: packets of one origin leave in order, and shaping keeps their
+    /// gaps. Pieces of packets that stay incomplete go to `lost`.
+    pub fn receive_bundle(
+        &mut self,
+        now: Time,
+        bundle: Bundle<P>,
+        (origin, number): (u64, u64),
+        mut lost: impl FnMut(P),
+    ) {
+        let (latest, reassembler) = self.incomplete.entry(origin).or_default();
+        let follows = *latest + 1 == number;
+        *latest = number;
+        let (mut whole, counts) = (Vec::new(), &mut self.counts);
+        reassembler.receive(now, follows, bundle.unpack(), |out| match out {
+            Reassembled::Whole { packet, waited, .. } => whole.push((packet, waited)),
+            Reassembled::Lost { packet, pieces } => {
+                counts.incomplete += u64::from(pieces);
+                lost(packet);
+            }
+        });
+        self.receive_packets(now, whole.into_iter(), origin);
     }
 
-    /// The same for the packets that are left in a bundle, each with how long it waited
-    /// at the ingress.
+    /// Takes the whole packets of a bundle, each with how long it waited at the ingress.
     pub fn receive_packets(
         &mut self,
         now: Time,

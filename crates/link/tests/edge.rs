@@ -156,7 +156,7 @@ fn packets_pass_a_domain_byte_for_byte_with_their_gaps() {
             }
             bundles += 1;
             packed += outgoing.bundle.entries().len();
-            egress.receive_bundle(now, bundle_of(&bytes), 1);
+            egress.receive_bundle(now, bundle_of(&bytes), (1, 0), |lost| panic!("{lost:?}"));
         }
         while let Some(transmit) = egress.poll_transmit(now, idle) {
             let Transmit::Released(packet) = transmit else {

@@ -1,7 +1,7 @@
 //! Statistics of a link.
 
 use link::{Counters, Entered, LinkObserver, PacketOutcome, QueueState};
-use queue::{Packet as _, Reason, Tick};
+use queue::{Packet as _, Part, Reason, Tick};
 use units::{Bytes, Span, Time};
 
 use crate::load::Load;
@@ -69,7 +69,7 @@ impl Note {
     /// The packets that are left in a bundle, if its contents were requested.
     pub(crate) fn inside(&self) -> impl Iterator<Item = &Header> {
         let inside = self.opened.iter().flat_map(|opened| &opened.inside);
-        inside.filter_map(|(packet, ..)| packet.as_ref())
+        inside.filter_map(|entry| entry.header.as_ref())
     }
 }
 
@@ -79,9 +79,17 @@ pub(crate) struct Opening {
     pub(crate) ingress: usize,
     pub(crate) egress: usize,
     pub(crate) tick: Tick,
-    /// For each packet, its header if it was not dropped, its bytes of IP, and its
-    /// waiting time.
-    pub(crate) inside: Vec<(Option<Header>, Bytes, u16)>,
+    pub(crate) inside: Vec<OpenedEntry>,
+}
+
+/// An entry of a bundle.
+pub(crate) struct OpenedEntry {
+    /// The header of its packet, if it was not dropped and is no later piece.
+    pub(crate) header: Option<Header>,
+    pub(crate) part: Part,
+    /// Its bytes of IP as it was packed.
+    pub(crate) size: Bytes,
+    pub(crate) waited: u16,
 }
 
 /// The kind of an event.
@@ -96,8 +104,15 @@ impl Opening {
     fn of(load: &Load) -> Box<Self> {
         let entries = load.bundle.entries().iter();
         let inside = entries.map(|entry| {
-            let header = entry.packet().map(|packet| packet.header);
-            (header, entry.packed(), entry.waited())
+            let packet = entry.packet();
+            let part = packet.map_or(Part::Whole, queue::Packet::part);
+            let header = packet.filter(|_| !matches!(part, Part::Rest { .. }));
+            OpenedEntry {
+                header: header.map(|packet| packet.header),
+                part,
+                size: entry.packed(),
+                waited: entry.waited(),
+            }
         });
         Box::new(Self {
             number: load.number,
@@ -152,14 +167,14 @@ impl LinkStats {
     fn note(&mut self, packet: &Packet, number: u64, at: Time, what: EventKind) {
         let opens = self.opens && !matches!(what, EventKind::InnerDropped(_));
         if let Some(notes) = &mut self.notes {
-            let load = packet.load.as_ref().filter(|_| opens);
+            let load = packet.load().filter(|_| opens);
             notes.push(Note {
                 packet: packet.header,
                 at,
                 what,
                 live: packet.live(),
                 number,
-                opened: load.map(|load| Opening::of(load)),
+                opened: load.map(Opening::of),
             });
         }
     }
@@ -169,7 +184,7 @@ impl LinkStats {
         // For a bundle, the sources of its packets are notified instead.
         let notifies = by_queue && !packet.is_bundle();
         self.gone.push((packet.header, notifies));
-        if let Some(load) = &packet.load {
+        if let Some(load) = packet.load() {
             let inside = load.headers().map(|header| (header, by_queue));
             self.gone.extend(inside);
         }

@@ -1,6 +1,6 @@
 //! The bundle inside a packet in flight.
 
-use queue::Bundle;
+use queue::{Bundle, Entry, Packet as _, Part};
 
 use crate::packet::{Header, Packet};
 
@@ -18,9 +18,11 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// The headers of the packets that were not dropped.
+    /// The headers of the packets that were not dropped. Of a packet that was cut, the
+    /// first piece has the header.
     pub(crate) fn headers(&self) -> impl Iterator<Item = Header> {
-        let entries = self.bundle.entries().iter();
-        entries.filter_map(|entry| Some(entry.packet()?.header))
+        let packets = self.bundle.entries().iter().filter_map(Entry::packet);
+        let packets = packets.filter(|packet| !matches!(packet.part(), Part::Rest { .. }));
+        packets.map(|packet| packet.header)
     }
 }

@@ -47,6 +47,8 @@ pub struct EdgeOutcome {
     pub name: String,
     /// Packets that were received for aggregation.
     pub aggregated: u64,
+    /// Pieces that cutting added to them.
+    pub pieces: u64,
     /// Aggregated packets that were sent without a bundle.
     pub bare: u64,
     /// Bundles sent.
@@ -55,30 +57,34 @@ pub struct EdgeOutcome {
     pub bundled: u64,
     /// Bundles unpacked.
     pub unpacked: u64,
-    /// Packets found in the unpacked bundles.
+    /// Whole packets found in the unpacked bundles.
     pub survivors: u64,
+    /// Pieces found in them whose packets stayed incomplete.
+    pub incomplete: u64,
 }
 
 impl EdgeOutcome {
     pub(crate) const fn of(name: String, counts: edge::Counts) -> Self {
         let edge::Counts {
             aggregated,
-            // Packets of the simulator cannot be cut.
-            pieces: _,
+            pieces,
             bare,
             bundles,
             bundled,
             unpacked,
             survivors,
+            incomplete,
         } = counts;
         Self {
             name,
             aggregated,
+            pieces,
             bare,
             bundles,
             bundled,
             unpacked,
             survivors,
+            incomplete,
         }
     }
 }

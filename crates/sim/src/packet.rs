@@ -1,6 +1,6 @@
 //! Packets: headers without bytes.
 
-use queue::{Advertised, Bundle, InnerDrop, View};
+use queue::{Advertised, Bundle, InnerDrop, Part, View};
 use tcp::{Ack, Data, Range};
 use units::{Bytes, IpVersion, Time};
 
@@ -12,8 +12,18 @@ use crate::load::Load;
 #[derive(Debug)]
 pub(crate) struct Packet {
     pub(crate) header: Header,
-    /// The packets in it, if it is a bundle.
-    pub(crate) load: Option<Box<Load>>,
+    /// What few packets have: it keeps the others small.
+    pub(crate) extra: Option<Box<Extra>>,
+}
+
+/// What a packet is besides its header.
+#[derive(Debug)]
+pub(crate) enum Extra {
+    /// A bundle, with the packets in it.
+    Bundle(Load),
+    /// A piece of a packet in a bundle. The first piece has the packet's content; in the
+    /// others [`Header::content`] has no meaning.
+    Piece(Part),
 }
 
 /// The fields that links, queues and routers look at.
@@ -153,7 +163,7 @@ impl Contents {
     /// Adds these marks to `packet`, which has passed a link, and to the packets in it.
     pub(crate) fn mark(&mut self, packet: &Packet, marks: u64) {
         self.all[packet.header.content as usize].marks |= marks;
-        for inside in packet.load.iter().flat_map(|load| load.headers()) {
+        for inside in packet.load().into_iter().flat_map(|load| load.headers()) {
             self.all[inside.content as usize].marks |= marks;
         }
     }
@@ -162,7 +172,7 @@ impl Contents {
     /// [`Contents::forget`].
     pub(crate) fn discard(&mut self, packet: &Packet) {
         self.leaving.push(packet.header.content);
-        let inside = packet.load.iter().flat_map(|load| load.headers());
+        let inside = packet.load().into_iter().flat_map(|load| load.headers());
         self.leaving.extend(inside.map(|header| header.content));
     }
 
@@ -228,6 +238,15 @@ impl Piece {
 }
 
 impl Header {
+    /// The same with so many bytes of IP, within a domain.
+    const fn of_size(self, size: u32) -> Self {
+        Self {
+            size,
+            frame: size,
+            ..self
+        }
+    }
+
     /// The packet in the form that tracers see, if it is not a bundle; `flow` is the
     /// flow's index in the scenario.
     pub(crate) fn seen(&self, content: &Content, flow: usize) -> Seen {
@@ -271,12 +290,47 @@ impl Header {
 impl Packet {
     /// A packet that is not a bundle.
     pub(crate) const fn bare(header: Header) -> Self {
-        Self { header, load: None }
+        Self {
+            header,
+            extra: None,
+        }
     }
 
     /// Whether it is a bundle.
-    pub(crate) const fn is_bundle(&self) -> bool {
-        self.load.is_some()
+    pub(crate) fn is_bundle(&self) -> bool {
+        self.load().is_some()
+    }
+
+    /// The packets in it, if it is a bundle.
+    #[inline]
+    pub(crate) fn load(&self) -> Option<&Load> {
+        match self.extra.as_deref()? {
+            Extra::Bundle(load) => Some(load),
+            Extra::Piece(_) => None,
+        }
+    }
+
+    fn load_mut(&mut self) -> Option<&mut Load> {
+        match self.extra.as_deref_mut()? {
+            Extra::Bundle(load) => Some(load),
+            Extra::Piece(_) => None,
+        }
+    }
+
+    /// Takes the bundle out that `egress` unpacks.
+    pub(crate) fn take_load(&mut self, egress: usize) -> Option<Load> {
+        self.load().filter(|load| load.egress == egress)?;
+        match *self.extra.take()? {
+            Extra::Bundle(load) => Some(load),
+            Extra::Piece(_) => None,
+        }
+    }
+
+    fn set_part(&mut self, part: Part) {
+        self.extra = match part {
+            Part::Whole => None,
+            Part::First { .. } | Part::Rest { .. } => Some(Box::new(Extra::Piece(part))),
+        };
     }
 }
 
@@ -328,7 +382,45 @@ impl queue::Packet for Packet {
     }
 
     fn live(&self) -> u32 {
-        self.load.as_ref().map_or(1, |load| load.bundle.live())
+        self.load().map_or(1, |load| load.bundle.live())
+    }
+
+    fn part(&self) -> Part {
+        match self.extra.as_deref() {
+            Some(Extra::Piece(part)) => *part,
+            Some(Extra::Bundle(_)) | None => Part::Whole,
+        }
+    }
+
+    fn cut(&mut self, size: Bytes) -> Option<Self> {
+        let size = u32::try_from(size.get()).ok()?;
+        let rest = self
+            .header
+            .size
+            .checked_sub(size)
+            .filter(|rest| *rest > 0)?;
+        if self.is_bundle() {
+            return None;
+        }
+        let mut part = self.part();
+        let first = part.cut(Bytes::new(rest.into()));
+        let piece = Self {
+            header: self.header.of_size(size),
+            extra: Some(Box::new(Extra::Piece(first))),
+        };
+        self.header = self.header.of_size(rest);
+        self.set_part(part);
+        Some(piece)
+    }
+
+    /// The packet has met congestion if one of its pieces has [RFC3168 s5.3].
+    fn join(&mut self, rest: Self) {
+        let part = self.part().joined(Bytes::new(rest.header.size.into()));
+        self.header = self.header.of_size(self.header.size + rest.header.size);
+        self.set_part(part);
+        if rest.header.congestion == Congestion::Met {
+            self.header.congestion = Congestion::Met;
+        }
     }
 
     fn advertised(&self) -> Advertised {
@@ -336,20 +428,18 @@ impl queue::Packet for Packet {
             packets: 1,
             average: Bytes::new(self.header.frame.into()),
         };
-        self.load
-            .as_ref()
-            .map_or(bare, |load| load.bundle.advertised())
+        self.load().map_or(bare, |load| load.bundle.advertised())
     }
 
     fn markable(&self) -> bool {
-        match &self.load {
+        match self.load() {
             Some(load) => load.bundle.markable(),
             None => self.header.congestion != Congestion::Unable,
         }
     }
 
     fn mark(&mut self) -> bool {
-        if let Some(load) = &mut self.load {
+        if let Some(load) = self.load_mut() {
             return load.bundle.mark();
         }
         let markable = self.header.congestion != Congestion::Unable;
@@ -360,7 +450,7 @@ impl queue::Packet for Packet {
     }
 
     fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
-        let Some(load) = &mut self.load else {
+        let Some(load) = self.load_mut() else {
             return 0;
         };
         let mut each = |bare: Bundle<Self>| bare.unpack().for_each(|(packet, _)| lost(packet));

@@ -1,7 +1,7 @@
 //! Tracers: observation of single packets.
 
 use link::QueueState;
-use queue::{Reason, Tick};
+use queue::{Part, Reason, Tick};
 use tcp::{Counts, State};
 use units::{Bytes, Span, Time};
 
@@ -56,12 +56,30 @@ pub struct Opened {
     pub inside: Vec<Inside>,
 }
 
+impl Opened {
+    /// Whether it begins with a later piece of a packet.
+    pub fn begins_within(&self) -> bool {
+        let first = self.inside.first();
+        first.is_some_and(|inside| matches!(inside.part, Part::Rest { .. }))
+    }
+
+    /// Whether another piece of its last packet follows in the next bundle.
+    pub fn ends_within(&self) -> bool {
+        let last = self.inside.last();
+        last.is_some_and(|inside| {
+            matches!(inside.part, Part::First { .. } | Part::Rest { last: false })
+        })
+    }
+}
+
 /// A packet in a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inside {
-    /// The packet, unless it was dropped.
+    /// The packet, unless it was dropped or is a later piece of one.
     pub packet: Option<Seen>,
-    /// Bytes of its IP packet when it was packed.
+    /// The share of its packet that it is.
+    pub part: Part,
+    /// Bytes of its IP packet, or of the piece, when it was packed.
     pub size: Bytes,
     /// Waiting time before it was packed, in units of [`Opened::tick`].
     pub waited: u16,
@@ -96,6 +114,8 @@ pub enum Loss {
     Damage,
     /// A host's receive buffer was full.
     Buffer,
+    /// The edge of a domain did not get all pieces of it.
+    Incomplete,
 }
 
 /// Observes the events of every packet, without influence on them. All methods do

@@ -241,6 +241,25 @@ fn tshark_finds_bundles_behind_every_encapsulation_and_nothing_wrong_with_them()
 }
 
 #[test]
+fn pieces_of_packets_are_shown_as_bytes_and_whole_packets_between_them_as_packets() {
+    let mut frames = frames(&[0]);
+    frames.truncate(2);
+    // Both bits of the first bundle, whose header is behind Ethernet and IPv4.
+    frames[0][14 + 20 + 4] |= 0xc0;
+    let folder = captured(&frames);
+    let within = "jumbolab.begins_within == 1 && jumbolab.ends_within == 1";
+    let found = tshark(
+        &folder,
+        &["-Y", within, "-T", "fields", "-e", "frame.number"],
+    );
+    assert_eq!(found.trim(), "1");
+    assert_eq!(values(&folder, "udp.srcport")[0], "40001,40002");
+    assert_eq!(values(&folder, "jumbolab.inner")[0], "0,1,2,3");
+    assert_eq!(values(&folder, "jumbolab.version"), ["1", "1"]);
+    assert_eq!(tshark(&folder, &["-Y", "_ws.lua.error"]), "");
+}
+
+#[test]
 fn what_does_not_agree_with_itself_is_called_so() {
     let mut frames = frames(&[0]);
     frames.truncate(1);

@@ -111,7 +111,7 @@ ip -n c route add 10.2.0.0/24 via 198.51.100.1
             .to_owned(),
             Self::Xdp | Self::First | Self::Packet => {
                 let path = if self == Self::Packet { "packet" } else { "xdp" };
-                let inside = format!("interfaces = [\"in\"]\npath = \"{path}\"");
+                let inside = format!("interfaces = [\"in\"]\ndatapath = \"{path}\"");
                 let operation = match (self, busy) {
                     (Self::First, true) => "spin = \"2ms\"",
                     (Self::First, false) => "priority = \"real-time\"",

@@ -205,7 +205,7 @@ fn waits_and_bundles_have_their_figures() {
         ("wait --load 70% --mtu 1500,9000", "1500 12.30 14.35"),
         ("wait --load 70% --mtu 1500,9000", "9000 72.30 84.35"),
         ("bundle --packets-per-bundle 2", "2 -4 -14"),
-        ("bundle --inner-mtu 9000", "9000 1500 6.125 420.5 6.91"),
+        ("bundle --inner-mtu 9000", "9000 1500 6.125 420.5 6.911"),
         (
             "bundle --max-wait 500us --arrivals 2000",
             "2000 500.0 2.000 375.0",

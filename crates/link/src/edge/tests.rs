@@ -254,7 +254,7 @@ proptest! {
         let left = drive(
             &mut egress,
             bundles,
-            |edge, now, bundle| edge.receive_bundle(now, bundle, 5),
+            |edge, now, bundle| edge.receive_bundle(now, bundle, (5, 0), |lost| panic!("{lost:?}")),
             |edge| {
                 assert!(edge.leaving() <= edge.counts().survivors);
             },

@@ -32,7 +32,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
     #[cold]
     pub(super) fn drop_at(&mut self, direction: usize, packet: &Packet) {
         self.directions[direction].extra.1 += i64::from(packet.live()) - 1;
-        match &packet.load {
+        match packet.load() {
             Some(load) => {
                 for inside in load.headers() {
                     self.tell_source(direction, &inside);
@@ -129,10 +129,11 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             Some(_) => (opening.egress, Some(packet.to)),
         };
         let inside = opening.inside.iter();
-        let inside = inside.map(|(packet, size, waited)| Inside {
-            packet: packet.as_ref().map(|packet| self.seen(packet)),
-            size: *size,
-            waited: *waited,
+        let inside = inside.map(|entry| Inside {
+            packet: entry.header.as_ref().map(|header| self.seen(header)),
+            part: entry.part,
+            size: entry.size,
+            waited: entry.waited,
         });
         Opened {
             number: opening.number,

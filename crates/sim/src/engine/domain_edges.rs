@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use link::edge::{Address, Edge, Exit, Labels, Outgoing, Transmit};
-use queue::Packet as _;
+use queue::{Packet as _, Part};
 use units::{Bytes, Time};
 
 use super::Engine;
 
 use crate::load::Load;
-use crate::packet::{Body, Congestion, Content, Header, Packet};
+use crate::packet::{Body, Congestion, Content, Extra, Header, Packet};
+use crate::{Location, Loss};
 
 /// The edges of the network's domain.
 #[derive(Default)]
@@ -56,11 +57,16 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
     /// Handles a packet that arrived at an edge.
     pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
         let number = self.edge_at(node);
-        if let Some(load) = packet.load.take_if(|load| load.egress == node) {
+        if let Some(load) = packet.take_load(node) {
             self.contents.discard(&packet);
             let machine = &mut self.edges.all[number].machine;
-            machine.receive_bundle(self.now, load.bundle, load.origin as u64);
+            let from = (load.origin as u64, load.number);
+            let mut lost = Vec::new();
+            machine.receive_bundle(self.now, load.bundle, from, |packet| lost.push(packet));
             machine.handle_timeout();
+            for packet in lost {
+                self.lose_pieces(node, &packet);
+            }
             self.serve_edge(number);
             return;
         }
@@ -78,6 +84,15 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         } else if let Some(exit) = exit {
             self.know_aggregation(number, exit, to);
             self.serve_edge(number);
+        }
+    }
+
+    /// Handles pieces of a packet whose other pieces were lost.
+    fn lose_pieces(&mut self, node: usize, packet: &Packet) {
+        if matches!(packet.part(), Part::First { .. }) {
+            let location = Location::Node(self.nodes[node].place);
+            self.lose(location, packet, Loss::Incomplete);
+            self.contents.discard(packet);
         }
     }
 
@@ -185,16 +200,16 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
             congestion: Congestion::Unable,
             ..outer
         };
-        let load = Load {
+        let load = Extra::Bundle(Load {
             bundle,
             origin,
             number: sent,
             ingress: node,
             egress: exit.egress,
-        };
+        });
         self.nodes[node].counts.forwarded += 1;
-        let load = Some(Box::new(load));
-        self.depart(node, Packet { header, load });
+        let extra = Some(Box::new(load));
+        self.depart(node, Packet { header, extra });
     }
 }
 

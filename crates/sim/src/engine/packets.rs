@@ -225,7 +225,7 @@ impl<const TRACED: bool> Engine<'_, TRACED> {
         self.event_queue.set(self.elements.receivers + node, next);
     }
 
-    fn lose(&mut self, location: Location, packet: &Packet, why: Loss) {
+    pub(super) fn lose(&mut self, location: Location, packet: &Packet, why: Loss) {
         if TRACED {
             let seen = self.seen(&packet.header);
             self.tracer.lost(self.now, location, seen, why);

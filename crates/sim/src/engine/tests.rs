@@ -89,7 +89,7 @@ impl Tracer for Rc<RefCell<Amounts>> {
         let bytes = amounts.frame(direction, packet);
         let amounts = match why {
             Loss::Chance | Loss::Damage => &mut amounts.lost,
-            Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut amounts.dropped,
+            Loss::TooBig | Loss::Queue(_) | Loss::Buffer | Loss::Incomplete => &mut amounts.dropped,
         };
         amounts.entry(direction).or_default().add(bytes);
     }

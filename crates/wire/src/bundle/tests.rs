@@ -213,7 +213,8 @@ proptest! {
         let mut dead = vec![false; packets.len()];
         let is_whole = |index: usize| {
             let begins = packing.begins_within && index == 0;
-            !begins && !(packing.ends_within && index + 1 == packets.len())
+            let ends = packing.ends_within && index + 1 == packets.len();
+            !(begins || ends)
         };
         for (front, number) in selection {
             if front {

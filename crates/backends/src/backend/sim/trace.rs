@@ -370,6 +370,7 @@ const fn word(why: Loss) -> &'static str {
         Loss::Chance => "lost",
         Loss::Damage => "damaged",
         Loss::Buffer => "buffer",
+        Loss::Incomplete => "incomplete",
     }
 }
 

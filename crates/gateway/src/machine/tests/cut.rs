@@ -62,7 +62,7 @@ proptest! {
     fn what_comes_out_is_each_packet_none_of_whose_bundles_was_lost_or_left_the_window(
         lengths in prop::collection::vec(prop_oneof![4u16..300, 4u16..9_000], 1..60),
         bytes in 1_280u64..4_000,
-        fates in prop::collection::vec((0u8..12, 0usize..15), 1..50),
+        outcomes in prop::collection::vec((0u8..12, 0usize..15), 1..50),
     ) {
         let [mut one, mut other] = pair_of(bytes);
         let (core, of) = bundles(&mut one, &lengths);
@@ -70,8 +70,8 @@ proptest! {
         let mut arrivals: Vec<(usize, usize)> = Vec::new();
         let mut lost = vec![false; core.len()];
         for place in 0..core.len() {
-            let (fate, delay) = fates[place % fates.len()];
-            match fate {
+            let (outcome, delay) = outcomes[place % outcomes.len()];
+            match outcome {
                 0 if place > 0 => lost[place] = true,
                 1 => arrivals.extend([(place, place), (place + delay, place)]),
                 2..6 if place > 0 => arrivals.push((place + delay, place)),

@@ -60,9 +60,11 @@ static VALID: LazyLock<[Vec<Sent>; 2]> = LazyLock::new(|| {
         let mut all = exchanged(&mut gateways, at(0));
         for number in 1..40u16 {
             for sample in 0..number % 5 {
+                // Some are larger than a bundle.
+                let large = 3_000 * u16::from(number.is_multiple_of(7));
                 let sample = Sample {
                     number: u32::from(sample),
-                    length: 4 + 90 * sample,
+                    length: 4 + 90 * sample + large,
                     ..Sample::SMALL
                 };
                 gateways[0].receive_inside(at(50_000 * u64::from(number)), &sample.bytes());

@@ -66,7 +66,12 @@ fn bundles(gateway: &mut Gateway, chance: &mut Chance, now: Time) -> Vec<Vec<u8>
                     IpVersion::V6
                 },
                 service: chance.next().to_le_bytes()[0],
-                length: 4 + u16::try_from(chance.below(300)).unwrap(),
+                // Some are larger than a bundle.
+                length: 4 + u16::try_from(match chance.below(8) {
+                    0 => chance.below(30_000),
+                    _ => chance.below(300),
+                })
+                .unwrap(),
                 number,
                 ..Sample::SMALL
             };

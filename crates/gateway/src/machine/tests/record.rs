@@ -68,10 +68,15 @@ fn decisions(events: &[Event]) -> Vec<Decision> {
     decided.collect()
 }
 
+/// Bytes of packets, of which some are larger than a bundle.
+fn lengths() -> impl Strategy<Value = u16> {
+    prop_oneof![4 => 4u16..1_200, 1 => 4u16..30_000]
+}
+
 proptest! {
     #[test]
     fn under_the_same_settings_every_decision_is_made_again(
-        steps in prop::collection::vec((0u64..1_500, 0u8..10, 4u16..1_200, any::<u8>()), 1..200),
+        steps in prop::collection::vec((0u64..1_500, 0u8..10, lengths(), any::<u8>()), 1..200),
         micros in 1u64..4_000, busy: bool, uplink: bool,
     ) {
         let span = Span::from_micros(micros);

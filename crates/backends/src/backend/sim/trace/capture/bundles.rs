@@ -1,7 +1,7 @@
 //! Synthesises the bytes of bundles.
 
 use plan::setting::Network;
-use queue::Tick;
+use queue::{Part, Tick};
 use sim::Opened;
 use units::IpVersion;
 use wire::bundle::{Carried, Encapsulation, Packing, Piece, SEQUENCES, Unit};
@@ -53,8 +53,8 @@ impl Outer {
         let pieces: Vec<Piece<'_>> = pieces.collect();
         let packing = Packing {
             encapsulation: self.encapsulation(bundle),
-            begins_within: false,
-            ends_within: false,
+            begins_within: bundle.begins_within(),
+            ends_within: bundle.ends_within(),
             unit: match bundle.tick {
                 Tick::Micro => Unit::Microsecond,
                 Tick::TenMicros => Unit::TenMicroseconds,
@@ -71,7 +71,7 @@ impl Outer {
         packing.emit(&pieces, frame.get_mut(HEADER_LEN..)?).ok()?;
         let mut carried = Carried::parse_frame(frame).ok()?;
         for (place, inside) in (0..).zip(&bundle.inside) {
-            if inside.packet.is_none() {
+            if inside.packet.is_none() && inside.part == Part::Whole {
                 carried.discard(place)?;
             }
         }
