@@ -36,7 +36,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "mtu",
                 kind: "bytes up to 65535",
                 default: DefaultValue::Number(9000),
-                meaning: "Maximum bytes of IP in a bundle. Links between the edges must support it.",
+                meaning: "Maximum bytes of IP in a bundle. Links between the edges must support it; larger packets are cut over several bundles.",
                 backends: AGGREGATED,
                 effect: Effect::None,
             },
