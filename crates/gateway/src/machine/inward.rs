@@ -158,8 +158,12 @@ impl Gateway {
         self.pieces -= u64::from(reassembler.waiting());
         let pool = &mut self.pool;
         let entries = body.packets().map(|(part, waited, bytes)| {
-            let bytes = pool.keep(bytes);
-            let part = part_of(part, &bytes);
+            let part = part_of(part, bytes);
+            let missing = match part {
+                Part::First { missing } => usize::try_from(missing.get()).unwrap_or(0),
+                Part::Whole | Part::Rest { .. } => 0,
+            };
+            let bytes = pool.keep_with_room(bytes, missing);
             let packet = Inner::arrived(bytes, exit(peer), part, service);
             (packet, header.unit.span(waited))
         });

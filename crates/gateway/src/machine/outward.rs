@@ -212,7 +212,7 @@ impl Gateway {
             },
             sequence: sequence(departing.number),
         };
-        let bytes: usize = inside().map(|packet| packet.bytes.len()).sum();
+        let bytes: usize = inside().map(|packet| packet.content().len()).sum();
         let (payload, tag) = (
             encapsulation.header_len(),
             key.as_ref().map_or(0, |_| TAG_LEN),
@@ -319,7 +319,7 @@ fn bundled(bundle: Option<&Bundle<Inner>>) -> impl Iterator<Item = &Inner> {
 /// The pieces of a bundle; those of dropped packets have no bytes.
 fn pieces(bundle: &Bundle<Inner>) -> impl Iterator<Item = Piece<'_>> {
     bundle.entries().iter().map(|entry| Piece {
-        bytes: entry.packet().map_or(&[], |packet| &packet.bytes),
+        bytes: entry.packet().map_or(&[], Inner::content),
         waited: entry.waited(),
     })
 }

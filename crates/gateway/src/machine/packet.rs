@@ -13,8 +13,11 @@ const CONGESTION: u8 = 0b11;
 /// A packet from inside or from a bundle, or a piece of one.
 #[derive(Debug)]
 pub(super) struct Inner {
-    /// From its IP header on, without padding; of a later piece, its bytes.
+    /// The packet from its IP header on, without padding.
     pub(super) bytes: Vec<u8>,
+    /// The bytes in front that are in other pieces: what is left of a packet need not be
+    /// moved each time that a piece is cut off.
+    cut_off: usize,
     view: View,
     part: Part,
     /// The service byte: its own, or out of a bundle that of the outer header.
@@ -43,6 +46,7 @@ impl Inner {
             service,
             part: Part::Whole,
             bytes,
+            cut_off: 0,
             exit,
             number: 0,
             marked: false,
@@ -60,6 +64,7 @@ impl Inner {
             part,
             service,
             bytes,
+            cut_off: 0,
             exit,
             number: 0,
             marked: false,
@@ -92,6 +97,11 @@ impl Inner {
         }
     }
 
+    /// Its bytes: all, or those of a piece.
+    pub(super) fn content(&self) -> &[u8] {
+        &self.bytes[self.cut_off..]
+    }
+
     /// The service byte of the packet, or of the outer header of its bundle.
     pub(super) const fn service(&self) -> u8 {
         self.service
@@ -108,16 +118,17 @@ impl Packet for Inner {
     }
 
     fn cut(&mut self, size: Bytes) -> Option<Self> {
-        let place = usize::try_from(size.get()).ok()?;
+        let place = self.cut_off + usize::try_from(size.get()).ok()?;
         if place >= self.bytes.len() {
             return None;
         }
-        let rest = self.bytes.split_off(place);
-        let bytes = std::mem::replace(&mut self.bytes, rest);
-        self.view.size = Bytes::new(self.bytes.len() as u64);
+        let bytes = self.bytes[self.cut_off..place].to_vec();
+        self.cut_off = place;
+        self.view.size = Bytes::new((self.bytes.len() - place) as u64);
         let part = self.part.cut(self.view.size);
         Some(Self {
             bytes,
+            cut_off: 0,
             view: View { size, ..self.view },
             part,
             ..*self
@@ -128,7 +139,7 @@ impl Packet for Inner {
     fn join(&mut self, rest: Self) {
         self.part = self.part.joined(rest.view.size);
         self.view.size += rest.view.size;
-        self.bytes.extend_from_slice(&rest.bytes);
+        self.bytes.extend_from_slice(rest.content());
         if rest.service & CONGESTION == CONGESTION {
             self.service |= CONGESTION;
         }

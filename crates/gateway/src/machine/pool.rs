@@ -16,7 +16,12 @@ pub(super) struct Pool([Vec<Vec<u8>>; SIZES.len()]);
 impl Pool {
     /// A buffer with a copy of `bytes`.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut buffer = self.empty(bytes.len());
+        self.keep_with_room(bytes, 0)
+    }
+
+    /// The same with room for so many bytes more.
+    pub(super) fn keep_with_room(&mut self, bytes: &[u8], more: usize) -> Vec<u8> {
+        let mut buffer = self.empty(bytes.len() + more);
         buffer.extend_from_slice(bytes);
         buffer
     }
