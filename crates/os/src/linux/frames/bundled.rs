@@ -135,6 +135,11 @@ mod tests {
 
     /// A bundle of four packets of 50 bytes in UDP over IPv6, in a frame.
     fn bytes() -> Vec<u8> {
+        bytes_within(false)
+    }
+
+    /// The same, within packets at both ends or not.
+    fn bytes_within(within: bool) -> Vec<u8> {
         let packets: Vec<[u8; 50]> = (0..4).map(|number| [0x40 + number; 50]).collect();
         let pieces: Vec<Piece<'_>> = packets
             .iter()
@@ -147,8 +152,8 @@ mod tests {
                 service: 0,
                 port: 49_152,
             },
-            begins_within: false,
-            ends_within: false,
+            begins_within: within,
+            ends_within: within,
             unit: Unit::Microsecond,
             sequence: 0,
         };
@@ -178,6 +183,26 @@ mod tests {
         assert_eq!(sent[..HEADER], [0; HEADER]);
         let arrived = Carried::parse_frame(&sent[HEADER..]).unwrap();
         assert!(arrived.checksum_holds() && arrived.live() == 3);
+    }
+
+    #[test]
+    fn pieces_are_neither_dropped_nor_marked() {
+        for selection in [Selection::Front, Selection::Spread] {
+            let mut kept = Pool::default().keep(&bytes_within(true), None);
+            let mut lost = 0;
+            let inner_drop = InnerDrop {
+                selection,
+                ..inner_drop(4)
+            };
+            kept.drop_inner(inner_drop, &mut |_| lost += 1);
+            assert_eq!((lost, kept.live()), (2, 2));
+            kept.drop_inner(inner_drop, &mut |packet| panic!("{packet:?}"));
+            assert!(!kept.markable() && !kept.mark());
+            let sent = kept.pieces().concat();
+            let arrived = Carried::parse_frame(&sent[HEADER..]).unwrap();
+            let indices = arrived.packets().map(|inner| inner.index);
+            assert!(arrived.checksum_holds() && indices.eq([0, 3]));
+        }
     }
 
     #[test]
