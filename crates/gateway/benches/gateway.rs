@@ -8,9 +8,10 @@ use std::net::Ipv4Addr;
 
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
-use jumbolab_gateway::machine::{Encapsulation, Gateway, Peer, Sealing, Settings, Table, Transmit};
+use jumbolab_gateway::machine::{
+    Encapsulation, Gateway, Identity, Peer, Sealing, Settings, Table, Transmit,
+};
 use link::edge::Prefix;
-use secret::Secret;
 use units::{IpMtu, IpVersion, Span, Time};
 use wire::datagram::Datagram;
 use wire::protocol::ip::Addresses;
@@ -54,7 +55,11 @@ fn gateways(sealed: bool) -> [Gateway; 2] {
             },
             mtu: IpMtu::new(9_000, IpVersion::V4).unwrap(),
             dscp: None,
-            sealing: sealed.then(|| Sealing::new(Secret::new(b"secret".to_vec()))),
+            sealing: sealed.then(|| {
+                let [here, there] =
+                    [entropy, 3 - entropy].map(|byte| Identity::new([byte; 32].into()));
+                Sealing::new(here, *there.public())
+            }),
         };
         let settings = Settings {
             shaping: false,
@@ -72,9 +77,9 @@ fn gateways(sealed: bool) -> [Gateway; 2] {
     })
 }
 
-/// Lets greetings pass.
-fn greet(gateways: &mut [Gateway; 2]) {
-    for from in [0, 1, 0, 1, 0, 1] {
+/// Lets the gateways agree on keys.
+fn shake_hands(gateways: &mut [Gateway; 2]) {
+    for from in [0, 1, 0, 1, 0, 1, 0, 1] {
         let [one, other] = gateways;
         let (here, there) = if from == 0 {
             (one, other)
@@ -156,7 +161,7 @@ fn into_bundles(bencher: Bencher<'_, '_>, size: usize) {
 fn there_and_out(bencher: Bencher<'_, '_>, size: usize, sealed: bool) {
     let packets = packets(size);
     let mut both = gateways(sealed);
-    greet(&mut both);
+    shake_hands(&mut both);
     let [mut one, mut other] = both;
     let (mut next, mut now) = (0, Time::ZERO);
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {

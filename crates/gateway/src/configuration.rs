@@ -24,7 +24,7 @@ use sections::Sections;
 /// The number of the kernel's main routing table.
 const MAIN: u32 = 254;
 
-/// The interval of probes where a secret is shared, unless another one is configured.
+/// The interval of probes where bundles are sealed, unless another one is configured.
 const SEALED_PROBE: Span = Span::from_secs(10);
 
 /// The number of static routes, as the gateway enters them [LinuxUapi rtnetlink.h].
@@ -92,10 +92,11 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let (path, installs_routes) = inside::path(&inside)?;
     let interface = core.text("interface")?.map(str::to_owned);
     let is_tun = matches!(path, InsidePath::Tun { .. });
-    let mut read = Peers::default();
+    let mut read = Peers::new(&core)?;
     for (number, (name, section)) in sections.peers.iter().enumerate() {
         read.add(number, name, section, &core)?;
     }
+    read.reject_unused_key(&core)?;
     let follow = sections.table_if_there("follow");
     let follow = follow.map(|follow| follow_of(&follow, installs_routes));
     let can_loop = installs_routes && interface.is_none();
@@ -176,7 +177,7 @@ fn probe(core: &Section, is_sealed: bool) -> Result<Option<Span>> {
     match core.text("probe")? {
         None if is_sealed => return Ok(Some(SEALED_PROBE)),
         Some("off") if is_sealed => {
-            let why = "with a secret nothing but probes shows the path MTU, as anybody can forge reports of routers; leave it out, or write a time, for instance 10s";
+            let why = "where bundles are sealed, nothing but probes shows the path MTU, as anybody can forge reports of routers; leave it out, or write a time, for instance 10s";
             return Err(core.reject("probe", why));
         }
         None | Some("off") => return Ok(None),

@@ -285,7 +285,7 @@ impl Gateway {
         self.configuration.names.clone()
     }
 
-    /// The names of the peers with a secret.
+    /// The names of the peers to which bundles are sealed.
     pub fn sealed(&self) -> Vec<String> {
         let names = self.configuration.names.iter().enumerate();
         let sealed = names.filter(|(number, _)| self.core.has_key(*number).is_some());

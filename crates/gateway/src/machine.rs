@@ -35,6 +35,7 @@ mod table;
 use std::collections::VecDeque;
 
 use units::{Framing, Span, Time};
+use zeroize::Zeroize as _;
 
 pub use counts::{Cause, Counts, Drops, Inward, Outward, Rejection, Rejections, Traffic, Waiting};
 use link::edge::{Addressing, Edge, Transmit as EdgeTransmit};
@@ -46,7 +47,8 @@ use peers::{Due, PeerState};
 use pool::Pool;
 use record::Record;
 pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
-pub use seal::Sealing;
+pub use seal::{BadKey, Identity, KEY_LEN, PresharedKey, PublicKey, Sealing};
+use seal::{Draws, Guard};
 use settings::Origin;
 pub use settings::{
     Aggregation, BadSettings, Encapsulation, Output, Peer, Settings, SinglePacketMode, Uplink,
@@ -73,7 +75,7 @@ pub enum Transmit<'a> {
         payload: usize,
         /// The service byte (DSCP and ECN) of the outer header.
         service: u8,
-        /// Number of packets from inside that it carries: none in greetings and probes.
+        /// Number of packets from inside that it carries: none in handshakes and probes.
         packets: u64,
     },
 }
@@ -86,6 +88,8 @@ pub struct Gateway {
     peers: Vec<PeerState>,
     /// When something is due for them.
     due: Due,
+    /// What protects from floods of handshakes.
+    guard: Guard,
     /// Bundles from them that wait for others before them.
     held: u64,
     /// Pieces from them that wait for the next one of their packet.
@@ -117,8 +121,11 @@ pub struct Gateway {
     counts: Counts,
 }
 
-/// The service byte of greetings: that of internetwork control [RFC1812 s5.3.2].
-const GREETING_SERVICE: u8 = 0xc0;
+/// The service byte of handshake messages: that of internetwork control [RFC1812 s5.3.2].
+const HANDSHAKE_SERVICE: u8 = 0xc0;
+
+/// The number of the draws of the guard: no peer has it.
+const GUARD: u64 = u64::MAX / 2;
 
 /// The number of this gateway among the edges: no peer has it.
 const HERE: usize = usize::MAX;
@@ -128,9 +135,9 @@ impl Gateway {
     ///
     /// # Errors
     /// If it cannot work with these settings.
-    pub fn new(settings: Settings) -> Result<Self, BadSettings> {
+    pub fn new(mut settings: Settings) -> Result<Self, BadSettings> {
         settings.check()?;
-        let entropy = settings.entropy()?;
+        settings.check_entropy()?;
         let bad = |source| BadSettings::Aggregator { peer: 0, source };
         let first = settings.peers.first();
         let edge = Edge::new(link::edge::Settings {
@@ -148,12 +155,15 @@ impl Gateway {
         });
         let mut due = Due::new();
         let peers = (0..settings.peers.len()).map(|number| {
-            let mut state = PeerState::new(&settings, number, entropy);
-            state.renew_greeting(number, &mut due);
+            let mut state = PeerState::new(&settings, number);
+            state.renew_handshake(number, &mut due);
             state.renew_path(number, &mut due);
             state
         });
         let peers = peers.collect();
+        let guard = Guard::new(Draws::new(&settings.entropy, GUARD));
+        // From here on nothing earlier can be computed from memory.
+        settings.entropy.zeroize();
         let origins = settings.peers.iter().enumerate();
         let mut origins: Vec<_> = origins
             .map(|(number, peer)| (peer.encapsulation.origin(), number))
@@ -164,6 +174,7 @@ impl Gateway {
             table: Table::new(&[]),
             peers,
             due,
+            guard,
             held: 0,
             pieces: 0,
             origins,
@@ -215,12 +226,12 @@ impl Gateway {
 
     /// The next thing to send at `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<'_>> {
-        if let Some((peer, payload)) = self.greet(now) {
+        if let Some((peer, payload)) = self.handshake(now) {
             return Some(Transmit::Core {
                 peer,
                 bytes: &self.out,
                 payload,
-                service: GREETING_SERVICE,
+                service: HANDSHAKE_SERVICE,
                 packets: 0,
             });
         }
@@ -243,7 +254,7 @@ impl Gateway {
                 self.note_departure(now, &departing);
                 let written = self.write(now, &departing);
                 // A key may have had its time.
-                self.peers[departing.peer].renew_greeting(departing.peer, &mut self.due);
+                self.peers[departing.peer].renew_handshake(departing.peer, &mut self.due);
                 let cause = match written {
                     Ok((payload, service)) => {
                         let (peer, packets) = (departing.peer, departing.packets());
@@ -316,7 +327,7 @@ impl Gateway {
         }
     }
 
-    /// Whether bundles to `peer` can be sealed; `None` if the two share no secret.
+    /// Whether bundles to `peer` can be sealed; `None` if the peer's key is not known.
     pub fn has_key(&self, peer: usize) -> Option<bool> {
         Some(self.peers.get(peer)?.seal.as_ref()?.is_ready())
     }

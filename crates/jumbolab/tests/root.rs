@@ -256,7 +256,7 @@ fn a_secret_of_another_user_is_rejected_and_the_owner_of_one_is_not_dumped() {
         command.current_dir(folder.path()).stdin(Stdio::null());
         command
     };
-    let gateway = "gateway --peer 192.0.2.2 --local 192.0.2.1 --check --secret-file key";
+    let gateway = "gateway --peer 192.0.2.2 --local 192.0.2.1 --check --private-key-file key --public-key 3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08=";
     for line in [
         "recv --port 0 --secret-file key",
         "send ::1 --secret-file key",

@@ -56,7 +56,8 @@ pub use encapsulation::{Encapsulation, PORT, PROTOCOL};
 pub use packing::{Packing, Piece, emit_body};
 pub use path::{PATH_MESSAGE_LEN, PathMessage, PathProbe};
 pub use sealed::{
-    GREETING_LEN, Greeting, NONCE_LEN, SEALED_HEADER_LEN, Sealed, SealedHeader, TAG_LEN, is_sealed,
+    COOKIE_LEN, COOKIE_NONCE_LEN, CookieReply, Handshake, INITIATION_LEN, MAC_LEN, NOTHING,
+    RESPONSE_LEN, SEALED_HEADER_LEN, Sealed, SealedHeader, TAG_LEN, is_sealed,
 };
 
 /// Bytes in front of the entries.

@@ -114,7 +114,13 @@ pub(super) const KEYS: &[Key] = &[
         "core",
         "probe",
         "\"off\"",
-        "how often the path MTU to each peer is confirmed by a probe, which the peer answers, for instance 10s; larger sizes are searched for after ten times as long. With a secret it is 10s unless configured, and what routers report does not count; off: it counts",
+        "how often the path MTU to each peer is confirmed by a probe, which the peer answers, for instance 10s; larger sizes are searched for after ten times as long. With sealed bundles it is 10s unless configured, and what routers report does not count; off: it counts",
+    ),
+    key(
+        "core",
+        "private_key_file",
+        "\"/etc/jumbolab/gateway.key\"",
+        "file with this gateway's private key, which nobody but its owner can open (`jumbolab gateway keygen FILE` makes one); needed where a peer has a public_key",
     ),
     key(
         "aggregation",
@@ -229,9 +235,15 @@ pub(super) const KEYS: &[Key] = &[
     .needed(),
     key(
         "peers",
-        "secret_file",
-        "\"/etc/jumbolab/west.key\"",
-        "file with the secret shared with it, which nobody but its owner can open (`jumbolab gateway --create-secret-file FILE` makes one); bundles to it and from it are then sealed",
+        "public_key",
+        "\"3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08=\"",
+        "its public key, as `jumbolab gateway keygen` printed it there; bundles to it and from it are then sealed",
+    ),
+    key(
+        "peers",
+        "preshared_key_file",
+        "\"/etc/jumbolab/west.psk\"",
+        "file with a key that both gateways share besides (`jumbolab gateway keygen --preshared FILE` makes one); it protects recorded traffic if X25519 is broken one day",
     ),
     key(
         "peers",

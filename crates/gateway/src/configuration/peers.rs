@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
+use std::str::FromStr as _;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use keyfile::Section;
 use link::edge::Prefix;
 use os::secrecy::read_secret;
@@ -14,7 +15,7 @@ use wire::protocol::ip::Addresses;
 
 use super::mtu_of;
 use super::sections::Sections;
-use crate::machine::{Encapsulation, Peer, Sealing};
+use crate::machine::{BadKey, Encapsulation, Identity, Peer, PresharedKey, PublicKey, Sealing};
 
 /// The peers as they were read.
 #[derive(Default)]
@@ -26,9 +27,59 @@ pub(super) struct Peers {
     egresses: BTreeMap<(IpAddr, u8), usize>,
     pub(super) next_hops: Vec<(IpAddr, usize)>,
     pub(super) label_next_hops: Vec<Option<IpAddr>>,
+    /// The keys of this gateway.
+    identity: Option<Identity>,
 }
 
 impl Peers {
+    /// None yet, of the gateway with this table `core`.
+    pub(super) fn new(core: &Section) -> Result<Self> {
+        let identity = core.read_by("private_key_file", |path| {
+            key_file(path, "FILE", Identity::parse)
+        })?;
+        Ok(Self {
+            identity,
+            ..Self::default()
+        })
+    }
+
+    /// The keys by which bundles to a peer are sealed, if it has a public key.
+    fn sealing(&self, section: &Section) -> Result<Option<Sealing>> {
+        let preshared = section.read_by("preshared_key_file", |path| {
+            key_file(path, "--preshared FILE", PresharedKey::parse)
+        })?;
+        let Some(peer) = section.read_by("public_key", PublicKey::from_str)? else {
+            return match preshared {
+                None => Ok(None),
+                Some(_) => {
+                    let why = "it is of no use alone; write the peer's public_key, too";
+                    Err(section.reject("preshared_key_file", why))
+                }
+            };
+        };
+        let Some(identity) = self.identity.clone() else {
+            let why = "this gateway needs a key of its own, too; create one: jumbolab gateway keygen FILE, and name FILE in core.private_key_file (--private-key-file)";
+            return Err(section.reject("public_key", why));
+        };
+        if *identity.public() == peer {
+            let why = "it is the key of this gateway; write the one that the peer printed";
+            return Err(section.reject("public_key", why));
+        }
+        let mut sealing = Sealing::new(identity, peer);
+        sealing.preshared = preshared.unwrap_or_default();
+        Ok(Some(sealing))
+    }
+
+    /// Rejects a private key that seals nothing.
+    pub(super) fn reject_unused_key(&self, core: &Section) -> Result<()> {
+        let is_used = self.peers.iter().any(|peer| peer.sealing.is_some());
+        if self.identity.is_some() && !is_used {
+            let why = "no bundle is sealed, as no peer has a public key; write its public_key (--public-key)";
+            return Err(core.reject("private_key_file", why));
+        }
+        Ok(())
+    }
+
     /// Reads one more.
     pub(super) fn add(
         &mut self,
@@ -88,12 +139,12 @@ impl Peers {
                 ));
             }
         };
-        let secret = section.read_by("secret_file", |path| read_secret(Path::new(path)))?;
+        let sealing = self.sealing(section)?;
         self.peers.push(Peer {
             encapsulation,
             mtu: mtu_of(section, "mtu", 9_000)?,
             dscp: section.read_by("dscp", dscp::parse)?,
-            sealing: secret.map(Sealing::new),
+            sealing,
         });
         let next_as = section
             .parsed("next_as", "the number of an autonomous system")?
@@ -144,6 +195,18 @@ impl Peers {
         }
         Ok(())
     }
+}
+
+/// Reads the key in a file; `option` is how to create one.
+fn key_file<T>(
+    path: &str,
+    option: &str,
+    parse: impl FnOnce(&str) -> Result<T, BadKey>,
+) -> Result<T> {
+    let secret = read_secret(Path::new(path))?;
+    let text = str::from_utf8(secret.bytes()).map_err(|_| BadKey::Text);
+    text.and_then(parse)
+        .map_err(|bad| anyhow!("{bad}; create one: jumbolab gateway keygen {option}"))
 }
 
 fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {

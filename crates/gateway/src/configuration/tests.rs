@@ -3,7 +3,6 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
-use secret::Secret;
 
 use super::*;
 
@@ -14,12 +13,24 @@ fn read(text: &str) -> Result<Gateway> {
 /// The least that a configuration needs.
 const PEER: &str = "[peers.west]\naddress = \"192.0.2.2\"\nlocal = \"192.0.2.1\"\n";
 
-/// The path of a new file with a secret, as TOML.
-fn secret_in(folder: &Path, text: &str) -> String {
-    let path = folder.join("key");
+/// The keys of the example of X25519 [RFC7748 s6.1]: Alice's private and public one, and
+/// Bob's public one.
+const PRIVATE: &str = "dwdtCnMYpX08FsFyUbJmRd9ML4frwJkqsXf7pR25LCo=";
+const OWN: &str = "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=";
+const PUBLIC: &str = "3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08=";
+
+/// The path of a new file of this name with a key, as TOML.
+fn key_in(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
     let mut file = files::create_private(&path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
     format!("{:?}", path.display().to_string())
+}
+
+/// A configuration with a sealed peer, whose private key is in `folder`.
+fn sealed_in(folder: &Path) -> String {
+    let path = key_in(folder, "key", &format!("{PRIVATE}\n"));
+    format!("[core]\nprivate_key_file = {path}\n{PEER}public_key = \"{PUBLIC}\"\n")
 }
 
 #[test]
@@ -49,10 +60,13 @@ fn a_gateway_uses_its_processor_as_it_is_told() {
 #[test]
 fn every_optional_value_of_the_template_can_be_taken() {
     let folder = tempfile::tempdir().unwrap();
-    let secret = secret_in(folder.path(), "between two\n");
+    let private = key_in(folder.path(), "key", PRIVATE);
+    let preshared = key_in(folder.path(), "psk", PUBLIC);
+    let peer = format!("{PEER}public_key = \"{PUBLIC}\"\n");
     for key in keys::KEYS.iter().filter(|key| key.is_optional) {
         let example = match key.name {
-            "secret_file" => &secret,
+            "private_key_file" => &private,
+            "preshared_key_file" => &preshared,
             _ => key.example,
         };
         let line = format!("{} = {example}\n", key.name);
@@ -60,6 +74,13 @@ fn every_optional_value_of_the_template_can_be_taken() {
             ("peers", "label_to" | "label_from") => format!(
                 "[core]\ninterface = \"eth0\"\nencapsulation = \"mpls\"\n{PEER}label_to = 100\nlabel_from = 200\n"
             ),
+            ("core", "private_key_file") => format!("[core]\n{line}{peer}"),
+            ("peers", "public_key") => {
+                format!("[core]\nprivate_key_file = {private}\n{PEER}{line}")
+            }
+            ("peers", "preshared_key_file") => {
+                format!("[core]\nprivate_key_file = {private}\n{peer}{line}")
+            }
             ("peers", _) => format!("{PEER}{line}"),
             ("uplink", "rate") => format!("[uplink]\n{line}{PEER}"),
             ("uplink", _) => format!("[uplink]\nrate = \"1gbit\"\n{line}{PEER}"),
@@ -192,30 +213,28 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
 }
 
 #[test]
-fn a_secret_is_read_from_a_file_of_its_owner_alone() {
+fn keys_are_read_from_files_of_their_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let path = secret_in(folder.path(), "between two\n");
-    let text = format!("{PEER}secret_file = {path}\n");
+    let text = sealed_in(folder.path());
     let gateway = read(&text).unwrap();
     let sealing = gateway.configuration.settings.peers[0].sealing.clone();
-    let secret = Secret::new(b"between two".to_vec());
-    assert!(sealing.unwrap().secret == secret);
-    assert!(!format!("{gateway:?}").contains("between"));
+    let sealing = sealing.unwrap();
+    assert_eq!(sealing.identity.public().to_string(), OWN);
+    assert_eq!(sealing.peer.to_string(), PUBLIC);
+    assert!(!format!("{gateway:?}").contains(PRIVATE));
     let rejection = |text: &str| read(text).unwrap_err().to_string();
     let plain = rejection(&format!("[aggregation]\nalone = \"plain\"\n{text}"));
-    assert!(plain.contains("has a secret"), "{plain}");
+    assert!(plain.contains("has a public_key"), "{plain}");
     let file = std::fs::File::open(folder.path().join("key")).unwrap();
     file.set_permissions(Permissions::from_mode(0o640)).unwrap();
     let open = rejection(&text);
-    assert!(
-        open.starts_with("g.toml:4: peers.west.secret_file = "),
-        "{open}"
-    );
+    let place = "g.toml:2: core.private_key_file = ";
+    assert!(open.starts_with(place), "{open}");
     assert!(open.contains("type: chmod 600"), "{open}");
-    let short = text.replace("key\"", "short\"");
-    files::create_private(&folder.path().join("short")).unwrap();
+    key_in(folder.path(), "short", "between two\n");
+    let short = rejection(&text.replace("key\"", "short\""));
     assert!(
-        rejection(&short).contains("--create-secret-file"),
+        short.ends_with("create one: jumbolab gateway keygen FILE"),
         "{short}"
     );
     let absent = rejection(&text.replace("key\"", "absent\""));
@@ -223,22 +242,64 @@ fn a_secret_is_read_from_a_file_of_its_owner_alone() {
 }
 
 #[test]
-fn a_secret_has_probes_find_the_path_mtu_and_metrics_are_for_this_host() {
+fn keys_that_cannot_seal_are_rejected_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    let secret = format!(
-        "secret_file = {}\n",
-        secret_in(folder.path(), "between two\n")
-    );
+    let text = sealed_in(folder.path());
+    let rejection = |text: &str| read(text).unwrap_err().to_string();
+    let preshared = key_in(folder.path(), "psk", OWN);
+    let preshared = format!("preshared_key_file = {preshared}\n");
+    let sealed = read(&format!("{text}{preshared}")).unwrap();
+    let sealing = sealed.configuration.settings.peers[0].sealing.clone();
+    assert!(sealing.unwrap().preshared == crate::machine::PresharedKey::parse(OWN).unwrap());
+    for (text, words) in [
+        (
+            text.replace(PUBLIC, OWN),
+            "peers.west.public_key = hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=: it is the key of this gateway",
+        ),
+        (
+            text.replace(PUBLIC, "west"),
+            "peers.west.public_key = west: a key has 44 characters",
+        ),
+        (
+            text.replace(PUBLIC, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+            "it is no public key of X25519",
+        ),
+        (
+            format!("{PEER}public_key = \"{PUBLIC}\"\n"),
+            "this gateway needs a key of its own",
+        ),
+        (
+            format!("{PEER}{preshared}"),
+            "write the peer's public_key, too",
+        ),
+        (
+            text.split("public_key = ").next().unwrap().to_owned(),
+            "core.private_key_file = ",
+        ),
+        (
+            text.split("public_key = ").next().unwrap().to_owned(),
+            "no peer has a public key",
+        ),
+    ] {
+        let error = rejection(&text);
+        assert!(error.contains(words), "{error}\n{words}");
+    }
+}
+
+#[test]
+fn sealed_peers_are_probed_and_metrics_are_for_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let sealed = sealed_in(folder.path());
     let with = |head: &str, tail: &str| read(&format!("{head}{PEER}{tail}"));
-    let probe = |head: &str, tail: &str| with(head, tail).unwrap().configuration.settings.probe;
-    assert_eq!(probe("", ""), None);
-    assert_eq!(probe("", &secret), Some(Span::from_secs(10)));
-    let own = "[core]\nprobe = \"700ms\"\n";
-    assert_eq!(probe(own, &secret), Some(Span::from_millis(700)));
-    let off = with("[core]\nprobe = \"off\"\n", &secret).unwrap_err();
+    let probe = |text: &str| read(text).unwrap().configuration.settings.probe;
+    assert_eq!(probe(PEER), None);
+    assert_eq!(probe(&sealed), Some(Span::from_secs(10)));
+    let with_probe = |value| sealed.replace("[core]\n", &format!("[core]\nprobe = \"{value}\"\n"));
+    assert_eq!(probe(&with_probe("700ms")), Some(Span::from_millis(700)));
+    let off = read(&with_probe("off")).unwrap_err();
     assert!(
         off.to_string()
-            .starts_with("g.toml:2: core.probe = off: with a secret"),
+            .starts_with("g.toml:2: core.probe = off: where bundles are sealed"),
         "{off}"
     );
     let open = with("[operation]\nmetrics_listen = \"10.3.2.1:9778\"\n", "").unwrap_err();

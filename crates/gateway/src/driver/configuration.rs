@@ -6,6 +6,7 @@ use crate::machine::{Encapsulation, Settings};
 use link::edge::Prefix;
 use units::{IpMtu, Span};
 
+use os::clock;
 use os::error::Result;
 use os::netlink::RouteFilter;
 use os::port::Purpose;
@@ -125,8 +126,8 @@ pub struct Processor {
 }
 
 impl Configuration {
-    /// The settings with entropy for secrets, each time anew, so that no nonce is drawn
-    /// twice. ICMP errors have the stated addresses, or those that the kernel chooses for
+    /// The settings with entropy for keys, each time anew, so that none is drawn twice, and
+    /// with the wall clock. ICMP errors have the stated addresses, or those that the kernel chooses for
     /// each.
     ///
     /// # Errors
@@ -134,6 +135,8 @@ impl Configuration {
     pub(super) fn completed(&self) -> Result<Settings> {
         let mut settings = self.settings.clone();
         settings.entropy = random()?;
+        let since_start = clock::monotonic().as_nanos();
+        settings.unix_nanos = clock::wall_nanos().saturating_sub(since_start);
         let [four, six] = &mut settings.inside;
         four.get_or_insert(Ipv4Addr::UNSPECIFIED.into());
         six.get_or_insert(Ipv6Addr::UNSPECIFIED.into());

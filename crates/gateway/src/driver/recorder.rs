@@ -10,7 +10,7 @@ pub(super) const TOGETHER: usize = 1 << 12;
 /// A part of a record.
 #[derive(Clone, Debug)]
 pub enum Recorded {
-    /// The settings of the events from then on; secrets are among them.
+    /// The settings of the events from then on; keys are among them.
     Settings(Box<Settings>),
     /// Events in their order.
     Events(Vec<Event>),

@@ -21,7 +21,7 @@ pub struct PeerCounts {
     pub path_errors: u64,
     /// The largest packet that passes.
     pub path_mtu: u64,
-    /// Whether bundles to it can be sealed; `None` without a secret.
+    /// Whether bundles to it can be sealed; `None` if the peer's key is not known.
     pub has_key: Option<bool>,
 }
 

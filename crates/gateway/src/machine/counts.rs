@@ -43,15 +43,15 @@ pub enum Rejection {
     Malformed,
     /// It is a plain packet, and such are not forwarded.
     Plain,
-    /// It is not sealed, and its sender shares a secret.
+    /// It is not sealed, and its sender's key is known.
     Unsealed,
-    /// It is sealed with a key that is not known, or not any more.
+    /// It belongs to a session or a handshake that is not known, or not any more.
     UnknownKey,
     /// It is not from whom it claims to be.
     Forged,
-    /// It came before, by the number under its key or by its nonce.
+    /// It came before, by its number in the session or by its time.
     Replayed,
-    /// More greetings came than are looked at.
+    /// More handshake messages or probes came than are processed.
     Limited,
     /// Its sequence number came before.
     Duplicate,
@@ -204,8 +204,8 @@ pub struct Outward {
     /// Packets that were taken out of bundles by this gateway's queue. They are among
     /// the drops.
     pub taken_out: u64,
-    /// Greetings sent.
-    pub greetings: u64,
+    /// Handshake messages, cookies and confirmations of sessions, sent.
+    pub handshakes: u64,
     /// Probes of the path, answers to them, and messages that bundles are missed, sent.
     pub probes: u64,
     /// Packets dropped.
@@ -214,7 +214,7 @@ pub struct Outward {
 
 /// Counters toward the inside. Each arrival was unpacked, was plain, was for this gateway
 /// itself, was rejected, or waits for bundles before it:
-/// `arrived = bundles + plain + greetings + probes + notices + rejections + waiting`. Each packet or piece was let out,
+/// `arrived = bundles + plain + handshakes + probes + notices + rejections + waiting`. Each packet or piece was let out,
 /// was joined to the piece before it, was dropped, or waits:
 /// `unpacked + plain = released + joined + drops + waiting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -233,8 +233,8 @@ pub struct Inward {
     pub missing: u64,
     /// Packets that travelled alone and unchanged.
     pub plain: u64,
-    /// Greetings of peers that were in order.
-    pub greetings: u64,
+    /// Those of peers that were in order.
+    pub handshakes: u64,
     /// Probes of peers, their answers, and their messages that bundles are missed.
     pub probes: u64,
     /// Messages of routers that bundles are too big, which were believed.
@@ -318,7 +318,7 @@ impl Traffic {
             (&mut outward.sent_bytes, other.outward.sent_bytes),
             (&mut outward.marked, other.outward.marked),
             (&mut outward.taken_out, other.outward.taken_out),
-            (&mut outward.greetings, other.outward.greetings),
+            (&mut outward.handshakes, other.outward.handshakes),
             (&mut outward.probes, other.outward.probes),
             (&mut inward.arrived, other.inward.arrived),
             (&mut inward.arrived_bytes, other.inward.arrived_bytes),
@@ -327,7 +327,7 @@ impl Traffic {
             (&mut inward.joined, other.inward.joined),
             (&mut inward.missing, other.inward.missing),
             (&mut inward.plain, other.inward.plain),
-            (&mut inward.greetings, other.inward.greetings),
+            (&mut inward.handshakes, other.inward.handshakes),
             (&mut inward.probes, other.inward.probes),
             (&mut inward.notices, other.inward.notices),
             (&mut inward.released, other.inward.released),

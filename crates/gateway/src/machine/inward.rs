@@ -2,14 +2,14 @@
 
 use queue::{Part, Reassembled};
 use units::{Bytes, IpMtu, Span, Time};
-use wire::bundle::{self, Body, PathMessage, Sealed, is_sealed};
+use wire::bundle::{self, Body, NOTHING, PathMessage, Sealed, is_sealed};
 use wire::frame;
 use wire::ip_packet::{IpPacket, set_hop_limit, stated_length};
 
 use super::martian::is_martian;
 use super::order::Verdict;
 use super::packet::Inner;
-use super::seal::Rejected;
+use super::seal::{Opened, Rejected};
 use super::settings::Origin;
 use super::{Cause, Gateway, Rejection, SinglePacketMode, outer};
 use link::edge::Exit;
@@ -42,35 +42,59 @@ impl Gateway {
         }
         match Sealed::parse(payload) {
             Err(_) => self.reject(Some(peer), Rejection::Malformed),
-            Ok(Sealed::Greeting(greeting)) => match seal.greeted(now, &greeting) {
-                Ok(new) => {
-                    self.counts.of(Some(peer)).inward.greetings += 1;
-                    if new {
-                        // The peer may have started again.
-                        self.peers[peer].order.restart();
-                    }
-                }
-                Err(rejected) => self.reject(Some(peer), rejected.into()),
-            },
+            Ok(Sealed::Handshake(message)) => {
+                let shaken = seal.shake(now, &message, &mut self.guard);
+                self.shaken(peer, shaken);
+            }
+            Ok(Sealed::Cookie(reply)) => {
+                let taken = seal.take_cookie(now, &reply).map(|()| false);
+                self.shaken(peer, taken);
+            }
             Ok(Sealed::Bundle { header, rest }) => {
                 let mut opened = std::mem::take(&mut self.opened);
                 opened.clear();
                 opened.extend_from_slice(rest);
                 match seal.open(now, header, &mut opened) {
-                    Ok(length) if is_sealed(&opened[..length]) => {
-                        match PathMessage::parse(&opened[..length]) {
-                            Ok(message) => self.heed(now, peer, message, length),
-                            Err(_) => self.reject(Some(peer), Rejection::Malformed),
+                    Ok(Opened { length, confirms }) => {
+                        if confirms {
+                            // The peer may have started again.
+                            self.peers[peer].order.restart();
                         }
+                        self.take_opened(now, peer, service, &opened[..length]);
                     }
-                    Ok(length) => self.take(now, peer, service, &opened[..length], false),
                     Err(rejected) => self.reject(Some(peer), rejected.into()),
                 }
                 self.opened = opened;
             }
         }
-        self.peers[peer].renew_greeting(peer, &mut self.due);
+        self.peers[peer].renew_handshake(peer, &mut self.due);
         self.peers[peer].renew_path(peer, &mut self.due);
+    }
+
+    /// Takes what became of a handshake message: whether there are new keys.
+    fn shaken(&mut self, peer: usize, shaken: Result<bool, Rejected>) {
+        match shaken {
+            Ok(is_new) => {
+                self.counts.of(Some(peer)).inward.handshakes += 1;
+                if is_new {
+                    // The peer may have started again.
+                    self.peers[peer].order.restart();
+                }
+            }
+            Err(rejected) => self.reject(Some(peer), rejected.into()),
+        }
+    }
+
+    /// Takes what was sealed by `peer`.
+    fn take_opened(&mut self, now: Time, peer: usize, service: u8, bytes: &[u8]) {
+        if !is_sealed(bytes) {
+            return self.take(now, peer, service, bytes, false);
+        }
+        match PathMessage::parse(bytes) {
+            Ok(message) => self.heed(now, peer, message, bytes.len()),
+            Err(_) if bytes == NOTHING => self.shaken(peer, Ok(false)),
+            Err(_) => self.reject(Some(peer), Rejection::Malformed),
+        }
     }
 
     /// Takes a bundle that is known to be from `peer`, in its turn.

@@ -4,9 +4,7 @@ use std::net::IpAddr;
 
 use queue::{Bundle, Packet as _, Part};
 use units::{Bytes, Framing, Seed, Time};
-use wire::bundle::{
-    self, ENTRY_LEN, GREETING_LEN, HEADER_LEN, Header, Piece, SEALED_HEADER_LEN, TAG_LEN, Unit,
-};
+use wire::bundle::{self, ENTRY_LEN, HEADER_LEN, Header, Piece, SEALED_HEADER_LEN, TAG_LEN, Unit};
 use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 
 use super::packet::{Departing, Inner, Load};
@@ -238,25 +236,26 @@ impl Gateway {
         Ok((payload, service))
     }
 
-    /// Writes a greeting that is due. Returns the number of its receiver, and where the
-    /// payload of the encapsulation begins.
-    pub(super) fn greet(&mut self, now: Time) -> Option<(usize, usize)> {
-        let peer = self.due.greetings.first_due(now)?;
+    /// Writes a handshake message that is due. Returns the number of its receiver, and where
+    /// the payload of the encapsulation begins.
+    pub(super) fn handshake(&mut self, now: Time) -> Option<(usize, usize)> {
+        let peer = self.due.handshakes.first_due(now)?;
         let state = &mut self.peers[peer];
-        let greeting = state.seal.as_mut().and_then(|seal| seal.poll_greeting(now));
-        state.renew_greeting(peer, &mut self.due);
-        let greeting = greeting?;
+        let message = state.seal.as_mut().and_then(|seal| seal.poll_message(now));
+        state.renew_handshake(peer, &mut self.due);
+        // A session may have begun or ended.
+        state.renew_path(peer, &mut self.due);
+        let message = message?;
         let encapsulation = self.settings.peers[peer].encapsulation;
-        let encapsulation = encapsulation.emitted(super::GREETING_SERVICE);
+        let encapsulation = encapsulation.emitted(super::HANDSHAKE_SERVICE);
         let payload = encapsulation.header_len();
         self.out.clear();
-        self.out.resize(payload + GREETING_LEN, 0);
-        // There is room, and a greeting fits every packet.
-        greeting.emit(&mut self.out[payload..]).ok()?;
+        self.out.resize(payload, 0);
+        self.out.extend(message);
         if self.settings.encloses(&encapsulation) {
             encapsulation.enclose(&mut self.out).ok()?;
         }
-        self.counts.of(Some(peer)).outward.greetings += 1;
+        self.counts.of(Some(peer)).outward.handshakes += 1;
         Some((peer, payload))
     }
 

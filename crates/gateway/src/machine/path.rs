@@ -111,7 +111,7 @@ impl Gateway {
                 self.out[size - TAG_LEN..].copy_from_slice(&tag);
             }
         }
-        self.peers[peer].renew_greeting(peer, &mut self.due);
+        self.peers[peer].renew_handshake(peer, &mut self.due);
         if self.settings.encloses(&encapsulation) {
             encapsulation.enclose(&mut self.out).ok()?;
         }

@@ -25,7 +25,7 @@ pub(super) struct PeerState {
     pub(super) sent: u64,
     /// The exits to it that the edge has settings for.
     pub(super) exits: Vec<Exit>,
-    /// The keys shared with it.
+    /// The sessions with it.
     pub(super) seal: Option<Seal>,
     /// The sequence of its bundles.
     pub(super) order: Order,
@@ -33,7 +33,7 @@ pub(super) struct PeerState {
     pub(super) reassembler: Reassembler<Inner>,
     /// When something is due, as [`Due`] has it.
     bundles_due: Option<Time>,
-    greeting_due: Option<Time>,
+    handshake_due: Option<Time>,
     path_due: Option<Time>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct PeerState {
 pub(super) struct Due {
     /// Bundles that waited long enough for others before them, and pieces for the next.
     pub(super) bundles: Timers<usize>,
-    pub(super) greetings: Timers<usize>,
+    pub(super) handshakes: Timers<usize>,
     /// Messages about the path.
     pub(super) path: Timers<usize>,
 }
@@ -50,24 +50,24 @@ impl Due {
     pub(super) fn new() -> Self {
         Self {
             bundles: Timers::default(),
-            greetings: Timers::default(),
+            handshakes: Timers::default(),
             path: Timers::default(),
         }
     }
 
     /// When the first of them is due.
     pub(super) fn first(&self) -> Option<Time> {
-        let all = [&self.bundles, &self.greetings, &self.path];
+        let all = [&self.bundles, &self.handshakes, &self.path];
         all.into_iter().filter_map(Timers::first).min()
     }
 }
 
 impl PeerState {
     /// The state of the peer with this number.
-    pub(super) fn new(settings: &Settings, number: usize, entropy: [u8; 32]) -> Self {
+    pub(super) fn new(settings: &Settings, number: usize) -> Self {
         let peer = &settings.peers[number];
         let (least, most) = (LEAST_MTU, peer.mtu.bytes());
-        let sealing = peer.sealing.clone();
+        let (sealing, entropy) = (peer.sealing.clone(), &settings.entropy);
         let path = Path::new(settings.probe, [least, most], seal::seed(entropy, number));
         Self {
             told: most,
@@ -75,11 +75,11 @@ impl PeerState {
             path,
             sent: 0,
             exits: Vec::new(),
-            seal: sealing.map(|sealing| Seal::new(sealing, entropy, number)),
+            seal: sealing.map(|sealing| Seal::new(sealing, entropy, settings.unix_nanos, number)),
             order: Order::default(),
             reassembler: Reassembler::default(),
             bundles_due: None,
-            greeting_due: None,
+            handshake_due: None,
             path_due: None,
         }
     }
@@ -92,10 +92,10 @@ impl PeerState {
         due.bundles.set(number, &mut self.bundles_due, at);
     }
 
-    /// Enters when a greeting is due. To be called when keys may have changed.
-    pub(super) fn renew_greeting(&mut self, number: usize, due: &mut Due) {
+    /// Enters when a handshake message is due. To be called when sessions may have changed.
+    pub(super) fn renew_handshake(&mut self, number: usize, due: &mut Due) {
         let at = self.seal.as_ref().and_then(Seal::next_timeout);
-        due.greetings.set(number, &mut self.greeting_due, at);
+        due.handshakes.set(number, &mut self.handshake_due, at);
     }
 
     /// Enters when a message about the path is due. To be called when keys or the path may
@@ -109,8 +109,8 @@ impl PeerState {
 
 impl Gateway {
     /// Continues the sequences of bundles of `old`, which this gateway replaces, with each
-    /// peer of the same encapsulation: the peer would take new ones for late bundles. Keys go
-    /// on with each peer whose secret is the same.
+    /// peer of the same encapsulation: the peer would take new ones for late bundles. Sessions
+    /// go on with each peer if the keys of both gateways are the same.
     pub fn succeed(&mut self, old: &mut Self) {
         let former = old.settings.peers.iter().zip(0..);
         let former: BTreeMap<_, usize> = former
@@ -135,13 +135,13 @@ impl Gateway {
                 state.reassembler = std::mem::take(&mut former.reassembler);
                 if let Some(sealing) = &peer.sealing
                     && let Some(mut seal) = former.seal.take()
-                    && seal.adopt(sealing)
+                    && seal.adopt(sealing, number)
                 {
                     state.seal = Some(seal);
                 }
             }
             state.renew_bundles(number, &mut self.due);
-            state.renew_greeting(number, &mut self.due);
+            state.renew_handshake(number, &mut self.due);
             state.renew_path(number, &mut self.due);
             self.held += state.order.waiting() as u64;
             self.pieces += u64::from(state.reassembler.waiting());

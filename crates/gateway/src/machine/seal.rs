@@ -1,101 +1,113 @@
-//! Sealed bundles between gateways that share a secret.
+//! Sealed bundles between gateways that know each other's public keys.
 //!
-//! Each gateway has a nonce that it tells the other in greetings, and both nonces make
-//! the keys, one for each direction. A greeting that repeats the receiver's nonce is
-//! fresh; any other is only answered. Therefore neither recorded greetings nor recorded
-//! bundles are of use to anybody, though the gateways keep nothing over a restart.
-//! A new nonce makes new keys. Bundles under the previous keys are opened for a moment
-//! more ([`GRACE`]).
+//! Two messages of a handshake make a session with a key for each direction. The gateway
+//! that began it seals under these keys at once, and the other one as soon as a bundle
+//! under them has arrived: only then it knows that the first message was no repetition.
+//! Before keys are old, one of the gateways begins the next handshake. Bundles of the
+//! session before are opened for a moment more ([`GRACE`]).
+//!
+//! Messages that go astray are repeated by time, so it does not matter which are lost,
+//! or whether both gateways begin at once.
 
+mod cookie;
+mod draws;
+mod identity;
 mod keys;
+mod noise;
 mod window;
 
 use std::collections::VecDeque;
 
-use units::{Seed, Span, Time};
-use wire::bundle::{Greeting, NONCE_LEN, SealedHeader, TAG_LEN};
-
-use keys::{Key, Keys, Nonces};
 use link::Answers;
-use secret::Secret;
+use units::{Seed, Span, Time};
+use wire::bundle::{CookieReply, Handshake, NOTHING, SealedHeader, TAG_LEN};
+
+pub(super) use cookie::Guard;
+use cookie::{Admission, COOKIE_AGE, Cookie, Receiver};
+pub(super) use draws::Draws;
+pub use identity::{BadKey, Identity, KEY_LEN, PresharedKey, PublicKey, Sealing};
+use keys::Key;
+use noise::{Accepted, Begun, Split, TIMESTAMP_LEN, Timestamp};
 use window::Window;
 
-/// For how long bundles under previous keys are opened.
+/// For how long bundles of a session are opened after one of a later session.
 const GRACE: Span = Span::from_secs(10);
-/// The interval of greetings until one is answered.
+/// The interval of initiations until there is a session.
 const AGAIN: Span = Span::from_secs(1);
-/// The most keys that bundles are opened with.
-const MOST_KEYS: usize = 6;
-/// The most nonces of the peer that are known as used under one nonce of this gateway.
-/// Then it chooses a new one.
-const MOST_USED: usize = 32;
-/// The most bundles under one key, whatever the settings say. The numbers of bundles would
-/// wrap before the cipher's own limit is reached [RFC8446 s5.5].
+/// Keys are erased at so many times the age at which they are replaced.
+const LIVES: u64 = 3;
+/// The most sessions whose bundles are opened.
+const MOST_SESSIONS: usize = 4;
+/// The most cookies that wait to be sent to a peer.
+const MOST_COOKIES: usize = 64;
+/// The most bundles under one key, whatever the settings say.
 const MOST_BUNDLES: u64 = 1 << 48;
 /// The most bundles with a wrong tag under one key, which then opens no more. At half of
-/// them new keys are proposed [RFC9147 s4.5.3].
+/// them a handshake begins [RFC9147 s4.5.3].
 const MOST_FORGED: u64 = 1 << 36;
 
-/// The secret that a gateway shares with a peer, and when its keys change.
-#[derive(Clone, Debug)]
-pub struct Sealing {
-    pub secret: Secret,
-    /// The age at which keys are replaced.
-    pub rekey_after: Span,
-    /// The number of sent bundles after which keys are replaced.
-    pub rekey_bundles: u64,
-}
-
-impl Sealing {
-    /// Keys that change every two minutes, or every 2^32 bundles.
-    pub const fn new(secret: Secret) -> Self {
-        Self {
-            secret,
-            rekey_after: Span::from_secs(120),
-            rekey_bundles: 1 << 32,
-        }
-    }
-}
-
-/// The reason why a sealed bundle or a greeting was rejected.
+/// The reason why a sealed bundle or a handshake message was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rejected {
-    /// No key has its name.
+    /// No session has its name.
     UnknownKey,
-    /// Its tag is wrong.
+    /// It is not from the peer, or not for this gateway.
     Forged,
-    /// It came before.
+    /// It came before, or is older than one that came.
     Replayed,
-    /// More greetings came than are looked at.
+    /// More handshake messages came than are processed.
     Limited,
 }
 
-/// A secret seed for other purposes than nonces, for the peer with this number.
-pub(super) fn seed(entropy: [u8; 32], peer: usize) -> Seed {
-    let [a, b, c, d, e, f, g, h, ..] = Nonces::new(entropy, u64::MAX - peer as u64).draw();
+/// A sealed bundle that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opened {
+    /// Bytes of the bundle.
+    pub(super) length: usize,
+    /// Whether it is the first one of a session: the peer may have started again.
+    pub(super) confirms: bool,
+}
+
+/// A secret seed for other purposes than keys, for the peer with this number.
+pub(super) fn seed(entropy: &[u8; 32], peer: usize) -> Seed {
+    let [a, b, c, d, e, f, g, h, ..] = *Draws::new(entropy, u64::MAX - peer as u64).draw();
     Seed::new(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
-/// The keys shared with one peer.
+/// The sessions with one peer.
 pub(super) struct Seal {
     sealing: Sealing,
-    keys: Keys,
-    nonces: Nonces,
-    /// This gateway's nonce, and the one that is to replace it.
-    mine: [u8; NONCE_LEN],
-    proposed: Option<[u8; NONCE_LEN]>,
-    /// The peer's nonce of the current keys.
-    theirs: Option<[u8; NONCE_LEN]>,
-    /// Nonces of the peer that made keys with `mine`.
-    used: Vec<[u8; NONCE_LEN]>,
+    /// This gateway and the peer, as receivers of handshake messages.
+    here: Receiver,
+    there: Receiver,
+    draws: Draws,
+    /// Nanoseconds since 1970 at the time 0, and in the last initiation.
+    unix: u64,
+    stamped: u64,
+    /// The time in the last initiation of the peer.
+    accepted: Option<Timestamp>,
+    /// A handshake that this gateway began, with its name of the session.
+    begun: Option<(u32, Begun)>,
+    /// When the next initiation goes, and the earliest time of one.
+    begin_at: Option<Time>,
+    next_begin: Time,
     send: Option<Sending>,
     /// The latest first.
     receive: VecDeque<Receiving>,
-    /// When the next greeting goes without being asked for.
-    greet_at: Option<Time>,
-    /// A greeting that goes at once.
-    greeting: Option<Greeting>,
+    /// When the last bundle was opened.
+    heard: Option<Time>,
+    /// A response, and whether a bundle must confirm a session; both go at once.
+    response: Option<Vec<u8>>,
+    confirms: bool,
+    /// Cookies that are to be sent.
+    cookies: VecDeque<CookieReply>,
+    /// The name and the first keyed hash of the last handshake message, for a cookie.
+    asked: Option<(u32, Cookie)>,
+    /// The peer's cookie, with its time.
+    cookie: Option<(Time, Cookie)>,
     limit: Answers,
+    /// The number of the peer.
+    peer: usize,
 }
 
 struct Sending {
@@ -110,35 +122,48 @@ struct Receiving {
     /// Bundles with a wrong tag.
     forged: u64,
     /// When it is forgotten.
-    until: Option<Time>,
+    until: Time,
+    /// The key to seal with once a bundle of this session has arrived.
+    reply: Option<Key>,
 }
 
 impl Seal {
-    /// No keys yet; the first greeting is due at once. `entropy` must be secret and
-    /// different in each process.
-    pub(super) fn new(sealing: Sealing, entropy: [u8; 32], peer: usize) -> Self {
-        let mut nonces = Nonces::new(entropy, peer as u64);
+    /// No session yet; the first initiation is due at once. `entropy` must be secret and
+    /// different in each process; `unix` has the nanoseconds since 1970 at the time 0.
+    pub(super) fn new(sealing: Sealing, entropy: &[u8; 32], unix: u64, peer: usize) -> Self {
         Self {
-            keys: Keys::new(&sealing.secret),
+            here: Receiver::new(sealing.identity.public()),
+            there: Receiver::new(&sealing.peer),
             sealing,
-            mine: nonces.draw(),
-            nonces,
-            proposed: None,
-            theirs: None,
-            used: Vec::new(),
+            draws: Draws::new(entropy, peer as u64),
+            unix,
+            stamped: 0,
+            accepted: None,
+            begun: None,
+            begin_at: Some(Time::ZERO),
+            next_begin: Time::ZERO,
             send: None,
             receive: VecDeque::new(),
-            greet_at: Some(Time::ZERO),
-            greeting: None,
+            heard: None,
+            response: None,
+            confirms: false,
+            cookies: VecDeque::new(),
+            asked: None,
+            cookie: None,
             limit: Answers::default(),
+            peer,
         }
     }
 
-    /// Goes on with another `sealing`, whose secret is the same. Returns whether it is.
-    pub(super) fn adopt(&mut self, sealing: &Sealing) -> bool {
-        let same = self.sealing.secret == sealing.secret;
+    /// Goes on with another `sealing`, whose keys are the same, for the peer with this
+    /// number. Returns whether they are.
+    pub(super) fn adopt(&mut self, sealing: &Sealing, peer: usize) -> bool {
+        let same = self.sealing.identity.public() == sealing.identity.public()
+            && self.sealing.peer == sealing.peer
+            && self.sealing.preshared == sealing.preshared;
         if same {
             self.sealing = sealing.clone();
+            self.peer = peer;
         }
         same
     }
@@ -156,198 +181,277 @@ impl Seal {
             return None;
         }
         let header = SealedHeader {
-            key: send.key.name,
+            session: send.key.session,
             number: send.next,
         };
         send.next += 1;
+        self.confirms = false;
         Some((header, &send.key))
     }
 
     /// Opens a bundle in place: `bytes` are encrypted, with the tag behind them.
-    /// Returns the length of the bundle.
     pub(super) fn open(
         &mut self,
         now: Time,
         header: SealedHeader,
         bytes: &mut [u8],
-    ) -> Result<usize, Rejected> {
-        self.forget(now);
-        let known = self.receive.iter_mut();
-        let Some(receiving) = known.into_iter().find(|one| one.key.name == header.key) else {
-            // The peer may have lost what it knew of this gateway, or the other way
-            // around.
-            if self.greet_at.is_none() {
-                self.greet_at = Some(now + AGAIN);
-            }
-            return Err(Rejected::UnknownKey);
-        };
+    ) -> Result<Opened, Rejected> {
+        self.mind(now);
+        let mut known = self.receive.iter_mut().enumerate();
+        let (place, receiving) = known
+            .find(|(_, one)| one.key.session == header.session)
+            .ok_or(Rejected::UnknownKey)?;
         // Bundles that came before cost no decryption.
         if !receiving.window.is_new(header.number) {
             return Err(Rejected::Replayed);
         }
         let split = bytes.split_last_chunk_mut::<TAG_LEN>();
-        let Some((bundle, tag)) = split else {
-            return Err(Rejected::Forged);
-        };
+        let (bundle, tag) = split.ok_or(Rejected::Forged)?;
         if !receiving.key.open(header, bundle, *tag) {
             receiving.forged += 1;
-            let forged = receiving.forged;
-            if forged >= MOST_FORGED {
-                receiving.until = Some(now);
+            if receiving.forged >= MOST_FORGED {
+                receiving.until = now;
             }
-            if forged == MOST_FORGED / 2 && self.proposed.is_none() {
-                self.propose(now);
+            if receiving.forged == MOST_FORGED / 2 {
+                self.begin(now);
             }
             return Err(Rejected::Forged);
         }
         receiving.window.note(header.number);
-        Ok(bundle.len())
+        let reply = receiving.reply.take();
+        self.heard = Some(now);
+        let confirms = reply.is_some();
+        if let Some(key) = reply {
+            self.seal_with(now, key);
+        }
+        for older in self.receive.iter_mut().skip(place + 1) {
+            older.until = older.until.min(now + GRACE);
+        }
+        let length = bundle.len();
+        Ok(Opened { length, confirms })
     }
 
-    /// Takes a greeting. Returns whether it made new keys.
-    pub(super) fn greeted(&mut self, now: Time, greeting: &Greeting) -> Result<bool, Rejected> {
-        if !self.limit.take(now) {
-            return Err(Rejected::Limited);
-        }
-        if !self.keys.verify(greeting) {
+    /// Takes a handshake message. Returns whether this gateway now seals under new keys.
+    pub(super) fn shake(
+        &mut self,
+        now: Time,
+        message: &Handshake<'_>,
+        guard: &mut Guard,
+    ) -> Result<bool, Rejected> {
+        if !self.here.is_known_to(message) {
             return Err(Rejected::Forged);
         }
-        let Greeting {
-            mine: theirs,
-            yours,
-            wants_answer,
-            ..
-        } = *greeting;
-        // One's own greeting, sent back by somebody.
-        if theirs == self.mine || self.proposed == Some(theirs) {
-            return Err(Rejected::Replayed);
+        let asked = self.begun.as_ref().map(|(name, _)| *name);
+        if message.receiver.is_some() && message.receiver != asked {
+            return Err(Rejected::UnknownKey);
         }
-        if Some(yours) == self.proposed {
-            self.proposed = None;
-            self.mine = yours;
-            self.used.clear();
-        } else if yours != self.mine {
-            // Not known to be fresh, but a reason to tell one's own nonce.
-            self.greeting = Some(self.keys.greeting(self.mine, theirs, false));
-            return Ok(false);
-        }
-        if self.theirs == Some(theirs) && self.used.contains(&theirs) {
-            self.greet_at = self.proposed.and(self.greet_at);
-            if wants_answer {
-                // The one before was lost.
-                self.greeting = Some(self.keys.greeting(self.mine, theirs, false));
+        match guard.admit(now, self.peer, &self.here, message, &mut self.limit) {
+            Some(Admission::Granted) => {}
+            Some(Admission::Cookie(reply)) => {
+                self.cookies.truncate(MOST_COOKIES - 1);
+                self.cookies.push_back(reply);
+                return Err(Rejected::Limited);
             }
-            return Ok(false);
+            Some(Admission::Limited) | None => return Err(Rejected::Limited),
         }
-        // It would bring a key back whose numbers were used.
-        if self.used.contains(&theirs) {
-            return Err(Rejected::Replayed);
+        match message.receiver {
+            None => self.respond(now, message).map(|()| false),
+            Some(_) => self.complete(now, message).map(|()| true),
         }
-        if self.used.len() >= MOST_USED {
-            if self.proposed.is_none() {
-                self.propose(now);
-            }
-            return Err(Rejected::Limited);
-        }
-        self.install(now, theirs);
-        self.greeting = Some(self.keys.greeting(self.mine, theirs, false));
-        Ok(true)
     }
 
-    /// The greeting that is due by `now`.
-    pub(super) fn poll_greeting(&mut self, now: Time) -> Option<Greeting> {
-        self.mind(now);
-        if let Some(greeting) = self.greeting.take() {
-            return Some(greeting);
+    /// Answers an initiation.
+    fn respond(&mut self, now: Time, message: &Handshake<'_>) -> Result<(), Rejected> {
+        let ephemeral = self.draws.draw();
+        let accepted = Accepted::new(&self.sealing, ephemeral, message.noise());
+        let accepted = accepted.map_err(|_| Rejected::Forged)?;
+        if self.accepted.is_some_and(|last| accepted.timestamp <= last) {
+            // The peer's clock may have been set back before it started again. It then
+            // answers this gateway, and needs no time for that.
+            if self.heard.is_none_or(|heard| heard + AGAIN <= now) {
+                self.begin(now);
+            }
+            return Err(Rejected::Replayed);
         }
-        if self.greet_at? > now {
+        let timestamp = accepted.timestamp;
+        let (noise, split) = accepted.respond().map_err(|_| Rejected::Forged)?;
+        self.accepted = Some(timestamp);
+        let name = self.new_name();
+        // The peer has forgotten a session for which it did not wait.
+        self.receive.retain(|one| one.reply.is_none());
+        let reply = Key::new(&split.from_responder, message.sender);
+        self.receive_with(now, Key::new(&split.from_initiator, name), Some(reply));
+        let response = self.message(now, name, Some(message.sender), &noise);
+        self.response = Some(response);
+        // Another handshake is of use only if nothing comes of this one.
+        if self.begin_at.is_some() {
+            self.begin_at = Some(now + AGAIN);
+        }
+        Ok(())
+    }
+
+    /// Takes the response to the initiation that was sent last.
+    fn complete(&mut self, now: Time, message: &Handshake<'_>) -> Result<(), Rejected> {
+        let (name, begun) = self.begun.as_mut().ok_or(Rejected::UnknownKey)?;
+        let split = begun.complete(message.noise());
+        let Split {
+            from_initiator,
+            from_responder,
+        } = split.map_err(|_| Rejected::Forged)?;
+        let key = Key::new(&from_responder, *name);
+        self.receive_with(now, key, None);
+        self.seal_with(now, Key::new(&from_initiator, message.sender));
+        self.confirms = true;
+        Ok(())
+    }
+
+    /// Takes a cookie.
+    pub(super) fn take_cookie(&mut self, now: Time, reply: &CookieReply) -> Result<(), Rejected> {
+        let asked = self.asked.filter(|(name, _)| *name == reply.receiver);
+        let (_, first) = asked.ok_or(Rejected::UnknownKey)?;
+        let cookie = self.there.open(reply, &first).ok_or(Rejected::Forged)?;
+        self.cookie = Some((now, cookie));
+        self.asked = None;
+        Ok(())
+    }
+
+    /// The message that is due by `now`: one of a handshake, a cookie, or the confirmation
+    /// of a session.
+    pub(super) fn poll_message(&mut self, now: Time) -> Option<Vec<u8>> {
+        self.mind(now);
+        if let Some(response) = self.response.take() {
+            return Some(response);
+        }
+        if self.confirms {
+            let (header, key) = self.next(now)?;
+            let mut nothing = NOTHING;
+            let tag = key.seal(header, &mut nothing)?;
+            return Some([&header.bytes()[..], &nothing, &tag].concat());
+        }
+        if let Some(cookie) = self.cookies.pop_front() {
+            return Some(cookie.bytes().to_vec());
+        }
+        if self.begin_at? > now {
             return None;
         }
-        // Without keys, or with a nonce to be confirmed, it is repeated.
-        let waits = self.send.is_none() || self.proposed.is_some();
-        self.greet_at = waits.then_some(now + AGAIN);
-        let mine = self.proposed.unwrap_or(self.mine);
-        let theirs = self.theirs.unwrap_or_default();
-        Some(self.keys.greeting(mine, theirs, true))
+        self.begin_at = Some(now + AGAIN);
+        self.next_begin = now + AGAIN;
+        let timestamp = self.timestamp(now);
+        let ephemeral = self.draws.draw();
+        let (begun, noise) = Begun::new(&self.sealing, ephemeral, &timestamp).ok()?;
+        let name = self.new_name();
+        self.begun = Some((name, begun));
+        Some(self.message(now, name, None, &noise))
     }
 
     /// When something is due.
     pub(super) fn next_timeout(&self) -> Option<Time> {
-        let rekey = self.rekey_at();
-        let at_once = self.greeting.as_ref().map(|_| Time::ZERO);
-        [at_once, self.greet_at, rekey].into_iter().flatten().min()
+        let waits = self.response.is_some() || self.confirms || !self.cookies.is_empty();
+        let at_once = waits.then_some(Time::ZERO);
+        let rekey = self.rekey_at().filter(|_| self.begin_at.is_none());
+        let erase = self.receive.iter().map(|one| one.until);
+        let erase = erase.chain(self.send.as_ref().map(|send| self.end_of(send)));
+        let others = [at_once, self.begin_at, rekey].into_iter().flatten();
+        others.chain(erase).min()
     }
 
-    /// Replaces the keys by those of this gateway's nonce and `theirs`.
-    fn install(&mut self, now: Time, theirs: [u8; NONCE_LEN]) {
-        self.theirs = Some(theirs);
-        self.used.push(theirs);
-        let name = self.receive_with(self.mine, theirs);
-        for one in self.receive.iter_mut().filter(|one| one.key.name != name) {
-            one.until = one.until.or(Some(now + GRACE));
+    /// Begins a handshake, unless one began a moment ago.
+    fn begin(&mut self, now: Time) {
+        if self.begin_at.is_none() {
+            self.begin_at = Some(now.max(self.next_begin));
         }
+    }
+
+    /// A handshake message to the peer. It can be answered by a cookie.
+    fn message(&mut self, now: Time, name: u32, to: Option<u32>, noise: &[u8]) -> Vec<u8> {
+        let cookie = self.cookie.filter(|(since, _)| now < *since + COOKIE_AGE);
+        let cookie = cookie.as_ref().map(|(_, cookie)| cookie);
+        let (bytes, first) = self.there.message(name, to, noise, cookie);
+        self.asked = Some((name, first));
+        bytes
+    }
+
+    /// Seals under `key` from now on. No other handshake is needed.
+    fn seal_with(&mut self, now: Time, key: Key) {
         self.send = Some(Sending {
-            key: self.keys.key(&self.mine, &theirs),
+            key,
             next: 0,
             since: now,
         });
-        self.greet_at = self.proposed.and(self.greet_at);
+        self.begun = None;
+        self.begin_at = None;
+        self.confirms = false;
     }
 
-    /// Opens bundles that the peer seals with its nonce `theirs` for `mine`. Returns the
-    /// name of the key.
-    fn receive_with(&mut self, mine: [u8; NONCE_LEN], theirs: [u8; NONCE_LEN]) -> u32 {
-        let key = self.keys.key(&theirs, &mine);
-        let name = key.name;
-        // A key that was proposed has a window already.
-        if self.receive.iter().all(|one| one.key.name != name) {
-            self.receive.push_front(Receiving {
-                key,
-                window: Window::new(),
-                forged: 0,
-                until: None,
-            });
-            self.receive.truncate(MOST_KEYS);
+    /// Opens bundles under `key`, too.
+    fn receive_with(&mut self, now: Time, key: Key, reply: Option<Key>) {
+        self.receive.truncate(MOST_SESSIONS - 1);
+        self.receive.push_front(Receiving {
+            key,
+            window: Window::new(),
+            forged: 0,
+            until: now + self.sealing.rekey_after * LIVES + GRACE,
+            reply,
+        });
+    }
+
+    /// A name of a session that no other one has.
+    fn new_name(&mut self) -> u32 {
+        loop {
+            let name = self.draws.number();
+            let begun = self.begun.as_ref().is_some_and(|(other, _)| *other == name);
+            if !begun && self.receive.iter().all(|one| one.key.session != name) {
+                return name;
+            }
         }
-        name
     }
 
-    /// Proposes new keys where the present ones have had their time. Of both gateways
-    /// the one with the smaller nonce does, and the other only if nothing comes of it.
+    /// The time for an initiation, which is later than that of the one before
+    /// [Donenfeld2017 s5.4.2]: seconds from an origin of TAI64, and nanoseconds.
+    fn timestamp(&mut self, now: Time) -> Timestamp {
+        const ORIGIN: u64 = (1 << 62) + 10;
+        const SECOND: u64 = 1_000_000_000;
+        let unix = self.unix.saturating_add(now.as_nanos());
+        self.stamped = unix.max(self.stamped.saturating_add(1));
+        let mut timestamp = [0; TIMESTAMP_LEN];
+        let (seconds, nanos) = timestamp.split_at_mut(8);
+        seconds.copy_from_slice(&(ORIGIN + self.stamped / SECOND).to_be_bytes());
+        let [.., a, b, c, d] = (self.stamped % SECOND).to_be_bytes();
+        nanos.copy_from_slice(&[a, b, c, d]);
+        timestamp
+    }
+
+    /// Begins the next handshake where keys have had their time, and erases old ones.
     fn mind(&mut self, now: Time) {
         if self.rekey_at().is_some_and(|at| at <= now) {
-            self.propose(now);
+            self.begin(now);
+        }
+        if self.receive.iter().any(|one| one.until <= now) {
+            self.receive.retain(|one| one.until > now);
+        }
+        if self
+            .send
+            .as_ref()
+            .is_some_and(|send| self.end_of(send) <= now)
+        {
+            self.send = None;
         }
     }
 
+    /// When the keys are to be replaced. Of both gateways the one with the smaller public
+    /// key does it, and the other one only if nothing comes of it.
     fn rekey_at(&self) -> Option<Time> {
-        let (send, theirs) = (self.send.as_ref()?, self.theirs?);
-        if self.proposed.is_some() {
-            return None;
-        }
-        let turns = if self.mine < theirs { 1 } else { 2 };
+        let send = self.send.as_ref()?;
+        let is_first = *self.sealing.identity.public() < self.sealing.peer;
+        let turns = if is_first { 1 } else { 2 };
         if send.next >= self.sealing.rekey_bundles.saturating_mul(turns) {
             return Some(Time::ZERO);
         }
         Some(send.since + self.sealing.rekey_after * turns)
     }
 
-    fn propose(&mut self, now: Time) {
-        let proposed = self.nonces.draw();
-        self.proposed = Some(proposed);
-        self.greet_at = Some(now);
-        if let Some(theirs) = self.theirs {
-            // The peer may use the key before its greeting is here.
-            self.receive_with(proposed, theirs);
-        }
-    }
-
-    /// Forgets previous keys whose moment is over.
-    fn forget(&mut self, now: Time) {
-        let over = |until: Option<Time>| until.is_some_and(|until| until <= now);
-        if self.receive.iter().any(|one| over(one.until)) {
-            self.receive.retain(|one| !over(one.until));
-        }
+    fn end_of(&self, send: &Sending) -> Time {
+        send.since + self.sealing.rekey_after * LIVES
     }
 }
 

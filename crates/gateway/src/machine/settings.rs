@@ -42,9 +42,12 @@ pub struct Settings {
     /// either way.
     pub probe: Option<Span>,
     /// Bytes that nobody can foresee, different for each gateway, even of one process:
-    /// nonces and probes are drawn from them. Of no use without a peer that shares a secret,
-    /// and without probes.
+    /// keys of sessions and probes are drawn from them. Of no use without a sealed peer, and
+    /// without probes.
     pub entropy: [u8; 32],
+    /// The wall clock at the time 0 of the driver's clock, in nanoseconds since 1970. It
+    /// orders the handshakes of a gateway over its restarts.
+    pub unix_nanos: u64,
 }
 
 /// How packets are aggregated.
@@ -180,11 +183,12 @@ pub enum BadSettings {
     /// A queue that cannot be.
     #[error(transparent)]
     Uplink(#[from] link::BadSettings),
-    /// A secret, beside packets that anybody may have sent.
+    /// A sealed peer, beside packets that anybody may have sent.
     #[error(
-        "peer {peer} has a secret, but packets alone travel plain, and anybody could send such;          let them travel in bundles"
+        "peer {peer} has a public_key, but packets alone travel plain, and anybody could send such; \
+         let them travel in bundles"
     )]
-    PlainSecret {
+    PlainSealed {
         /// The number of the peer.
         peer: usize,
     },
@@ -194,8 +198,8 @@ pub enum BadSettings {
         /// The number of the peer.
         peer: usize,
     },
-    /// A secret or probes without entropy.
-    #[error("nonces for secrets and probes need entropy from the system; 32 zeros are none")]
+    /// Sealed peers or probes without entropy.
+    #[error("handshakes and probes need entropy from the system; 32 zeros are none")]
     Entropy,
     /// Addresses for errors that are not one of each version.
     #[error("of the addresses toward the inside, the first is of IPv4 and the second of IPv6")]
@@ -223,6 +227,7 @@ impl Settings {
             reorder: Reorder::default(),
             probe: None,
             entropy: [0; 32],
+            unix_nanos: 0,
         }
     }
 
@@ -293,13 +298,13 @@ impl Settings {
         Ok(())
     }
 
-    /// The entropy for nonces.
-    pub(super) fn entropy(&self) -> Result<[u8; 32], BadSettings> {
+    /// Whether there is entropy, if it is needed.
+    pub(super) fn check_entropy(&self) -> Result<(), BadSettings> {
         let sealed = self.peers.iter().any(|peer| peer.sealing.is_some());
         let needed = sealed || self.probe.is_some();
         match needed && self.entropy == [0; 32] {
             true => Err(BadSettings::Entropy),
-            false => Ok(self.entropy),
+            false => Ok(()),
         }
     }
 
@@ -328,7 +333,7 @@ impl Settings {
         }
         if let Some(sealing) = &peer.sealing {
             if self.alone == SinglePacketMode::Plain {
-                return Err(BadSettings::PlainSecret { peer: number });
+                return Err(BadSettings::PlainSealed { peer: number });
             }
             if sealing.rekey_after < Span::from_secs(1) || sealing.rekey_bundles < 1_000 {
                 return Err(BadSettings::Rekey { peer: number });

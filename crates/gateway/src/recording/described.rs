@@ -3,17 +3,16 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use queue::Spec;
-use secret::Secret;
 use serde::{Deserialize, Serialize};
 use units::{Framing, IpMtu, IpVersion, Rate, Seed};
 use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;
 
 use crate::machine::{
-    Aggregation, Encapsulation, Output, Peer, Sealing, Settings, SinglePacketMode, Uplink,
+    Aggregation, Encapsulation, Identity, Output, Peer, Sealing, Settings, SinglePacketMode, Uplink,
 };
 
-/// Settings in a recording. Addresses, labels and secrets are not among them.
+/// Settings in a recording. Addresses, labels and keys are not among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Described {
     /// How packets are aggregated.
@@ -142,7 +141,11 @@ impl DescribedPeer {
             },
             mtu: IpMtu::new(self.mtu.into(), IpVersion::V6).ok()?,
             dscp: None,
-            sealing: self.sealed.then(|| Sealing::new(Secret::new(Vec::new()))),
+            // Only the room of its headers counts.
+            sealing: self.sealed.then(|| {
+                let [here, there] = [1, 2].map(|byte| Identity::new([byte; 32].into()));
+                Sealing::new(here, *there.public())
+            }),
         })
     }
 }

@@ -1,19 +1,21 @@
 use link::edge::Prefix;
 use proptest::prelude::*;
 use queue::{Limit, MredSettings, Spec};
-use secret::Secret;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 use wire::bundle::RECORDING;
 use wire::protocol::ip::Addresses;
 
 use super::line::write_event;
 use super::*;
-use crate::machine::{Decision, Encapsulation, Gateway, Peer, Sealing, Settings, Table, Uplink};
+use crate::machine::{
+    Decision, Encapsulation, Gateway, Identity, Peer, Sealing, Settings, Table, Uplink,
+};
 use crate::replay::{Decided, recorded, replay_with, reproduce, variants};
 
 /// The settings of a gateway with a sealed peer and a queue that drops out of bundles.
 fn settings() -> Settings {
     let addresses = Addresses::V4([[192, 0, 2, 1].into(), [192, 0, 2, 2].into()]);
+    let [here, there] = [3, 4].map(|byte| Identity::new([byte; 32].into()));
     let mut settings = Settings::new(vec![Peer {
         encapsulation: Encapsulation::Udp {
             addresses,
@@ -21,7 +23,7 @@ fn settings() -> Settings {
         },
         mtu: IpMtu::new(4_000, IpVersion::V4).unwrap(),
         dscp: None,
-        sealing: Some(Sealing::new(Secret::new(b"of two gateways".to_vec()))),
+        sealing: Some(Sealing::new(here, *there.public())),
     }]);
     settings.entropy = [3; 32];
     settings.uplink = Some(Uplink {

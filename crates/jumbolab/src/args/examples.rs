@@ -327,6 +327,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "gateway keygen",
+        &[
+            example(
+                "Create a key pair, and print the public key for the other gateway",
+                "jumbolab gateway keygen gateway.key",
+            ),
+            example(
+                "Create a key that both gateways share besides",
+                "jumbolab gateway keygen --preshared west.psk",
+            ),
+        ],
+    ),
+    (
         "send",
         &[
             example(

@@ -2,9 +2,18 @@
 
 use std::path::PathBuf;
 
+use clap::Subcommand;
+
 #[derive(Debug, clap::Args)]
-#[command(after_help = GATEWAY_NOTES)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = GATEWAY_NOTES
+)]
 pub(crate) struct Gateway {
+    #[command(subcommand)]
+    pub(crate) preparation: Option<Preparation>,
+
     /// Read the configuration from this TOML file; SIGHUP reads it again. The options for one peer are left out then.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["peer", "template"])]
     pub(crate) config: Option<PathBuf>,
@@ -14,9 +23,6 @@ pub(crate) struct Gateway {
     /// Check the configuration and end.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Create this file with a new secret for two gateways, which only its owner can read, and end.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "peer", "template"])]
-    pub(crate) create_secret_file: Option<PathBuf>,
     /// Stop after this time [default: run until Ctrl-C].
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
@@ -88,14 +94,25 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) mtu: Option<String>,
-    /// File with the secret that both ends share; only its owner may have access to it.
+    /// File with the private key of this gateway; only its owner may have access to it.
     #[arg(
         long,
         value_name = "FILE",
         requires = "peer",
         help_heading = "One peer"
     )]
-    pub(crate) secret_file: Option<String>,
+    pub(crate) private_key_file: Option<String>,
+    /// Public key of the other gateway, as `jumbolab gateway keygen` printed it there.
+    #[arg(long, value_name = "KEY", requires = "peer", help_heading = "One peer")]
+    pub(crate) public_key: Option<String>,
+    /// File with a key that both gateways share besides.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) preshared_key_file: Option<String>,
     /// Longest time that a packet waits for others in its bundle [default: 1ms].
     #[arg(
         long,
@@ -121,7 +138,24 @@ pub(crate) struct Gateway {
     pub(crate) record: Option<PathBuf>,
 }
 
+/// What prepares a gateway.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Preparation {
+    /// Create a private key in a new file that only its owner can read, and print its public key.
+    Keygen(Keygen),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Keygen {
+    /// The new file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Create a key that two ends share, instead of a private key: for --preshared-key-file, and for --secret-file of `send` and `recv`.
+    #[arg(long)]
+    pub(crate) preshared: bool,
+}
+
 const GATEWAY_NOTES: &str = "\
 Needs CAP_NET_ADMIN for a TUN interface, CAP_NET_RAW for packet sockets, raw IP, and ICMP errors to hosts behind a TUN interface. \
-docs/guides/gateway.md describes the set-up. The log has one JSON object per line. A recording has no bytes of packets. With --secret-file, bundles are sealed. \
+docs/guides/gateway.md describes the set-up. The log has one JSON object per line. A recording has no bytes of packets. With --private-key-file and --public-key, bundles are sealed. \
 SIGINT and SIGTERM send what waits and end; SIGHUP reads the file of --config again.";

@@ -1,11 +1,12 @@
 //! `jumbolab gateway`: packets of the hosts inside travel in bundles to other gateways.
 
+mod keygen;
+mod keys;
 mod log;
 mod metrics;
 mod reporter;
-mod secrets;
 
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
@@ -15,7 +16,6 @@ use gateway::configuration::{Simple, read_file, read_options, template};
 use gateway::driver::{Gateway, InsidePath};
 use gateway::recording::RecordingFile;
 use os::metrics::Endpoint;
-use os::random::random;
 use os::{clock, interrupt, signals};
 use units::{Span, Time};
 
@@ -32,12 +32,14 @@ const TICK: Span = Span::from_secs(1);
 const SOON: Span = Span::from_millis(20);
 
 pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
-    if args.template {
-        output::print(&template())?;
+    if let Some(preparation) = &args.preparation {
+        match preparation {
+            args::Preparation::Keygen(args) => keygen::run(args)?,
+        }
         return Ok(Ending::Sound);
     }
-    if let Some(path) = &args.create_secret_file {
-        new_secret(path)?;
+    if args.template {
+        output::print(&template())?;
         return Ok(Ending::Sound);
     }
     let length = args.duration.as_deref().map(duration).transpose()?;
@@ -84,18 +86,6 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     Ok(Ending::Sound)
 }
 
-/// Creates a file with a secret of 256 bits, in hexadecimal digits.
-fn new_secret(path: &Path) -> Result<()> {
-    let bytes: [u8; 32] = random()?;
-    let mut line: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    line.push('\n');
-    let written = files::create_private(path).and_then(|mut file| {
-        file.write_all(line.as_bytes())?;
-        file.sync_all()
-    });
-    written.with_context(|| format!("--create-secret-file {}", path.display()))
-}
-
 /// The configuration of the file or of the options.
 fn read(args: &args::Gateway) -> Result<gateway::configuration::Gateway> {
     if let Some(path) = &args.config {
@@ -111,11 +101,18 @@ fn read(args: &args::Gateway) -> Result<gateway::configuration::Gateway> {
         ("peers", "local", "local", one(&args.local)),
         ("peers", "prefixes", "prefix", args.prefix.clone()),
         ("peers", "mtu", "mtu", one(&args.mtu)),
+        ("peers", "public_key", "public-key", one(&args.public_key)),
         (
             "peers",
-            "secret_file",
-            "secret-file",
-            one(&args.secret_file),
+            "preshared_key_file",
+            "preshared-key-file",
+            one(&args.preshared_key_file),
+        ),
+        (
+            "core",
+            "private_key_file",
+            "private-key-file",
+            one(&args.private_key_file),
         ),
         ("inside", "datapath", "datapath", one(&args.datapath)),
         (

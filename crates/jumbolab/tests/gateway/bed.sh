@@ -137,12 +137,18 @@ serve_iperf3() { # NODE
     done
 }
 # The gateways with packet sockets, or with TUN interfaces; more arguments for both.
+# Makes key pairs. Gateways that begin later seal, and $seal_a and $seal_b are their options.
+keys() {
+    for node in ga gb; do "$JUMBOLAB" gateway keygen $node.key >$node.pub; done
+    seal_a="--private-key-file ga.key --public-key $(cat gb.pub)"
+    seal_b="--private-key-file gb.key --public-key $(cat ga.pub)"
+}
 begin_packet() {
-    begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"
-    begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 "$@"
+    begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 ${seal_a-} "$@"
+    begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 ${seal_b-} "$@"
 }
 begin_tun() {
     forwarding
-    begin ga --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"
-    begin gb --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 "$@"
+    begin ga --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 ${seal_a-} "$@"
+    begin gb --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 ${seal_b-} "$@"
 }

@@ -12,9 +12,9 @@ const SECONDS: u64 = 6;
 /// for arrivals in batches, of which a longer batch uses more.
 const GROWTH: u64 = 4_000;
 
-/// A receiver of checked datagrams, and a gateway with a secret.
+/// A receiver of checked datagrams, and a gateway that seals.
 const CHECKED: &str = r#"
-"$JUMBOLAB" gateway --create-secret-file key
+keys
 receive() { # NODE PORT TIMEOUT
     in_node $1 python3 "$PROBE" receive $2 $3 >"$1.$2" &
     eval "receiver_$1=$!"
@@ -22,7 +22,10 @@ receive() { # NODE PORT TIMEOUT
     exit 1
 }
 sealed() { # NODE LOCAL PEER PREFIX PREFIX PATH
+    case $1 in ga) far=gb ;; *) far=ga ;; esac
     cat >"$1.toml" <<END
+[core]
+private_key_file = "$1.key"
 [inside]
 interfaces = ["in"]
 datapath = "$6"
@@ -30,7 +33,7 @@ datapath = "$6"
 address = "$3"
 local = "$2"
 prefixes = ["$4", "$5"]
-secret_file = "key"
+public_key = "$(cat $far.pub)"
 END
     begin $1 --config "$1.toml"
 }
@@ -115,9 +118,9 @@ fn faults_under_load_end_within_seconds_and_nothing_is_misdelivered() {
     // The clock of the other gateway is a month ahead, and after a restart it is not.
     let seen = see(&format!(
         "{CHECKED}
-        begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret-file key
+        begin ga --inside-interface in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 $seal_a
         CLOCK='unshare --time --monotonic 2592000'
-        again() {{ begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret-file key; }}
+        again() {{ begin gb --inside-interface in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 $seal_b; }}
         again
         crosses_after start
         receive b 5001 6

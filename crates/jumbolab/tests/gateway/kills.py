@@ -22,6 +22,8 @@ GATEWAYS = {
     "ga": ("192.0.2.1", "198.51.100.1", "10.2.0.0/24"),
     "gb": ("198.51.100.1", "192.0.2.1", "10.1.0.0/24"),
 }
+# The public key of the peer of each.
+PUBLIC = {"ga": pathlib.Path("gb.pub"), "gb": pathlib.Path("ga.pub")}
 # Seconds after which a command that should have ended counts as hanging.
 TIMEOUT = 120
 RUN = """
@@ -92,7 +94,8 @@ class Load:
         local, peer, prefix = GATEWAYS[node]
         return Command(
             node, "gateway", "--log", f"{node}.log", "--inside-interface", "in", "--local", local,
-            "--peer", peer, "--prefix", prefix, "--secret-file", "key",
+            "--peer", peer, "--prefix", prefix, "--private-key-file", f"{node}.key",
+            "--public-key", PUBLIC[node].read_text().strip(),
         )  # fmt: skip
 
     def receive(self):

@@ -13,7 +13,7 @@ fn of_commands_that_are_killed_at_random_nothing_is_left_and_the_others_go_on() 
     let seconds = asked.map_or(SECONDS, |text| text.parse().expect("a number of seconds"));
     let seen = see_for(
         &format!(
-            "\"$JUMBOLAB\" gateway --create-secret-file key\npython3 \"$KILLS\" {seconds} 20261127\n"
+            "keys\n\"$JUMBOLAB\" gateway keygen --preshared key\npython3 \"$KILLS\" {seconds} 20261127\n"
         ),
         seconds + 300,
     );

@@ -6,7 +6,7 @@ use super::see;
 use super::traffic::DATAGRAMS;
 
 /// A router between the gateways that drops what is too large without a word, both ways.
-/// Without a secret: sealing this much traffic takes a gateway that is not optimized too
+/// Not sealed: sealing this much traffic takes a gateway that is not optimized too
 /// long. `gateway` tests probes with one.
 const SILENT: &str = r#"
 ip -n c rule add iif lo ipproto icmp pref 1 blackhole
@@ -49,12 +49,12 @@ fn black_holes_that_no_router_reports_are_found_and_followed() {
     assert_eq!(of_receivers.collect::<Vec<_>>(), [&expected; 3]);
 }
 
-/// Gateways that share a secret and say nothing of probes, over IPv4 or IPv6.
+/// Gateways that seal and say nothing of probes, over IPv4 or IPv6.
 fn forged(local: &str, peer: &str, mtu: u32) {
     let seen = see(&format!(
-        "\"$JUMBOLAB\" gateway --create-secret-file key
-        begin ga --inside-interface in --secret-file key --local {local} --peer {peer} --prefix 10.2.0.0/24
-        begin gb --inside-interface in --secret-file key --local {peer} --peer {local} --prefix 10.1.0.0/24
+        "keys
+        begin ga --inside-interface in $seal_a --local {local} --peer {peer} --prefix 10.2.0.0/24
+        begin gb --inside-interface in $seal_b --local {peer} --peer {local} --prefix 10.1.0.0/24
         until_said ga '\"mtu\":9000'
         changes=$(grep -c path_mtu ga.log)
         in_node c python3 \"$PROBE\" too_big {local} {peer} {mtu} 250
@@ -72,7 +72,7 @@ fn forged(local: &str, peer: &str, mtu: u32) {
 }
 
 #[test]
-fn forged_reports_do_not_change_the_path_mtu_of_gateways_with_a_secret() {
+fn forged_reports_do_not_change_the_path_mtu_of_gateways_that_seal() {
     forged("192.0.2.1", "198.51.100.1", 1_111);
     forged("fd0a::1", "fd0b::1", 1_313);
 }

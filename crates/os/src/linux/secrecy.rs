@@ -41,7 +41,7 @@ pub fn read_secret(path: &Path) -> io::Result<Secret> {
     keep_out_of_swap(&bytes);
     Secret::of_file(bytes).ok_or_else(|| {
         io::Error::other(
-            "a secret must have 8 to 4096 bytes; create one: jumbolab gateway --create-secret-file FILE",
+            "a secret must have 8 to 4096 bytes; create one: jumbolab gateway keygen --preshared FILE",
         )
     })
 }

@@ -1,4 +1,4 @@
-//! Whatever comes from the core: bundles, greetings and messages about paths, altered.
+//! Whatever comes from the core: bundles, handshakes and messages about paths, altered.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use super::support::*;
 /// Bytes of the headers of IPv4 and UDP.
 const OUTSIDE: usize = 28;
 
-/// Gateways that share a secret, or not, and probe their path.
+/// Gateways that know each other's keys, or not, and probe their path.
 fn gateways(sealed: bool) -> [Gateway; 2] {
     let change = |settings: Settings| Settings {
         probe: Some(Span::from_secs(10)),
@@ -52,8 +52,8 @@ fn exchanged(gateways: &mut [Gateway; 2], now: Time) -> Vec<Sent> {
     }
 }
 
-/// Two seconds of valid traffic, without a secret and with one. Gateways with the same
-/// entropy agree on the same keys again.
+/// Two seconds of valid traffic, not sealed and sealed. Gateways with the same entropy
+/// agree on the same keys again.
 static VALID: LazyLock<[Vec<Sent>; 2]> = LazyLock::new(|| {
     [false, true].map(|sealed| {
         let mut gateways = gateways(sealed);
@@ -169,8 +169,9 @@ proptest! {
                 conserved(gateway);
                 let (inside, core) = polled(gateway, now);
                 conserved(gateway);
-                // An answer, a greeting, a probe and a note at most.
-                prop_assert!(core.len() <= 4, "{}", core.len());
+                // A response, a confirmation or an initiation, a cookie, an answer, a probe and a
+                // note at most.
+                prop_assert!(core.len() <= 6, "{}", core.len());
                 prop_assert!(gateway.waiting().inward <= 1 << 16);
                 prop_assert!(gateway.waiting().bundles <= 32);
                 let most = gateway.path_mtu(0).unwrap();
@@ -178,7 +179,7 @@ proptest! {
                 for bytes in inside {
                     let packet = IpPacket::parse_whole(&bytes).unwrap();
                     prop_assert!(!is_martian(packet.addresses) && packet.hop_limit > 0);
-                    // A secret admits what its holders sent.
+                    // Keys admit what their holders sent.
                     let ends = packet.addresses.ends();
                     prop_assert!(!sealed || ends == IpPacket::parse_whole(&Sample::SMALL.bytes()).unwrap().addresses.ends());
                 }

@@ -155,7 +155,7 @@ fn nothing_of_damaged_sealed_bundles_is_forwarded() {
         while let Some(transmit) = gateways[1].poll_transmit(now) {
             assert!(
                 matches!(transmit, Transmit::Core { .. }),
-                "a greeting at most"
+                "a handshake message at most"
             );
         }
     }

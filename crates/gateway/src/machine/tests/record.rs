@@ -91,11 +91,10 @@ proptest! {
 fn a_record_of_sealed_bundles_is_replayed_without_their_keys() {
     let mut base = queued(Trigger::Timer(Span::from_micros(700)), true);
     base.entropy = [7; 32];
-    let secret = secret::Secret::new(b"of the recorded".to_vec());
-    base.peers[0].sealing = Some(Sealing::new(secret));
+    base.peers[0].sealing = Some(sealing(1, 2));
     // There are no keys at all: what departs is dropped then.
     let events = recorded(base.clone(), &vec![(150, 1, 400, 2); 300]);
-    base.peers[0].sealing = Some(Sealing::new(secret::Secret::new(Vec::new())));
+    base.peers[0].sealing = Some(sealing(3, 4));
     let decided = decisions(&events);
     assert!(decided.len() > 10);
     assert_eq!(replay(base, &events, true).unwrap(), decided);

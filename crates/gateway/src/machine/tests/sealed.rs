@@ -1,31 +1,35 @@
-//! Gateways that share a secret.
+//! Gateways that know each other's keys.
+
+use wire::bundle::{INITIATION_LEN, RESPONSE_LEN};
 
 use super::super::*;
 use super::support::*;
-use secret::Secret;
 
-fn secret(settings: Settings, entropy: u8) -> Settings {
-    let sealing = Sealing::new(Secret::new(b"between two".to_vec()));
+/// The settings of the gateway with this key toward the one with the key `peer`.
+fn sealed(settings: Settings, [own, peer]: [u8; 2], entropy: u8) -> Settings {
     let peer = Peer {
-        sealing: Some(sealing),
+        sealing: Some(sealing(own, peer)),
         ..settings.peers[0].clone()
     };
     Settings {
         peers: vec![peer],
         entropy: [entropy; 32],
+        unix_nanos: u64::from(entropy) * 1_000_000_000,
         ..settings
     }
 }
 
-/// Two gateways with a secret.
+/// Two gateways with keys.
 pub(super) fn sealed_pair() -> [Gateway; 2] {
     sealed_pair_with(|settings| settings)
 }
 
 /// The same with other settings, apart from their entropy.
 pub(super) fn sealed_pair_with(change: impl Fn(Settings) -> Settings) -> [Gateway; 2] {
-    [(HERE_V4, THERE_V4, 1), (THERE_V4, HERE_V4, 2)]
-        .map(|(here, there, entropy)| gateway(secret(change(settings(udp(here, there))), entropy)))
+    [(HERE_V4, THERE_V4, [1, 2]), (THERE_V4, HERE_V4, [2, 1])].map(|(here, there, keys)| {
+        let settings = change(settings(udp(here, there)));
+        gateway(sealed(settings, keys, keys[0]))
+    })
 }
 
 /// Lets all that is due now pass between the gateways. What each lets out.
@@ -50,18 +54,27 @@ pub(super) fn exchange(gateways: &mut [Gateway; 2], now: Time) -> [Vec<Vec<u8>>;
 }
 
 #[test]
-fn packets_cross_sealed_after_the_greetings_and_are_counted_before_them() {
+fn packets_cross_sealed_after_the_handshake_and_are_counted_before_it() {
     let mut gateways = sealed_pair();
     let packet = Sample::SMALL.bytes();
     gateways[0].receive_inside(at(0), &packet);
     // The bundle is due before the other gateway has answered.
     gateways[0].flush(at(0));
     let (_, core) = polled(&mut gateways[0], at(0));
-    assert_eq!(core.len(), 1, "a greeting");
+    let [initiation] = &core[..] else { panic!() };
+    // 28 of IPv4 and UDP.
+    assert_eq!(initiation.len(), 28 + INITIATION_LEN);
     let outward = gateways[0].counts().total().outward;
-    assert_eq!((outward.greetings, outward.drops.of(Cause::NoKey)), (1, 1));
-    gateways[1].receive_core(at(0), &core[0]);
-    exchange(&mut gateways, at(1));
+    assert_eq!((outward.handshakes, outward.drops.of(Cause::NoKey)), (1, 1));
+    gateways[1].receive_core(at(0), initiation);
+    let answers: Vec<usize> = polled(&mut gateways[1], at(0))
+        .1
+        .iter()
+        .map(Vec::len)
+        .collect();
+    assert_eq!(answers, [28 + RESPONSE_LEN]);
+    // It is lost.
+    exchange(&mut gateways, at(1_000_000));
     assert_eq!([0, 1].map(|end| gateways[end].has_key(0)), [Some(true); 2]);
     for round in 0..3u64 {
         for number in 0..5 {
@@ -69,9 +82,9 @@ fn packets_cross_sealed_after_the_greetings_and_are_counted_before_them() {
                 number,
                 ..Sample::SMALL
             };
-            gateways[0].receive_inside(at(1_000 * round + 2), &sample.bytes());
+            gateways[0].receive_inside(at(1_000_000 + 1_000 * round + 2), &sample.bytes());
         }
-        let [_, out] = exchange(&mut gateways, at(1_000 * round + 1_002));
+        let [_, out] = exchange(&mut gateways, at(1_000_000 + 1_000 * round + 1_002));
         assert_eq!(out.len(), 5);
         assert_eq!(out[0], one_hop_on(packet.clone()));
     }
@@ -108,7 +121,8 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
     assert_eq!(rejections(&gateways[1]).total(), bundle.len() as u64 - 28);
     gateways[1].receive_core(at(1_012), bundle);
     gateways[1].receive_core(at(1_012), bundle);
-    assert_eq!(rejections(&gateways[1]).of(Rejection::Replayed), 1);
+    // The number of a changed one was that of the confirmation, 0.
+    assert_eq!(rejections(&gateways[1]).of(Rejection::Replayed), 2);
     assert_eq!(gateways[1].counts().total().inward.unpacked, 3);
     // A plain bundle from the same addresses.
     let [mut plain, _] = pair(|settings| settings);
@@ -126,7 +140,7 @@ fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
 fn a_gateway_that_starts_again_is_heard_within_seconds() {
     let mut gateways = sealed_pair();
     exchange(&mut gateways, at(0));
-    gateways[0] = gateway(secret(settings(udp(HERE_V4, THERE_V4)), 9));
+    gateways[0] = gateway(sealed(settings(udp(HERE_V4, THERE_V4)), [1, 2], 9));
     let mut out = 0;
     for step in 0..30u64 {
         let now = at(1_000_000 + 100_000 * step);
@@ -134,13 +148,13 @@ fn a_gateway_that_starts_again_is_heard_within_seconds() {
         gateways[0].flush(now);
         out += exchange(&mut gateways, now)[1].len();
     }
-    // Only what was due before the first greetings is lost.
+    // Only what was due before the handshake is lost.
     assert!(out >= 29, "{out}");
 }
 
 #[test]
-fn keys_go_on_with_new_settings_unless_the_secret_is_another_one() {
-    let settings = || secret(settings(udp(HERE_V4, THERE_V4)), 9);
+fn sessions_go_on_with_new_settings_unless_a_key_is_another_one() {
+    let settings = |own| sealed(settings(udp(HERE_V4, THERE_V4)), [own, 2], 9);
     let replaced = |gateways: &mut [Gateway; 2], settings| {
         let mut new = gateway(settings);
         new.succeed(&mut gateways[0]);
@@ -148,32 +162,30 @@ fn keys_go_on_with_new_settings_unless_the_secret_is_another_one() {
     };
     let mut gateways = sealed_pair();
     exchange(&mut gateways, at(0));
-    replaced(&mut gateways, settings());
+    replaced(&mut gateways, settings(1));
     assert_eq!(gateways[0].has_key(0), Some(true));
     gateways[0].receive_inside(at(1), &Sample::SMALL.bytes());
     gateways[0].flush(at(1));
     assert_eq!(exchange(&mut gateways, at(1))[1].len(), 1);
-    let mut other = settings();
-    other.peers[0].sealing = Some(Sealing::new(Secret::new(b"another one".to_vec())));
-    replaced(&mut gateways, other);
+    replaced(&mut gateways, settings(3));
     assert_eq!(gateways[0].has_key(0), Some(false));
     exchange(&mut gateways, at(2));
     assert_eq!(gateways[0].has_key(0), Some(false));
     let rejections = gateways[1].counts().total().inward.rejections;
     assert!(rejections.of(Rejection::Forged) > 0);
-    replaced(&mut gateways, settings());
+    replaced(&mut gateways, settings(1));
     exchange(&mut gateways, at(1_000_000));
     assert_eq!(gateways[0].has_key(0), Some(true));
 }
 
 #[test]
-fn settings_of_secrets_that_protect_nothing_are_rejected() {
+fn settings_of_keys_that_protect_nothing_are_rejected() {
     let base = settings(udp(HERE_V4, THERE_V4));
     let error = |settings| Gateway::new(settings).err().unwrap();
-    assert_eq!(error(secret(base.clone(), 0)), BadSettings::Entropy);
+    assert_eq!(error(sealed(base.clone(), [1, 2], 0)), BadSettings::Entropy);
     let plain = Settings {
         alone: SinglePacketMode::Plain,
-        ..secret(base, 1)
+        ..sealed(base, [1, 2], 1)
     };
-    assert_eq!(error(plain), BadSettings::PlainSecret { peer: 0 });
+    assert_eq!(error(plain), BadSettings::PlainSealed { peer: 0 });
 }

@@ -47,6 +47,12 @@ pub(super) fn peer(encapsulation: Encapsulation, bytes: u64) -> Peer {
     }
 }
 
+/// The keys of the gateway with this number toward a peer.
+pub(super) fn sealing(own: u8, peer: u8) -> Sealing {
+    let [own, peer] = [own, peer].map(|number| Identity::new([number; 32].into()));
+    Sealing::new(own, *peer.public())
+}
+
 pub(super) fn settings(encapsulation: Encapsulation) -> Settings {
     Settings {
         inside: INSIDE,
@@ -164,7 +170,7 @@ pub(super) fn conserved(gateway: &Gateway) {
         inward.arrived,
         inward.bundles
             + inward.plain
-            + inward.greetings
+            + inward.handshakes
             + inward.probes
             + inward.notices
             + inward.rejections.total()

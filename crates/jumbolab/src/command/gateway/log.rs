@@ -11,7 +11,7 @@ use gateway::machine::{Rejection, Rejections};
 use os::clock::Epoch;
 use serde_json::{Map, Value};
 
-use super::secrets::{Judgement, judge};
+use super::keys::{Judgement, judge};
 use crate::output;
 
 /// Where log lines go.
@@ -20,7 +20,7 @@ pub(super) struct Log {
     /// The line that waits to be repeated, with the number of repetitions, so that what
     /// happens each second does not fill a disk.
     latest: Option<String>,
-    /// The last complaint about the secret of each peer, by the peer's name, so that each is written once.
+    /// The last complaint about the keys of each peer, by the peer's name, so that each is written once.
     complaints: BTreeMap<String, &'static str>,
 }
 
@@ -102,7 +102,7 @@ impl Log {
                 self.event("not_delivered", &facts)?;
             }
         }
-        self.secrets(before, after)?;
+        self.keys(before, after)?;
         let rejected = |report: &Report| report.counts.total().inward.rejections;
         let reasons = reasons(&rejected(before), &rejected(after));
         if !reasons.is_empty() {
@@ -111,8 +111,8 @@ impl Log {
         Ok(())
     }
 
-    /// Writes what became of the secrets shared with peers.
-    fn secrets(&mut self, before: &Report, after: &Report) -> Result<()> {
+    /// Writes whether the keys of this gateway and of peers fit.
+    fn keys(&mut self, before: &Report, after: &Report) -> Result<()> {
         let traffic = before.counts.peers.iter().zip(&after.counts.peers);
         let drivers = before.peers.iter().zip(&after.peers);
         let names = before.names.iter().zip(&after.names);
@@ -138,7 +138,7 @@ impl Log {
             };
             if self.complaints.insert(name.clone(), text) != Some(text) {
                 let facts = [("peer", name.clone().into()), ("text", text.into())];
-                self.event("secret", &facts)?;
+                self.event("keys", &facts)?;
             }
         }
         Ok(())

@@ -28,10 +28,7 @@ fn a_secret_is_in_a_regular_file_within_limits_that_its_owner_alone_can_open() {
             ("pipe", &["--secret-file pipe", "not a regular file"]),
             (".", &["--secret-file .", "not a regular file"]),
             ("long", &["long", "larger than 4096 bytes"]),
-            (
-                "short",
-                &["short", "8 to 4096 bytes", "--create-secret-file"],
-            ),
+            ("short", &["short", "8 to 4096 bytes", "gateway keygen"]),
             ("empty", &["empty", "8 to 4096 bytes"]),
             ("open", &["--secret-file open", "type: chmod 600 open"]),
             ("group", &["--secret-file group", "type: chmod 600 group"]),

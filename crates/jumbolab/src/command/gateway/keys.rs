@@ -1,4 +1,4 @@
-//! The state of the secret shared with a peer, as far as arrivals of its address tell.
+//! Whether the keys of both gateways fit, as far as arrivals of a peer's address tell.
 
 use gateway::machine::{Rejection, Traffic};
 
@@ -13,7 +13,8 @@ pub(super) enum Judgement {
     Unknown,
 }
 
-/// Judges the arrivals between two counts. `has_key` is `None` without a secret.
+/// Judges the arrivals between two counts. `has_key` is `None` without a public
+/// key of the peer.
 pub(super) fn judge(before: &Traffic, after: &Traffic, has_key: Option<bool>) -> Judgement {
     let (before, after) = (&before.inward, &after.inward);
     let more = |rejection| after.rejections.of(rejection) > before.rejections.of(rejection);
@@ -22,13 +23,13 @@ pub(super) fn judge(before: &Traffic, after: &Traffic, has_key: Option<bool>) ->
     }
     match has_key {
         Some(_) if more(Rejection::Forged) => Judgement::Wrong(
-            "what comes from its address is sealed with another secret: give both gateways the same secret_file, unless somebody forges the address",
+            "what comes from its address is sealed with other keys: give each gateway the public_key that the other one printed, and both the same preshared_key_file or none, unless somebody forges the address",
         ),
         Some(_) if more(Rejection::Unsealed) => Judgement::Wrong(
-            "what comes from its address is not sealed: give the peer the secret, too, unless somebody forges the address",
+            "what comes from its address is not sealed: give the peer the public_key of this gateway, unless somebody forges the address",
         ),
         None if more(Rejection::UnknownKey) => Judgement::Wrong(
-            "what comes from its address is sealed, and this gateway has no secret for it: name its secret_file",
+            "what comes from its address is sealed, and this gateway has no key for it: name its public_key",
         ),
         _ => Judgement::Unknown,
     }
