@@ -281,7 +281,7 @@ mod tests {
         let mut lengths = Vec::new();
         let mut mac = |covered: &[u8]| {
             lengths.push(covered.len());
-            [lengths.len() as u8; MAC_LEN]
+            [u8::try_from(lengths.len()).unwrap(); MAC_LEN]
         };
         let initiation = Handshake::build(7, None, &[9; 108], &mut mac);
         let response = Handshake::build(8, Some(7), &[9; 48], &mut mac);
