@@ -8,17 +8,17 @@ mod sections;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 use keyfile::{Origin, Section};
 use units::{Bytes, Span};
 
 use crate::driver::{
     Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
-use crate::machine::{Encapsulation, Output, Peer, Settings, SinglePacketMode};
+use crate::machine::{Encapsulation, Identity, Output, Peer, Settings, SinglePacketMode};
 use crate::written::{aggregation, mtu_of, uplink};
 pub use keys::template;
-use peers::Peers;
+use peers::{Peers, key_file};
 use sections::Sections;
 
 /// The number of the kernel's main routing table.
@@ -62,6 +62,15 @@ pub struct Simple {
 /// One line of text with file, line, key, value, and what would be right.
 pub fn read_file(path: &Path) -> Result<Gateway> {
     built(&Sections::read_file(path)?)
+}
+
+/// Reads the private key in a file.
+///
+/// # Errors
+/// One line of text with the file.
+pub fn read_identity(path: &Path) -> Result<Identity> {
+    let name = path.display().to_string();
+    key_file(&name, "FILE", Identity::parse).with_context(|| name)
 }
 
 /// Reads options.

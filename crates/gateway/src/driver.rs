@@ -10,6 +10,7 @@ mod configuration;
 mod core_sockets;
 mod delivery;
 mod holds;
+mod host;
 mod inside;
 mod labels;
 mod outlet;
@@ -33,6 +34,7 @@ pub use configuration::{
 };
 use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
+pub use host::{forwards_twice, problems};
 use inside::Inside;
 pub use inside::InsideCounts;
 use os::deadline::Deadline;

@@ -43,7 +43,7 @@ pub(crate) use experiments::Shell;
 pub(crate) use experiments::{Detail, List, Report, Resume, Run, Sensitivity, Show};
 pub(crate) use family::Family;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
-pub(crate) use gateway::{Gateway, Keygen, Preparation};
+pub(crate) use gateway::{Gateway, Init, Keygen, Preparation};
 pub(crate) use help::Help;
 #[cfg(target_os = "linux")]
 pub(crate) use jumbogram::{Jumbogram, Method, Topology};

@@ -198,7 +198,7 @@ impl Peers {
 }
 
 /// Reads the key in a file; `option` is how to create one.
-fn key_file<T>(
+pub(super) fn key_file<T>(
     path: &str,
     option: &str,
     parse: impl FnOnce(&str) -> Result<T, BadKey>,

@@ -327,6 +327,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "gateway init",
+        &[example(
+            "Begin on one gateway; the other one completes it with the key that this prints",
+            "jumbolab gateway init --local fd00::1 --peer fd00::2 --local-prefix fd01::/64 --prefix fd02::/64",
+        )],
+    ),
+    (
         "gateway keygen",
         &[
             example(

@@ -20,7 +20,7 @@ pub(crate) struct Gateway {
     /// Print a commented file to start from, and exit.
     #[arg(long, conflicts_with = "peer")]
     pub(crate) template: bool,
-    /// Check the configuration and end.
+    /// Check the configuration, and whether this host lets a gateway work with it, and end.
     #[arg(long)]
     pub(crate) check: bool,
     /// Stop after this time [default: run until Ctrl-C].
@@ -102,7 +102,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) private_key_file: Option<String>,
-    /// Public key of the other gateway, as `jumbolab gateway keygen` printed it there.
+    /// Public key of the other gateway, as `keygen` or `init` printed it there.
     #[arg(long, value_name = "KEY", requires = "peer", help_heading = "One peer")]
     pub(crate) public_key: Option<String>,
     /// File with a key that both gateways share besides.
@@ -143,6 +143,33 @@ pub(crate) struct Gateway {
 pub(crate) enum Preparation {
     /// Create a private key in a new file that only its owner can read, and print its public key.
     Keygen(Keygen),
+    /// Write a key and, with the peer's public key, a configuration; print what to type on the other gateway.
+    Init(Init),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Init {
+    /// Address of this gateway that the peer knows.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) local: String,
+    /// Address of the other gateway.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) peer: String,
+    /// Network behind this gateway, for example 10.1.0.0/16. Repeatable.
+    #[arg(long, value_name = "PREFIX", required = true)]
+    pub(crate) local_prefix: Vec<String>,
+    /// Network behind the peer, for example 10.2.0.0/16. Repeatable.
+    #[arg(long, value_name = "PREFIX", required = true)]
+    pub(crate) prefix: Vec<String>,
+    /// Public key of the other gateway, as `keygen` or `init` printed it there.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) public_key: Option<String>,
+    /// MTU: the largest IP packet [default: 9000].
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) mtu: Option<String>,
+    /// Folder of the files gateway.key and gateway.toml.
+    #[arg(long, value_name = "DIR", default_value = "/etc/jumbolab")]
+    pub(crate) config_dir: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

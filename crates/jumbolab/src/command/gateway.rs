@@ -1,19 +1,21 @@
 //! `jumbolab gateway`: packets of the hosts inside travel in bundles to other gateways.
 
+mod init;
 mod keygen;
 mod keys;
 mod log;
 mod metrics;
 mod reporter;
 
+use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use gateway::configuration::{Simple, read_file, read_options, template};
-use gateway::driver::{Gateway, InsidePath};
+use gateway::driver::{Configuration, Gateway, forwards_twice, problems};
 use gateway::recording::RecordingFile;
 use os::metrics::Endpoint;
 use os::{clock, interrupt, signals};
@@ -35,6 +37,7 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if let Some(preparation) = &args.preparation {
         match preparation {
             args::Preparation::Keygen(args) => keygen::run(args)?,
+            args::Preparation::Init(args) => init::run(args)?,
         }
         return Ok(Ending::Sound);
     }
@@ -51,10 +54,11 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if let Some(log) = &outputs.log {
         output::spare_inputs("--log", log, &args.config)?;
     }
-    reject_forwarding(&read.configuration.inside)?;
+    if let Some(problem) = forwards_twice(&read.configuration.inside) {
+        bail!("{problem}");
+    }
     if args.check {
-        output::print("the configuration is right\n")?;
-        return Ok(Ending::Sound);
+        return check(&read.configuration);
     }
     let log = Log::open(outputs.log.as_deref())?;
     let metrics = outputs.metrics.map(Endpoint::open).transpose()?;
@@ -84,6 +88,20 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     reporter.end(last)?;
     outcome?;
     Ok(Ending::Sound)
+}
+
+/// Prints what keeps a gateway with a right configuration from working in this host.
+fn check(configuration: &Configuration) -> Result<Ending> {
+    let problems = problems(configuration)?;
+    let mut text = String::from("the configuration is right\n");
+    for problem in &problems {
+        let _ = writeln!(text, "problem: {problem}");
+    }
+    output::print(&text)?;
+    Ok(match problems.is_empty() {
+        true => Ending::Sound,
+        false => Ending::Unsound,
+    })
 }
 
 /// The configuration of the file or of the options.
@@ -157,25 +175,6 @@ fn duration(text: &str) -> Result<Span> {
         "--duration {text}: write a time above 0, for instance 30s"
     );
     Ok(span)
-}
-
-/// Rejects packet sockets on interfaces that the kernel forwards from: packets would cross
-/// twice. For IPv6 only the switch for all interfaces counts.
-fn reject_forwarding(inside: &InsidePath) -> Result<()> {
-    let InsidePath::Packet { interfaces, .. } = inside else {
-        return Ok(());
-    };
-    let four = interfaces
-        .iter()
-        .map(|name| format!("net/ipv4/conf/{name}/forwarding"));
-    for parameter in four.chain(["net/ipv6/conf/all/forwarding".to_owned()]) {
-        let text = std::fs::read_to_string(format!("/proc/sys/{parameter}"));
-        ensure!(
-            text.map_or(true, |text| text.trim() == "0"),
-            "inside interfaces: the kernel forwards from them, too, so that packets would cross twice; type: sysctl -w {parameter}=0, or use a TUN interface (leave the interfaces out)"
-        );
-    }
-    Ok(())
 }
 
 /// Adds the command to type if the kernel denies access.

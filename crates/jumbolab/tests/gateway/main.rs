@@ -15,6 +15,7 @@ mod routes;
 #[path = "../cli/schema.rs"]
 mod schema;
 mod sealed;
+mod setup;
 mod super_packets;
 mod traffic;
 

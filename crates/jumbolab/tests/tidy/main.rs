@@ -85,7 +85,7 @@ const READS_THE_KERNEL: [&str; 5] = [
     "crates/probe/src/driver/",
     "crates/traffic/src/driver/jumbogram/",
     "crates/backends/src/testbed/",
-    "crates/jumbolab/src/command/gateway.rs",
+    "crates/gateway/src/driver/host.rs",
 ];
 
 /// Files that write settings of the kernel, in `/proc`.
