@@ -211,15 +211,18 @@ impl CoreSockets {
     }
 
     /// Sends one datagram. An error that waits in the socket, because an earlier packet
-    /// met it, is told once and says nothing of this one.
+    /// met it, is told once and says nothing of this one. A forged report of a router is
+    /// such an error, too: only one that is told again is of this datagram.
     fn send_datagram(&self, number: usize, outgoing: Outgoing<'_>) -> Sent {
         const TRIES: usize = 4;
         let socket = self.sockets[number].socket.as_fd();
+        let mut too_big = false;
         for _ in 0..TRIES {
             match datagrams::send(socket, std::iter::once(outgoing)) {
                 Ok(_) => return Sent::Yes,
                 Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
-                    Errno::EMSGSIZE => return Sent::TooBig,
+                    Errno::EMSGSIZE if too_big => return Sent::TooBig,
+                    Errno::EMSGSIZE => too_big = true,
                     Errno::EINTR | Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::EPROTO => {}
                     _ => return Sent::No,
                 },
