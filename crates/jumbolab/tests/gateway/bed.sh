@@ -22,6 +22,11 @@ connect a eth0 ga in 1500
 connect ga out c west 9000
 connect c east gb out 9000
 connect gb in b eth0 1500
+set_mtu() { # MTU NODE/INTERFACE...
+    local mtu=$1 link
+    shift
+    for link in "$@"; do ip -n "${link%/*}" link set "${link#*/}" mtu "$mtu"; done
+}
 address() { # NODE INTERFACE ADDRESS...
     local node=$1 interface=$2 one
     shift 2

@@ -8,14 +8,8 @@ use super::see;
 const LARGE_INSIDE: &str = r#"
 ip netns add d
 ip -n d link set lo up
-for link in 'a eth0' 'ga in' 'gb in' 'b eth0'; do
-    set -- $link
-    ip -n $1 link set $2 mtu 9000
-done
-for link in 'ga out' 'c west'; do
-    set -- $link
-    ip -n $1 link set $2 mtu 1500
-done
+set_mtu 9000 a/eth0 ga/in gb/in b/eth0
+set_mtu 1500 ga/out c/west
 ip -n gb link del out
 connect c east d west 1500
 connect d east gb out 1500
@@ -27,28 +21,37 @@ set_in d net.ipv4.ip_forward=1
 ip -n c route add 198.51.100.0/24 via 203.0.113.2
 ip -n d route add 192.0.2.0/24 via 203.0.113.1
 ip -n gb route add 192.0.2.0/24 via 198.51.100.9
-large() { # NODE LOCAL PEER PREFIXES INSIDE
+large() { # NODE FAR LOCAL PEER PREFIXES INSIDE
     cat >$1.toml <<END
 [inside]
 mtu = 9000
-$5
+$6
 [peers.far]
-address = "$3"
-local = "$2"
+address = "$4"
+local = "$3"
 mtu = 1500
-prefixes = [$4]
+prefixes = [$5]
 END
+    if [ -e $1.key ]; then
+        printf '%s\n' "public_key = '$(cat $2.pub)'" '[core]' "private_key_file = '$1.key'" >>$1.toml
+    fi
     begin $1 --config $1.toml
 }
 begin_large() { # INSIDE
-    large ga 192.0.2.1 198.51.100.1 '"10.2.0.0/24", "fd02::/64"' "$1"
-    large gb 198.51.100.1 192.0.2.1 '"10.1.0.0/24", "fd01::/64"' "$1"
+    large ga gb 192.0.2.1 198.51.100.1 '"10.2.0.0/24", "fd02::/64"' "$1"
+    large gb ga 198.51.100.1 192.0.2.1 '"10.1.0.0/24", "fd01::/64"' "$1"
+    crosses_after start
+    if [ -e ga.key ]; then until_said ga 'kind":"sealed'; until_said gb 'kind":"sealed'; fi
 }
 "#;
 
 #[test]
 fn jumbo_frames_of_hosts_cross_two_routers_of_1500_and_probe_finds_9000() {
-    for (prepare, inside) in [("forwarding", ""), ("", "interfaces = [\"in\"]")] {
+    for (prepare, inside) in [
+        ("forwarding", ""),
+        ("", "interfaces = [\"in\"]"),
+        ("keys", "interfaces = [\"in\"]"),
+    ] {
         let seen = see(&format!(
             "{LARGE_INSIDE}{prepare}
             begin_large '{inside}'
@@ -61,14 +64,9 @@ fn jumbo_frames_of_hosts_cross_two_routers_of_1500_and_probe_finds_9000() {
             in_node a ping -q -c 5 -i 0.01 -w 5 -s 8972 -M do 10.2.0.2 | grep '5 received'
             end ga gb\n"
         ));
-        let paths = seen.objects();
-        let paths = paths.iter().filter(|line| line["kind"] == "path");
-        let paths: Vec<_> = paths
-            .map(|path| (&path["verdict"], &path["forward"]["mtu"]))
-            .collect();
         assert_eq!(
-            paths,
-            [(&json!("clean"), &json!(9_000)); 2],
+            seen.probed(),
+            vec![json!(["clean", 9_000]); 2],
             "{}",
             seen.printed
         );
@@ -80,21 +78,17 @@ fn jumbo_frames_of_hosts_cross_two_routers_of_1500_and_probe_finds_9000() {
             released > 2_000 && joined > 6 * 2_000,
             "{released} {joined}"
         );
+        let sealed = usize::from(prepare == "keys");
+        assert_eq!([0, 1].map(|end| seen.events(end, "sealed")), [sealed; 2]);
         seen.conserved();
     }
 }
 
 #[test]
 fn a_core_that_loses_repeats_and_reorders_bundles_damages_no_packet() {
-    let seen = see("for link in 'a eth0' 'ga in' 'gb in' 'b eth0'; do
-            set -- $link
-            ip -n $1 link set $2 mtu 9000
-        done
-        for end in west east; do
-            ip -n c address flush dev $end
-            ip -n c link set $end mtu 1500
-        done
-        for node in ga gb; do ip -n $node link set out mtu 1500; done
+    let seen = see("set_mtu 9000 a/eth0 ga/in gb/in b/eth0
+        set_mtu 1500 ga/out c/west c/east gb/out
+        for end in west east; do ip -n c address flush dev $end; done
         ip -n gb address flush dev out
         address gb out 192.0.2.2/24
         in_node c \"$JUMBOLAB\" emulate --between west east --delay 1ms --loss 1% --reorder 5% --duplicate 1% >emulated 2>&1 &

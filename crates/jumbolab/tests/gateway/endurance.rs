@@ -51,14 +51,8 @@ fn under_mixed_load_memory_is_bounded_and_every_packet_is_counted() {
             "{CHECKED}
             # Many packets are larger than a bundle.
             export LARGEST=3000
-            for link in 'a eth0' 'ga in' 'gb in' 'b eth0'; do
-                set -- $link
-                ip -n $1 link set $2 mtu 9000
-            done
-            for link in 'ga out' 'c west' 'c east' 'gb out'; do
-                set -- $link
-                ip -n $1 link set $2 mtu 1500
-            done
+            set_mtu 9000 a/eth0 ga/in gb/in b/eth0
+            set_mtu 1500 ga/out c/west c/east gb/out
             sealed ga 192.0.2.1 198.51.100.1 10.2.0.0/24 fd02::/64 {path}
             sealed gb 198.51.100.1 192.0.2.1 10.1.0.0/24 fd01::/64 {path}
             crosses_after start

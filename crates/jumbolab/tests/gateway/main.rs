@@ -22,7 +22,7 @@ mod traffic;
 use std::process::{Command, Stdio};
 use std::sync::{PoisonError, RwLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The output of a script.
@@ -166,6 +166,14 @@ impl Seen {
             let released = released + self.last(far, "inside_fragments");
             assert_eq!(released, inside, "gateway {far}");
         }
+    }
+
+    /// The verdict and the MTU of each path that `probe` printed, as pairs.
+    fn probed(&self) -> Vec<Value> {
+        let objects = self.objects();
+        let paths = objects.iter().filter(|line| line["kind"] == "path");
+        let pair = |path: &Value| json!([path["verdict"], path["forward"]["mtu"]]);
+        paths.map(pair).collect()
     }
 
     /// The JSON objects that the script printed.

@@ -1,5 +1,7 @@
 //! From nothing to a gateway: `init` on both hosts, and what `--check` finds.
 
+use serde_json::json;
+
 use super::see;
 
 /// The lines of what was printed that contain `words`.
@@ -11,13 +13,15 @@ fn lines<'a>(printed: &'a str, words: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn init_on_both_hosts_makes_gateways_that_seal_and_carry_their_mtu() {
+fn init_on_both_hosts_makes_gateways_that_seal_and_probe_finds_the_mtu_inside() {
     let seen = see(r#"
         forwarding
+        set_mtu 9000 a/eth0 ga/in gb/in b/eth0
+        set_mtu 1500 ga/out c/west c/east gb/out
         # The first prints what to type on the second, which prints what to type on the first.
         init() { node=$1; shift; in_node "$node" "$JUMBOLAB" gateway init --config-dir "$node.d" "$@"; }
         typed() { grep -o 'gateway init .*' "$1" | cut -d' ' -f3-; }
-        init ga --local 192.0.2.1 --peer 198.51.100.1 --local-prefix 10.1.0.0/24 --prefix 10.2.0.0/24 >one
+        init ga --local 192.0.2.1 --peer 198.51.100.1 --local-prefix 10.1.0.0/24 --prefix 10.2.0.0/24 --mtu 1500 >one
         test ! -e ga.d/gateway.toml
         init gb $(typed one) >two
         init ga $(typed two) >three
@@ -26,12 +30,12 @@ fn init_on_both_hosts_makes_gateways_that_seal_and_carry_their_mtu() {
         # Again it writes nothing.
         init ga $(typed two) 2>again || true
         cat again
+        for node in ga gb; do printf '[inside]\nmtu = 9000\n' >>$node.d/gateway.toml; done
         for node in ga gb; do in_node $node "$JUMBOLAB" gateway --config $node.d/gateway.toml --check; done
         for node in ga gb; do begin $node --config $node.d/gateway.toml; done
         crosses_after start
-        until_said ga '"mtu":9000'
-        in_node a "$JUMBOLAB" probe 10.2.0.2 >probe || true
-        cat probe
+        until_said ga 'kind":"sealed'; until_said gb 'kind":"sealed'
+        in_node a "$JUMBOLAB" probe 10.2.0.2 --json
         end ga gb
     "#);
     let printed = &seen.printed;
@@ -43,7 +47,7 @@ fn init_on_both_hosts_makes_gateways_that_seal_and_carry_their_mtu() {
         "{printed}"
     );
     assert_eq!(lines(printed, "problem").len(), 0, "{printed}");
-    assert!(!lines(printed, "1500").is_empty(), "{printed}");
+    assert_eq!(seen.probed(), [json!(["clean", 9_000])], "{printed}");
     assert_eq!([0, 1].map(|end| seen.events(end, "sealed")), [1, 1]);
     seen.conserved();
 }
