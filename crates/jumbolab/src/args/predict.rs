@@ -199,7 +199,7 @@ pub(crate) struct Bundle {
     /// Size of packets that are larger than a bundle, and are cut into pieces.
     #[arg(long, value_name = "BYTES,..", value_delimiter = ',')]
     pub(crate) inner_mtu: Vec<String>,
-    /// MTU of bundles, for --inner-mtu.
+    /// MTU: the largest IP packet.
     #[arg(
         long,
         value_name = "BYTES",
