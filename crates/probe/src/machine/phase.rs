@@ -233,9 +233,6 @@ impl KnownPath {
         let Some((fails, false)) = found.fails else {
             return Some(());
         };
-        if !losses::can_count(ask, main, found.mtu) {
-            return Some(());
-        }
         match losses::pass_at_times(ask, main.with_size(fails)) {
             Outcome::Open => None,
             Outcome::Passes => {

@@ -53,6 +53,10 @@ const FALSE_DIRECTION: f64 = 0.01;
 /// investigations.
 const CONFIRM: [u32; 2] = [6, 24];
 
+/// The same where errors are the answers. The far end may have sent some just before: then it
+/// sends fewer than expected at first.
+const CONFIRM_BY_ERRORS: u32 = 8;
+
 /// One of so many bytes of an investigation may go to them.
 const OF_CONFIRM: u64 = 16;
 
@@ -80,9 +84,13 @@ pub(in crate::machine) struct Losses {
 /// Whether losses of packets of this kind can be counted: their answers are not limited in
 /// rate, and the largest size that passes is not a small one.
 pub(in crate::machine) fn can_count(ask: &Asker<'_>, main: Kind, largest: u32) -> bool {
-    let is_limited = ask.history.is_limited(main.protocol)
-        || main.protocol == Protocol::Udp && !ask.settings.reflector.is_there();
+    let is_limited = ask.history.is_limited(main.protocol) || is_answered_by_errors(ask, main);
     !is_limited && largest > SMALL + 1
+}
+
+/// Whether packets of this kind are answered by errors, which all systems limit in rate.
+fn is_answered_by_errors(ask: &Asker<'_>, kind: Kind) -> bool {
+    kind.protocol == Protocol::Udp && !ask.settings.reflector.is_there()
 }
 
 /// First looks at losses up to the largest size that passes: one if no large packet is lost,
@@ -264,6 +272,12 @@ impl Losses {
 
 /// Whether some packets of a kind pass that seemed not to.
 pub(in crate::machine) fn pass_at_times(ask: &mut Asker<'_>, kind: Kind) -> Outcome {
+    if is_answered_by_errors(ask, kind) {
+        return ask.tries(kind.for_loss(), CONFIRM_BY_ERRORS);
+    }
+    if ask.history.is_limited(kind.protocol) {
+        return Outcome::Unclear;
+    }
     let [least, most] = CONFIRM;
     let fitting = ask.settings.most_bytes.get() / OF_CONFIRM / u64::from(kind.size);
     let attempts = u32::try_from(fitting).unwrap_or(most).clamp(least, most);

@@ -1,6 +1,8 @@
 //! Limits of the rate of answers are recognised, and probes go on in spite of them.
 
-use crate::machine::{FindingKind, PathReport, Settings as Investigated, Verdict};
+use crate::machine::{
+    AnswerRate, FindingKind, PathReport, Settings as Investigated, TcpProbes, Verdict,
+};
 
 use super::*;
 
@@ -163,4 +165,31 @@ fn ordinary_loss_is_taken_for_a_limit_on_one_of_100_paths_at_most() {
         wrong += u32::from(found(&investigate(&path).0).is_some());
     }
     assert!(wrong <= 1, "{wrong}");
+}
+
+#[test]
+fn a_far_end_that_sent_errors_before_is_not_taken_for_a_hole() {
+    // It answers 6 in a row; an earlier investigation may have used some of them up.
+    for burst in [8, 10, 12] {
+        for version in VERSIONS {
+            for seed in 0..5 {
+                let mut path = path(version, 9_000);
+                path.seed = Seed::new(seed);
+                let far_end = addresses(version, path.links.len())[path.links.len() - 1][1];
+                let every = Span::from_secs(1);
+                let settings = Investigated {
+                    can_echo: false,
+                    can_fragment: false,
+                    tcp: TcpProbes::Connect,
+                    answer_rate: AnswerRate { burst, every },
+                    ..Investigated::new(far_end, Bytes::new(9_000))
+                };
+                let mut investigation = Investigation::new(settings, path.seed).unwrap();
+                path.run(&mut investigation).unwrap();
+                let report = investigation.report();
+                assert_eq!(report.forward.mtu, Some(Bytes::new(9_000)), "{report:#?}");
+                assert_ne!(report.verdict, Verdict::Problem, "{report:#?}");
+            }
+        }
+    }
 }
