@@ -1,6 +1,8 @@
 //! A hostile reflector, which answers each probe many times, late, with other numbers and
 //! sizes: the investigation ends within its bounds, and does not grow. And forged messages.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -53,14 +55,16 @@ fn size(seed: u64, count: usize, share: f64, late: Span) -> (usize, u64) {
     let most = settings.most_time;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut investigation = Investigation::new(settings, Seed::new(seed)).unwrap();
-    let mut waiting: Vec<(Time, Answer)> = Vec::new();
+    let mut waiting: BTreeMap<(Time, usize), Answer> = BTreeMap::new();
+    let mut number = 0;
     let mut now = Time::ZERO;
     while !investigation.is_done() {
         if let Some(probe) = investigation.poll_probe(now) {
             if probe.to == Target::FarEnd && rng.random_bool(share) {
                 for answer in answers(&mut rng, &probe, count) {
                     let picos = rng.random_range(0..=late.as_picos());
-                    waiting.push((now + Span::from_picos(picos), answer));
+                    waiting.insert((now + Span::from_picos(picos), number), answer);
+                    number += 1;
                 }
             }
             continue;
@@ -68,10 +72,12 @@ fn size(seed: u64, count: usize, share: f64, late: Span) -> (usize, u64) {
         let Some(wake) = investigation.poll_timeout() else {
             continue;
         };
-        let due = waiting.iter().map(|(at, _)| *at).min();
+        let due = waiting.first_key_value().map(|((at, _), _)| *at);
         now = now.max(due.map_or(wake, |due| due.min(wake)));
-        for (_, answer) in waiting.extract_if(.., |(at, _)| *at <= now) {
-            investigation.answered(now, &answer);
+        while let Some(first) = waiting.first_entry()
+            && first.key().0 <= now
+        {
+            investigation.answered(now, &first.remove());
         }
         assert!(now <= Time::ZERO + most + Span::from_secs(3), "it hangs");
     }
