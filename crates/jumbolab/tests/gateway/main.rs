@@ -157,10 +157,16 @@ impl Seen {
             let sent = self.last(near, "bundled") + self.last(near, "alone");
             let came = self.last(near, "received") + self.last(near, "pieces");
             assert_eq!(came, sent + self.last(near, "dropped"), "gateway {near}");
-            assert_eq!(self.last(far, "unpacked"), sent, "to gateway {far}");
+            // On a busy machine the kernel may drop bundles in front of a gateway, and counts them.
+            let unpacked = self.last(far, "unpacked");
+            let is_whole = self.last(far, "core_overrun") == 0;
+            assert!(
+                unpacked == sent || unpacked < sent && !is_whole,
+                "{unpacked} of {sent} to gateway {far}"
+            );
             let out = self.last(far, "released") + self.last(far, "inward_dropped");
             let out = out + self.last(far, "joined");
-            assert_eq!(self.last(far, "unpacked"), out, "gateway {far}");
+            assert_eq!(unpacked, out, "gateway {far}");
             let inside = self.last(far, "inside_sent") + self.last(far, "inside_rejected");
             let released = self.last(far, "released") + self.last(far, "errors");
             let released = released + self.last(far, "inside_fragments");
