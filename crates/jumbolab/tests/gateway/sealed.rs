@@ -40,7 +40,7 @@ fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
 
 #[test]
 fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
-    let seen = see(&format!(
+    let seen = see(
         "keys
         begin_packet
         crosses_after start
@@ -56,7 +56,7 @@ fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
         in_node c python3 \"$PROBE\" again 198.51.100.1 kept
         crosses_after before
         end ga gb\n"
-    ));
+    );
     // A gateway begins a handshake once a second until it is answered.
     let restart = seen.after("restart");
     assert!(restart < 3_000, "{}", seen.printed);
@@ -68,7 +68,7 @@ fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
 
 #[test]
 fn a_wrong_key_is_one_line_and_a_new_one_is_adopted_without_a_loss() {
-    let seen = see(&format!(
+    let seen = see(
         "keys
         wrong=$(\"$JUMBOLAB\" gateway keygen wrong)
         cat >b.toml <<END
@@ -101,7 +101,7 @@ END
         in_node b ping -q -i 0.1 10.1.0.2 >/dev/null &
         kill -HUP $gb; until_said gb 'has no key for it'; until_said ga 'not sealed'
         end ga gb\n"
-    ));
+    );
     assert!(
         seen.printed.contains("200 received"),
         "{}\n{:?}",
