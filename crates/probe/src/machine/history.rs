@@ -72,9 +72,6 @@ struct Beats {
     lost: u32,
 }
 
-/// The small packets that are looked at for a limit of their answers: it shows before.
-const MOST_SMALL: usize = 300;
-
 /// A small packet that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SmallPacket {
@@ -379,7 +376,7 @@ impl History {
         })
     }
 
-    /// The first small packets of a protocol to the far end, in the order of sending.
+    /// The small packets of a protocol to the far end, in the order of sending.
     pub(super) fn small(&self, protocol: Protocol) -> Vec<SmallPacket> {
         let mut small = Vec::new();
         let mut last_answered: Option<Time> = None;
@@ -397,9 +394,6 @@ impl History {
                 PacketOutcome::Answered => Some(true),
                 PacketOutcome::Rejected => continue,
             };
-            if small.len() == MOST_SMALL {
-                break;
-            }
             if kind.size <= SMALL {
                 small.push(SmallPacket {
                     at: *at,
