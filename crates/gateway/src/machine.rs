@@ -88,7 +88,7 @@ pub struct Gateway {
     peers: Vec<PeerState>,
     /// When something is due for them.
     due: Due,
-    /// What protects from floods of handshakes.
+    /// The limits on floods of handshakes.
     guard: Guard,
     /// Bundles from them that wait for others before them.
     held: u64,

@@ -1,4 +1,4 @@
-//! What in this host keeps a gateway from working, though its configuration is right.
+//! Settings of this host that stop a gateway whose configuration is right.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -11,8 +11,8 @@ use os::socket::{self, Options, bind_to};
 use super::{Configuration, InsidePath};
 use crate::machine::{Encapsulation, Peer};
 
-/// What keeps a gateway with this configuration from working in this network namespace:
-/// each in one line, with what to type.
+/// The problems of this network namespace that stop a gateway with this configuration: each
+/// in one line, with the command that solves it.
 ///
 /// # Errors
 /// If the kernel does not list its interfaces.

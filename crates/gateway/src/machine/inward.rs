@@ -71,7 +71,8 @@ impl Gateway {
         self.peers[peer].renew_path(peer, &mut self.due);
     }
 
-    /// Takes what became of a handshake message: whether there are new keys.
+    /// Counts a handshake message that was accepted, or the reason of its rejection. `Ok(true)`:
+    /// it gave new keys.
     fn shaken(&mut self, peer: usize, shaken: Result<bool, Rejected>) {
         match shaken {
             Ok(is_new) => {

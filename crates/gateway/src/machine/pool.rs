@@ -19,7 +19,7 @@ impl Pool {
         self.keep_with_room(bytes, 0)
     }
 
-    /// The same with room for so many bytes more.
+    /// A copy of these bytes, in a buffer with room for `more` behind them.
     pub(super) fn keep_with_room(&mut self, bytes: &[u8], more: usize) -> Vec<u8> {
         let mut buffer = self.empty(bytes.len() + more);
         buffer.extend_from_slice(bytes);

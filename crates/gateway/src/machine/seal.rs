@@ -34,7 +34,7 @@ use window::Window;
 const GRACE: Span = Span::from_secs(10);
 /// The interval of initiations until there is a session.
 const AGAIN: Span = Span::from_secs(1);
-/// Keys are erased at so many times the age at which they are replaced.
+/// Keys are erased at this multiple of the age at which they are replaced.
 const LIVES: u64 = 3;
 /// The most sessions whose bundles are opened.
 const MOST_SESSIONS: usize = 4;

@@ -15,7 +15,7 @@ use crate::machine::stamp::OneWayLoss;
 use link::pmtu::{ProbeTimer, RoundTrip};
 
 pub(super) use answers::{Message, Response, Seen};
-pub(super) use chance::{at_most, loss_of, share};
+pub(super) use chance::{TWO_SIDED, at_most, loss_of, share};
 pub(super) use counts::Counts;
 pub(super) use pace::AnswerLimit;
 use pace::Pace;

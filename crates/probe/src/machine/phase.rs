@@ -136,10 +136,10 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> KnownPath {
     walked
 }
 
-/// The phases whose results the later ones depend on: each ends the walk with `None` while
-/// it is open, and if the path has changed.
 impl KnownPath {
-    /// The largest size, lost ranges and losses by size.
+    /// The largest size, lost ranges and losses by size, one after the other: the later ones
+    /// depend on the earlier ones. `None` ends the walk: while one is open, if the path has
+    /// changed, and where large packets are lost too often for other questions.
     fn sizes(&mut self, ask: &mut Asker<'_>, main: Kind) -> Option<Found> {
         self.found = largest(ask, main);
         let mut found = self.found?;
@@ -190,7 +190,7 @@ impl KnownPath {
         Some(found)
     }
 
-    /// What does not decide about sizes: it is asked for at one time.
+    /// The questions that depend on the sizes alone. They are open at the same time.
     fn rest(&mut self, ask: &mut Asker<'_>, main: Kind, found: Found) {
         if fragments::end_search(ask, found) {
             // Other protocols do not show whether their packets arrive in fragments.

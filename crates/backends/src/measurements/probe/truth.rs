@@ -56,7 +56,7 @@ pub(super) enum Fault {
     MssClamped,
     /// Fragments vanish.
     FragmentsDropped,
-    /// Packets of a range of sizes vanish.
+    /// Packets of a range of sizes are dropped silently.
     LostRange,
     /// A link of IPv6 drops packets that each must carry [RFC8200 s5].
     BelowIpv6,

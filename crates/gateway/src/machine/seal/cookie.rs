@@ -1,5 +1,5 @@
-//! What protects a gateway from floods of handshakes: keyed hashes that cost little to
-//! verify, and cookies that prove where a sender is [Donenfeld2017 s5.3].
+//! The limits on floods of handshakes: keyed hashes that cost little to verify, and cookies
+//! that prove where a sender is [Donenfeld2017 s5.3].
 
 use chacha20poly1305::aead::AeadInPlace as _;
 use chacha20poly1305::{KeyInit as _, Tag, XChaCha20Poly1305};
@@ -94,7 +94,7 @@ impl Receiver {
     }
 }
 
-/// What a gateway decides about a handshake message before it computes with it.
+/// The decision about a handshake message before any computation with keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     /// It is processed.

@@ -1,7 +1,7 @@
 //! `jumbolab gateway init`: the files of a gateway with one peer, and the other's half.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -132,5 +132,11 @@ fn create(path: &Path, text: &str) -> Result<()> {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     });
-    written.with_context(|| path.display().to_string())
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => anyhow!(
+            "{}: the file exists; remove it, or choose another --config-dir",
+            path.display()
+        ),
+        _ => anyhow!("{}: {error}", path.display()),
+    })
 }

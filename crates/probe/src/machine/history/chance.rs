@@ -10,7 +10,7 @@ use link::pmtu::losses_until;
 const QUESTIONS: f64 = 40.0;
 
 /// The standard normal deviates of an interval and a bound of 95 % [Wilson1927].
-const TWO_SIDED: f64 = 1.96;
+pub(in crate::machine) const TWO_SIDED: f64 = 1.96;
 const ONE_SIDED: f64 = 1.645;
 
 /// The number of small probes that tell the loss.

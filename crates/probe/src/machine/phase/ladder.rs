@@ -14,7 +14,7 @@ use super::{Reachability, Route, back, border};
 /// takes [RFC791 s3.1], what every link of IPv6 passes [RFC8200 s5], tunnels in Ethernet,
 /// data of 1472 bytes and packets with so much data, PPPoE, Ethernet, buffers of 2, 4 and
 /// 8 KiB, and jumbo frames.
-const SIZES: [u32; 12] = [
+pub(super) const SIZES: [u32; 12] = [
     576, 1280, 1380, 1420, 1472, 1474, 1492, 1500, 2047, 4095, 8191, 9000,
 ];
 

@@ -2,11 +2,11 @@
 
 use units::{Span, Time};
 
+use super::super::Protocol;
 use super::super::asker::Asker;
 use super::super::history::{AnswerLimit, SmallPacket};
 use super::super::kind::Kind;
 use super::super::loss_by_size::{SizeCounts, chance_of_more};
-use super::super::{Protocol, Reflector};
 use super::Reachability;
 
 /// Small packets in a row, and the losses among them from which on a limit is possible.
@@ -153,8 +153,7 @@ fn small(ask: &Asker<'_>, reach: &Reachability, protocol: Protocol) -> Option<Ki
 
 /// Small packets of another protocol that is answered.
 fn other(ask: &Asker<'_>, reach: &Reachability, protocol: Protocol) -> Option<Kind> {
-    let is_reflected = ask.settings.reflector != Reflector::None;
-    if is_reflected && reach.answers.contains(&Protocol::Udp) {
+    if ask.settings.reflector.is_there() && reach.answers.contains(&Protocol::Udp) {
         return Some(Kind::test_packet());
     }
     let is_tcp = protocol != Protocol::Tcp && reach.tcp;

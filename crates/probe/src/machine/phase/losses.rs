@@ -1,10 +1,12 @@
-//! The loss of packets by their size: small, middle and large ones, interleaved.
+//! The loss of packets by their size: small, standard, middle and large ones, in a random
+//! order.
 
 use super::super::asker::{Asker, Outcome};
-use super::super::history::share;
+use super::super::history::{TWO_SIDED, share};
 use super::super::kind::{Kind, Purpose, SMALL};
 use super::super::loss_by_size::{SizeCounts, chance_of_more, is_uneven, place_of_break, sides};
 use super::super::{Direction, Protocol, ReplySize};
+use super::ladder;
 
 /// The size of most packets of the Internet.
 const STANDARD: u32 = 1500;
@@ -59,9 +61,6 @@ const CONFIRM_BY_ERRORS: u32 = 8;
 
 /// One of so many bytes of an investigation may go to them.
 const OF_CONFIRM: u64 = 16;
-
-/// The standard normal deviate of an interval of 95 % [Wilson1927].
-const DEVIATE: f64 = 1.96;
 
 /// Losses by size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -258,7 +257,7 @@ impl Losses {
     /// lost alike.
     fn is_in_doubt(&self) -> bool {
         let [small, larger] = sides(&self.counts, 1);
-        // The first look is not followed by others if nothing is lost.
+        // The second look is the first one at packets that were lost.
         let accepted = (2..self.looks).fold(IN_DOUBT, |chance, _| chance * LESS_IN_DOUBT);
         !self.is_uneven && !self.has_changed && chance_of_more(small, larger) < accepted
     }
@@ -297,7 +296,7 @@ fn count(ask: &Asker<'_>, kind: Kind, size: u32) -> Option<SizeCounts> {
 
 /// The number of packets none of which is lost whose interval is as wide as asked for.
 fn enough(interval: f64) -> u32 {
-    let square = DEVIATE * DEVIATE;
+    let square = TWO_SIDED * TWO_SIDED;
     packets((square * (1.0 - interval) / interval).ceil()).max(1)
 }
 
@@ -340,8 +339,11 @@ fn affordable(ask: &Asker<'_>, main: Kind, size: u32, losses: &Losses) -> ([u32;
     let large = (2 * before).min(most);
     // Where no more large packets are affordable, smaller ones are.
     let of_each = f64::from(large.max(1));
-    let of_large = f64::from(size) * (1.0 + 0.5 * middle);
-    let standard = (bytes / of_each - of_large) / f64::from(STANDARD);
+    let of_large = Shares {
+        standard: 0.0,
+        ..shares
+    };
+    let standard = (bytes / of_each - of_large.bytes(size)) / f64::from(STANDARD);
     shares.standard = shares.standard.min(standard).max(0.0);
     if !losses.is_uneven {
         let small = probes / of_each - shares.standard - middle - 1.0;
@@ -399,15 +401,13 @@ fn locate(ask: &mut Asker<'_>, losses: &mut Losses) -> Option<()> {
 
 /// A size between two: one that links and tunnels often have, or the middle.
 fn between(low: u32, high: u32) -> u32 {
-    let known = COMMON.into_iter().filter(|&size| low < size && size < high);
+    let known = ladder::SIZES.into_iter();
+    let known = known.filter(|&size| low < size && size < high);
     let middle = u32::midpoint(low, high);
     known
         .min_by_key(|size| size.abs_diff(middle))
         .unwrap_or(middle)
 }
-
-/// Sizes at which links, tunnels and drivers often differ.
-pub(super) const COMMON: [u32; 10] = [576, 1280, 1380, 1420, 1472, 1492, 1500, 2047, 4095, 8191];
 
 /// Whether most of the probes or bytes of the investigation are spent.
 fn is_spent(ask: &Asker<'_>) -> bool {

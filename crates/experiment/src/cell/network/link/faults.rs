@@ -139,7 +139,7 @@ impl Faults {
         }))
     }
 
-    /// What is dropped of packets above `most`.
+    /// The action on packets above `most`: it drops all, a range of sizes or a share.
     fn of_sizes(&self, most: &Spanned<i64>) -> Result<Action> {
         let bytes = |value| Bytes::new(u64::try_from(value).unwrap_or_default());
         let above = bytes(most.value);
