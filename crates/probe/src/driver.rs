@@ -17,6 +17,7 @@ pub mod mesh;
 mod outer;
 mod outgoing;
 mod probe_socket;
+mod quotes;
 mod receive;
 mod segment;
 mod sent;

@@ -34,7 +34,7 @@ pub use local::{
 pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
 pub use mesh_change::{ChangeKind, MeshComparison, MeshState, PathChange, PathState};
 pub use mesh_outcome::{MeshHost, MeshOutcome, MeshPath};
-pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
+pub use packet::{Answer, AnswerKind, Probe, QuotedHeader, Reflected, ReplySize, Target};
 pub(crate) use report::VLAN_TAG;
 pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,

@@ -30,6 +30,9 @@ const CONTROL: u8 = 0xc0;
 const IN_TRANSIT: u8 = 0;
 const IN_REASSEMBLY: u8 = 1;
 
+/// The type of the message of IPv4 that a time to live has ended [RFC792].
+pub const TIME_EXCEEDED_V4: u8 = icmpv4::kind::TIME_EXCEEDED;
+
 /// Why a packet was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {

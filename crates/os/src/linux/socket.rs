@@ -23,7 +23,7 @@ pub use congestion::{default_congestion_control, try_congestion_control};
 pub use errors::{next_error, reported};
 pub use ip_option::IpOption;
 pub use kind::Kind;
-pub use open::{NO_ECHOES, control, listen, open, open_for_echoes};
+pub use open::{NO_ECHOES, control, listen, open, open_for_echoes, receive_icmp_only};
 pub use options::Options;
 pub use options::{reset_on_close, set_code_point, set_timeout};
 pub use receive::{receive, receive_from};

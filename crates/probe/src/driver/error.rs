@@ -64,7 +64,7 @@ fn meaning_of(
             announced: Bytes::new(mtu.into()),
             quoted: about.probe,
         },
-        Cause::HopLimitExceeded => AnswerKind::HopLimitExceeded,
+        Cause::HopLimitExceeded => AnswerKind::HopLimitExceeded { quoted: None },
         Cause::ReassemblyTimeExceeded => return None,
         Cause::Unreachable { .. } if is_addressee && cause.is_port_unreachable(version) => {
             AnswerKind::Reply {

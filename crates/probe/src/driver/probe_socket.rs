@@ -314,7 +314,7 @@ impl ProbeSocket {
         };
         let (from, kind) = meaning(error, about)?;
         // What a quote of the header alone says about sizes may come from off the path.
-        let is_used = is_proven || kind == AnswerKind::HopLimitExceeded;
+        let is_used = is_proven || matches!(kind, AnswerKind::HopLimitExceeded { .. });
         let id = sent.id;
         is_used.then_some((error, Answer { id, from, kind }))
     }

@@ -18,6 +18,7 @@ use super::connect::Connects;
 use super::fragments::Fragmenter;
 use super::outgoing::Outgoing;
 use super::probe_socket::{Arrived, Key, ProbeSocket, Reading};
+use super::quotes::Quotes;
 use super::receive::Room;
 use super::socket::{self, Ends};
 use super::{Task, datagram, echo, segment, test_packet};
@@ -64,6 +65,7 @@ pub(super) struct Driver {
     probe_sockets: BTreeMap<Key, ProbeSocket>,
     connects: Connects,
     fragmenter: Option<Fragmenter>,
+    quotes: Option<Quotes>,
     /// The port of the far end's reflector.
     reflector: Option<u16>,
     capture: Option<Capture>,
@@ -114,6 +116,7 @@ impl Driver {
             probe_sockets: BTreeMap::new(),
             connects: Connects::new(tcp_ends, outgoing.address, outgoing.mtu),
             fragmenter: Fragmenter::open(&ends)?,
+            quotes: Quotes::open(&ends),
             reflector: None,
             capture,
             outgoing,
@@ -355,6 +358,9 @@ impl Driver {
             .any(|ready| *ready)
         {
             self.connects.read(&mut reading)?;
+        }
+        if let Some(quotes) = &self.quotes {
+            quotes.add_to(&mut reading)?;
         }
         self.write_capture()
     }

@@ -60,6 +60,8 @@ pub(super) struct History {
     fragmented_reply: Option<u32>,
     /// The largest fragment of probes that arrived in fragments, by the size of the probe.
     pieces: BTreeMap<u32, u32>,
+    /// Whether probes arrived with DF set, by the router that quotes them.
+    dont_fragment: BTreeMap<u8, bool>,
     mss: Option<u16>,
     round_trip: Option<Span>,
     hops: BTreeMap<u8, Seen>,
@@ -142,6 +144,7 @@ impl History {
             largest_reply: None,
             fragmented_reply: None,
             pieces: BTreeMap::new(),
+            dont_fragment: BTreeMap::new(),
             mss: None,
             round_trip: None,
             hops: BTreeMap::new(),
@@ -430,6 +433,15 @@ impl History {
     /// The largest fragment of answers that arrived in fragments.
     pub(super) const fn fragmented_reply(&self) -> Option<u32> {
         self.fragmented_reply
+    }
+
+    /// The last router at which probes arrived with DF set, and the first at which they did
+    /// not; `None` if there is none.
+    pub(super) fn where_df_is_cleared(&self) -> Option<(Option<u8>, u8)> {
+        let mut quotes = self.dont_fragment.iter();
+        let (&cleared, _) = quotes.find(|(_, is_set)| !**is_set)?;
+        let before = self.dont_fragment.range(..cleared).next_back();
+        Some((before.map(|(&hop, _)| hop), cleared))
     }
 
     /// The largest fragment of whole probes of this size, if they arrived in fragments.

@@ -5,6 +5,7 @@ use core::net::IpAddr;
 use units::Bytes;
 
 use link::Protocol;
+use wire::ip_packet::IpPacket;
 
 /// Whom a probe is addressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,7 +83,10 @@ pub enum AnswerKind {
         reflected: Option<Reflected>,
     },
     /// The hop limit ended at the sender of the answer.
-    HopLimitExceeded,
+    HopLimitExceeded {
+        /// The header with which the probe arrived there, if the driver can read it.
+        quoted: Option<QuotedHeader>,
+    },
     /// The sender of the answer says that the probe was too big for its next link. The
     /// investigation checks it, a driver passes on what the message says.
     TooBig {
@@ -100,6 +104,25 @@ pub enum AnswerKind {
     },
     /// The own system rejected to send: the MTU of the interface or the route.
     LocallyTooBig { mtu: Bytes },
+}
+
+/// The fields of the header of a probe that an ICMP error quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotedHeader {
+    /// The size of the IP packet: of the first fragment, if the probe was divided before.
+    pub size: Bytes,
+    /// Whether routers must not fragment it (DF of IPv4; always so for IPv6).
+    pub dont_fragment: bool,
+}
+
+impl QuotedHeader {
+    /// That of a quoted packet.
+    pub(crate) fn of(packet: &IpPacket<'_>) -> Self {
+        Self {
+            size: Bytes::new(packet.size.into()),
+            dont_fragment: packet.dont_fragment,
+        }
+    }
 }
 
 /// The fields of a reflector's reply about the probe that it received.

@@ -144,6 +144,10 @@ impl KnownPath {
         self.found = largest(ask, main);
         let mut found = self.found?;
         self.look_for_partial_loss(ask, main, found)?;
+        if !fragments::end_search(ask, found) {
+            found = fragments::largest_whole(ask, main, found, &self.route)?;
+            self.found = Some(found);
+        }
         match ladder::above(ask, main, found, self.up_to)? {
             Above::Same => {}
             Above::Larger(larger) => {
@@ -202,7 +206,11 @@ impl KnownPath {
         self.hole = hole(ask, main, found, self);
         self.rejecter = rejecter(ask, main, found, &self.route);
         self.narrow = narrow(ask, found, self);
-        self.branches = branches::walk(ask, self, found);
+        // Without a reflector, packets of other flows do not show whether they arrive whole.
+        let is_quoted = fragments::end_search(ask, found) && !ask.settings.reflector.is_there();
+        if !is_quoted {
+            self.branches = branches::walk(ask, self, found);
+        }
         self.is_surveyed = !ask.is_open();
         if !self.is_surveyed {
             return;

@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::machine::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
+use crate::machine::{Answer, AnswerKind, Probe, QuotedHeader, Reflected, ReplySize, Target};
 use link::Protocol;
 use units::{Bytes, IpVersion, Span, Time};
 use wire::icmp_error::Cause;
@@ -232,7 +232,9 @@ impl Endpoint {
                 let id = self.quoted(&quote)?;
                 let arrived = quote.packet.addresses.ends()[1] == from;
                 let kind = match cause {
-                    Cause::HopLimitExceeded => AnswerKind::HopLimitExceeded,
+                    Cause::HopLimitExceeded => AnswerKind::HopLimitExceeded {
+                        quoted: Some(QuotedHeader::of(&quote.packet)),
+                    },
                     Cause::TooBig { mtu } => AnswerKind::TooBig {
                         announced: Bytes::new(mtu.into()),
                         quoted: Bytes::new(quote.packet.size.into()),

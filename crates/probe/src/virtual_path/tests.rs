@@ -4,7 +4,7 @@ mod losses;
 mod pieces;
 mod sizes;
 
-use crate::machine::{AnswerKind, ReplySize, Target};
+use crate::machine::{AnswerKind, QuotedHeader, ReplySize, Target};
 use link::TooBig;
 use link::middlebox::Action;
 use link::{Direction, Protocol};
@@ -198,7 +198,11 @@ fn each_router_tells_that_the_hop_limit_is_used_up() {
             let expected: Vec<_> = addresses(version, 4).iter().map(|ends| ends[1]).collect();
             assert_eq!(from, expected);
             let kinds = script.kinds();
-            let exceeded = Some(AnswerKind::HopLimitExceeded);
+            let quoted = Some(QuotedHeader {
+                size: Bytes::new(200),
+                dont_fragment: true,
+            });
+            let exceeded = Some(AnswerKind::HopLimitExceeded { quoted });
             assert!(kinds[..3].iter().all(|kind| *kind == exceeded));
             assert!(matches!(kinds[3], Some(AnswerKind::Reply { .. })));
         }

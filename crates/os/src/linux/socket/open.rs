@@ -9,6 +9,7 @@ use super::address::address_of;
 use super::kind::{Kind, bare, icmp};
 use super::options::Options;
 use crate::error::{Error, OperationContext, Result};
+use crate::sys::option;
 
 /// The remedy where echo requests are not allowed.
 pub const NO_ECHOES: &str = "this user may not send echo requests; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";
@@ -37,6 +38,24 @@ pub fn open_for_echoes(address: IpAddr, options: &Options) -> Result<(OwnedFd, b
         }
     }
     Err(Error::new("opening a socket for echoes", NO_ECHOES))
+}
+
+/// Makes a raw socket for ICMP of IPv4 receive messages of this type alone [raw(7)].
+///
+/// # Errors
+/// The kernel's.
+pub fn receive_icmp_only(socket: &OwnedFd, kind: u8) -> Result<()> {
+    /// [LinuxUapi icmp.h]
+    const ICMP_FILTER: libc::c_int = 1;
+    // A set bit drops messages of its number, of which 32 can be dropped.
+    let dropped = !1_u32.checked_shl(kind.into()).unwrap_or(0);
+    let set = option::set(
+        socket.as_fd(),
+        libc::SOL_RAW,
+        ICMP_FILTER,
+        dropped.cast_signed(),
+    );
+    set.during(|| "selecting ICMP messages")
 }
 
 /// A socket of the calling thread's network namespace, for ioctls on its interfaces.

@@ -116,7 +116,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         FindingKind::MssClamped { expected, .. } => {
             vec![(Device::Path, Remedy::UnclampMss(expected))]
         }
-        FindingKind::ForwardFragments { mtu } => {
+        FindingKind::ForwardFragments { mtu, .. } => {
             let mut all = vec![(Device::Path, asked)];
             all.extend(facts.smaller(Device::Own, mtu));
             all

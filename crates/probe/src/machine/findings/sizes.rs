@@ -5,7 +5,7 @@ use units::IpVersion;
 
 use super::super::kind::{SMALL, bytes};
 use super::super::local::smallest_of_ipv6;
-use super::super::phase::LostRange;
+use super::super::phase::{Boundary, LostRange};
 use super::super::{Direction, DirectionResult, Finding, FindingKind, Limit, Target};
 use super::{Facts, finding};
 
@@ -64,7 +64,15 @@ fn forward_fragments(facts: &Facts<'_>, forward: DirectionResult) -> Option<Find
     let mtu = forward.mtu.filter(|_| forward.limit == Limit::Fragmented)?;
     let (main, found) = (facts.walked.main?, facts.walked.found?);
     let (fails, _) = found.fails?;
-    let kind = FindingKind::ForwardFragments { mtu };
+    let cleared = facts.history.where_df_is_cleared().map(|(last, first)| {
+        facts.place(&Boundary {
+            last,
+            first: Some(first),
+            is_known: true,
+            is_open: false,
+        })
+    });
+    let kind = FindingKind::ForwardFragments { mtu, cleared };
     let sizes = [found.mtu, fails, facts.walked.up_to];
     Some(finding(kind, facts.sizes(main.protocol, &sizes)))
 }

@@ -4,8 +4,8 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span, Time};
 
-use super::super::kind::{Kind, bytes};
-use super::super::{Answer, AnswerKind, Protocol, Reflected, ReplySize, Target};
+use super::super::kind::{Kind, SMALL, bytes};
+use super::super::{Answer, AnswerKind, Protocol, QuotedHeader, Reflected, ReplySize, Target};
 use super::{History, PacketOutcome, Record};
 
 /// A message that a packet was too big, about a probe that was sent.
@@ -81,9 +81,12 @@ impl History {
                     return heard_too_big(&record, largest_whole(piece, record.kind.size));
                 }
             }
-            AnswerKind::HopLimitExceeded => {
-                record.kind.hop_limit?;
+            AnswerKind::HopLimitExceeded { quoted } => {
+                let hop = record.kind.hop_limit?;
                 self.arrived(index, answer.from, false, now)?;
+                if let Some(quoted) = quoted.filter(|_| record.kind.fragment_size.is_none()) {
+                    self.quoted(&record, hop, quoted);
+                }
             }
             AnswerKind::TooBig { announced, quoted } => {
                 return self.too_big(index, answer.from, announced, quoted, now);
@@ -182,6 +185,16 @@ impl History {
         }
         self.rejected(index, now);
         Some(())
+    }
+
+    /// A router quoted the header with which a probe arrived there, which left whole and with
+    /// DF set.
+    fn quoted(&mut self, record: &Record, hop: u8, quoted: QuotedHeader) {
+        self.dont_fragment.insert(hop, quoted.dont_fragment);
+        let piece = u32::try_from(quoted.size.get()).unwrap_or(u32::MAX);
+        if (SMALL..record.kind.size).contains(&piece) && record.round == self.round {
+            self.pieces.insert(record.kind.size, piece);
+        }
     }
 
     /// A reflector's reply. The driver numbers the packets of a flow as they are sent.

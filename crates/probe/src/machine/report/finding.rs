@@ -99,6 +99,8 @@ pub enum FindingKind {
     ForwardFragments {
         /// The largest packet that arrives in one piece.
         mtu: Bytes,
+        /// Where DF is cleared, if routers quote packets with and without it.
+        cleared: Option<Place>,
     },
     /// Larger answers arrive in fragments.
     ReverseLimit {

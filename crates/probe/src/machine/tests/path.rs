@@ -229,7 +229,11 @@ impl Backend {
             Ok(()) if end < addressee => {
                 let is_answered =
                     !self.path.silent.contains(&end) && spend(&mut self.errors, end, 6, now);
-                is_answered.then_some((end, SMALL, AnswerKind::HopLimitExceeded))?
+                is_answered.then_some((
+                    end,
+                    SMALL,
+                    AnswerKind::HopLimitExceeded { quoted: None },
+                ))?
             }
             Ok(()) => self.reply(probe, end, now)?,
         };

@@ -9,7 +9,7 @@ use super::path::{
     Backend, FAR_END, Narrow, Path, Told, Which, drive, investigate, router, settings,
 };
 use crate::machine::{
-    Answer, AnswerKind, FindingKind, PathReport, Probe, Settings, Target, Verdict,
+    Answer, AnswerKind, FindingKind, PathReport, Probe, QuotedHeader, Settings, Target, Verdict,
 };
 use link::Direction;
 
@@ -24,7 +24,12 @@ fn any_answer(rng: &mut ChaCha8Rng, probe: &Probe) -> Answer {
             is_unreachable: rng.random(),
             reflected: None,
         },
-        2 => AnswerKind::HopLimitExceeded,
+        2 => AnswerKind::HopLimitExceeded {
+            quoted: rng.random_bool(0.5).then(|| QuotedHeader {
+                size,
+                dont_fragment: rng.random(),
+            }),
+        },
         3 => AnswerKind::TooBig {
             announced: size,
             quoted: probe.size,

@@ -391,7 +391,10 @@ fn a_report_with_every_finding_reads_back_equal() {
             protocol: Some(Protocol::Icmp),
             place: Some(place),
         },
-        FindingKind::ForwardFragments { mtu: size(1400) },
+        FindingKind::ForwardFragments {
+            mtu: size(1400),
+            cleared: None,
+        },
         FindingKind::OuterFragments {
             made: 7,
             fits: size(1450),

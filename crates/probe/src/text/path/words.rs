@@ -159,10 +159,15 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             probed.interface,
             fits.get()
         ),
-        FindingKind::ForwardFragments { mtu } => format!(
-            "packets larger than {} arrive in fragments, although no router may fragment them",
-            bytes(*mtu)
-        ),
+        FindingKind::ForwardFragments { mtu, cleared } => {
+            let cleared = cleared.as_ref().map_or_else(String::new, |place| {
+                format!(": DF (don't fragment) is cleared {}", self::place(place))
+            });
+            format!(
+                "packets larger than {} arrive in fragments, although no router may fragment them{cleared}",
+                bytes(*mtu)
+            )
+        }
         FindingKind::ReverseLimit { mtu } => format!(
             "larger answers arrive in fragments of at most {}",
             bytes(*mtu)

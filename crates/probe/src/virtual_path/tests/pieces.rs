@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::machine::{FindingKind, Limit as Reason, PathReport, Verdict};
+use crate::machine::{FindingKind, Hop, Limit as Reason, PathReport, Verdict};
 
 use super::sizes::report;
 use super::*;
@@ -26,7 +26,7 @@ fn clearing(mtu: u64, directions: &[Direction]) -> ProbePath {
 fn forward_fragments(report: &PathReport) -> Option<u64> {
     let mut kinds = report.findings.iter().map(|finding| &finding.kind);
     kinds.find_map(|kind| match kind {
-        FindingKind::ForwardFragments { mtu } => Some(mtu.get()),
+        FindingKind::ForwardFragments { mtu, .. } => Some(mtu.get()),
         _ => None,
     })
 }
@@ -48,6 +48,45 @@ proptest! {
         prop_assert!(report.findings.iter().all(|finding| {
             matches!(finding.kind, FindingKind::ForwardFragments { .. } | FindingKind::ReverseLimit { .. } | FindingKind::Tunnel(_))
         }), "{:#?}", report);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The far end answers whole packets, whatever came of them: routers quote the fragments.
+    #[test]
+    fn without_a_reflector_routers_tell_the_exact_size_and_where_df_is_cleared(
+        mtu in 1201_u64..8990,
+        link in 0_usize..2,
+        seed: u64,
+    ) {
+        let mut path = clearing(9_000, &[]);
+        path.seed = Seed::new(seed);
+        path.far_end.reflects = false;
+        path.links[link].rules = vec![Rule::always(Action::ClearDontFragment)];
+        path.links[2].mtu = Bytes::new(9_000);
+        path.links[link + 1].mtu = Bytes::new(mtu);
+        let report = report(&path, seed);
+        let found = (report.forward.mtu, report.forward.limit);
+        prop_assert_eq!(found, (Some(Bytes::new(mtu)), Reason::Fragmented), "{:#?}", report);
+        let kind = report.findings.iter().map(|one| &one.kind).find(|kind| kind.is_problem());
+        let Some(FindingKind::ForwardFragments { cleared: Some(place), .. }) = kind else {
+            panic!("{report:#?}")
+        };
+        let hop = |hop: Option<Hop>| hop.map_or(0, |hop| usize::from(hop.number));
+        prop_assert_eq!([hop(place.behind), hop(place.before)], [link, link + 1]);
+    }
+}
+
+#[test]
+fn a_cleared_flag_that_divides_nothing_is_no_fault() {
+    for seed in 0..10 {
+        let mut path = clearing(9_000, &Direction::BOTH);
+        path.far_end.reflects = false;
+        path.seed = Seed::new(seed);
+        let report = report(&path, seed);
+        assert_eq!(report.verdict, Verdict::Clean, "{report:#?}");
     }
 }
 
