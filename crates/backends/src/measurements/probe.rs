@@ -99,7 +99,8 @@ fn hop_right(truth: &GroundTruth, report: &PathReport) -> bool {
     let link = match found {
         FindingKind::FirstLink { .. } | FindingKind::Interface { .. } => Some(0),
         FindingKind::BlackHole { place, .. } => behind(place),
-        FindingKind::Branches { place, .. }
+        FindingKind::ForwardFragments { cleared: place, .. }
+        | FindingKind::Branches { place, .. }
         | FindingKind::OneProtocol { place, .. }
         | FindingKind::LostRange { place, .. } => place.as_ref().and_then(behind),
         FindingKind::Rejected { router, .. }

@@ -91,6 +91,16 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             "Upper limit of the MSS in a SYN behind the link.",
         ),
         key(
+            "mss_direction",
+            "`both`, `forward` or `reverse`",
+            "The direction of these SYNs (default both): `reverse` limits the MSS that the receiver announces.",
+        ),
+        key(
+            "dont_fragment",
+            "`pass` or `clear`",
+            "`clear`: IPv4 packets lose their flag DF in front of the link, so that later routers fragment them.",
+        ),
+        key(
             "fragments",
             "`pass` or `drop`",
             "`drop`: fragments are dropped silently.",

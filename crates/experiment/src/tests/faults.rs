@@ -40,6 +40,8 @@ fn faults_become_rules_of_their_link_in_order() {
             "links.router1-router2.icmp_interval=100ms",
             "links.router1-router2.icmp_burst=4",
             "links.router1-router2.mss=1360",
+            "links.router1-router2.mss_direction=reverse",
+            "links.router1-router2.dont_fragment=clear",
             "links.router1-router2.fragments=pass",
         ],
     );
@@ -70,8 +72,12 @@ fn faults_become_rules_of_their_link_in_order() {
             every: Span::from_millis(100),
         })
     };
-    let mss = Rule::always(Action::ClampMss(1_360));
-    let rules = [dropping, messages, limit, announced, echoes, mss];
+    let mss = Rule {
+        direction: Some(Direction::Reverse),
+        ..Rule::always(Action::ClampMss(1_360))
+    };
+    let clear = Rule::always(Action::ClearDontFragment);
+    let rules = [dropping, messages, limit, announced, echoes, mss, clear];
     assert_eq!(*second, rules);
 }
 
@@ -151,6 +157,10 @@ fn faults_without_probes_and_restrictions_of_nothing_are_rejected_by_name() {
         (
             &["network.icmp_burst=3"],
             "--set network.icmp_burst=3: network.icmp_burst = 3: at which rate afterwards? write icmp_interval too",
+        ),
+        (
+            &["network.mss_direction=forward"],
+            "--set network.mss_direction=forward: network.mss_direction = \"forward\": of which limit? write mss too",
         ),
         (
             &["network.mss=20"],

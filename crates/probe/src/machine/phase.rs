@@ -206,8 +206,8 @@ impl KnownPath {
         self.hole = hole(ask, main, found, self);
         self.rejecter = rejecter(ask, main, found, &self.route);
         self.narrow = narrow(ask, found, self);
-        // Without a reflector, packets of other flows do not show whether they arrive whole.
-        let is_quoted = fragments::end_search(ask, found) && !ask.settings.reflector.is_there();
+        // To the far end, packets of all sizes pass: other flows and another look show nothing.
+        let is_quoted = fragments::are_quoted(ask, found);
         if !is_quoted {
             self.branches = branches::walk(ask, self, found);
         }
@@ -226,7 +226,10 @@ impl KnownPath {
         let uneven = self.losses.as_ref().filter(|losses| losses.is_uneven);
         self.changed = match uneven {
             Some(losses) => losses.has_changed,
-            None => recheck::walk(ask, main, found),
+            None => {
+                let fails = found.fails.filter(|_| !is_quoted);
+                recheck::walk(ask, main, Found { fails, ..found })
+            }
         };
     }
 

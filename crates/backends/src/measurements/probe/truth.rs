@@ -56,6 +56,8 @@ pub(super) enum Fault {
     MssClamped,
     /// Fragments vanish.
     FragmentsDropped,
+    /// Large packets arrive in fragments, because DF is cleared.
+    Fragmented,
     /// Packets of a range of sizes are dropped silently.
     LostRange,
     /// A link of IPv6 drops packets that each must carry [RFC8200 s5].
@@ -109,6 +111,7 @@ impl Fault {
                 | (Self::Branches, FindingKind::Branches { .. })
                 | (Self::MssClamped, FindingKind::MssClamped { .. })
                 | (Self::FragmentsDropped, FindingKind::FragmentsDropped)
+                | (Self::Fragmented, FindingKind::ForwardFragments { .. })
                 | (Self::LostRange, FindingKind::LostRange { .. })
                 | (Self::BelowIpv6, FindingKind::BelowIpv6 { .. })
                 | (Self::LossBySize, FindingKind::LossBySize { .. })
@@ -224,7 +227,15 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
     if declared < asked
         && let Some(place) = links.iter().position(smallest)
     {
-        return Some((of_declared(links, declared, place), place));
+        let clears = links[..=place].iter().position(|link| {
+            rules(link).any(|rule| {
+                setting.network.ip == IpVersion::V4 && rule.action == Action::ClearDontFragment
+            })
+        });
+        return Some(match clears {
+            Some(cleared) => (Fault::Fragmented, cleared),
+            None => (of_declared(links, declared, place), place),
+        });
     }
     let other = |rule: Rule| match rule.action {
         Action::ClampMss(most) => {

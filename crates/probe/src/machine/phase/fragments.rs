@@ -63,6 +63,11 @@ fn piece_of(ask: &mut Asker<'_>, kind: Kind) -> Option<Option<u32>> {
     }
 }
 
+/// Whether routers alone tell that packets arrive in fragments: the far end does not.
+pub(in crate::machine) fn are_quoted(ask: &Asker<'_>, found: Found) -> bool {
+    end_search(ask, found) && !ask.settings.reflector.is_there()
+}
+
 /// Asks for replies as large as packets that arrive in fragments: these show whether the
 /// reverse path fragments as well.
 pub(in crate::machine) fn ask_for_large_replies(ask: &mut Asker<'_>, main: Kind, up_to: u32) {

@@ -75,6 +75,7 @@ proptest! {
             panic!("{report:#?}")
         };
         let hop = |hop: Option<Hop>| hop.map_or(0, |hop| usize::from(hop.number));
+        prop_assert!(report.probes <= 200, "{:#?}", report);
         prop_assert_eq!([hop(place.behind), hop(place.before)], [link, link + 1]);
     }
 }

@@ -6,10 +6,10 @@ use super::*;
 fn every_shipped_fault_is_named_with_its_size_and_its_hop() {
     let experiment = Experiment::load("pmtu-faults").unwrap();
     let faults = "fault=clean,too-big,filtered,too-small-mtu,too-large-mtu,rare,silent,first-link,\
-        asymmetric,branch,udp-hole,mss,vxlan,fragments,bit-errors,lossy20,lossy40,range,below-1280,\
+        asymmetric,branch,udp-hole,mss,mss-answer,df-cleared,vxlan,fragments,bit-errors,lossy20,lossy40,range,below-1280,\
         icmp-filter,echo1,echo10,echo20,echo50,congestion,shrinks,grows";
     let settings = settings_of(experiment, &[faults, "ip=4,6", "reflector=off,on"]);
-    assert_eq!(settings.len(), 108);
+    assert_eq!(settings.len(), 116);
     let simulator = simulator(&settings);
     for setting in &settings {
         let (measurements, seconds) = simulator.run(setting, Seed::new(3)).unwrap();

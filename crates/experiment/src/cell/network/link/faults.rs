@@ -24,6 +24,8 @@ const PROTOCOLS: &[(&str, Option<Protocol>)] = &[
 
 const PASS_OR_DROP: &[(&str, bool)] = &[("pass", false), ("drop", true)];
 
+const PASS_OR_CLEAR: &[(&str, bool)] = &[("pass", false), ("clear", true)];
+
 const MOST_IN_BURST: i64 = 10_000;
 
 /// A share in thousandths.
@@ -52,6 +54,8 @@ pub(super) struct Faults {
     icmp_interval: Option<Spanned<Span>>,
     icmp_burst: Option<Spanned<i64>>,
     mss: Option<Spanned<i64>>,
+    mss_direction: Option<Spanned<Option<Direction>>>,
+    clear: Option<Spanned<bool>>,
     fragments: Option<Spanned<bool>>,
 }
 
@@ -84,6 +88,12 @@ impl Faults {
                 &keys.faults.icmp_burst
             })?,
             mss: table.if_written("mss", bytes(), |keys| &keys.faults.mss)?,
+            mss_direction: table.if_written("mss_direction", word(DIRECTIONS), |keys| {
+                &keys.faults.mss_direction
+            })?,
+            clear: table.if_written("dont_fragment", word(PASS_OR_CLEAR), |keys| {
+                &keys.faults.clear
+            })?,
             fragments: table.if_written("fragments", word(PASS_OR_DROP), |keys| {
                 &keys.faults.fragments
             })?,
@@ -107,9 +117,9 @@ impl Faults {
             rules.push(Rule::always(Action::AnnounceMtu(mtu)));
         }
         rules.extend(self.limiting()?);
-        if let Some(mss) = &self.mss {
-            let mss = u16::try_from(mss.value).unwrap_or_default();
-            rules.push(Rule::always(Action::ClampMss(mss)));
+        rules.extend(self.clamping()?);
+        if is_set(&self.clear) {
+            rules.push(Rule::always(Action::ClearDontFragment));
         }
         if is_set(&self.fragments) {
             rules.push(Rule::always(Action::DropFragments));
@@ -182,6 +192,21 @@ impl Faults {
         }))
     }
 
+    /// The rule about the maximum segment size, if there is one.
+    fn clamping(&self) -> Result<Option<Rule>> {
+        let Some(mss) = &self.mss else {
+            let alone = self.mss_direction.as_ref();
+            return alone.map_or(Ok(None), |direction| {
+                Err(direction.reject("of which limit? write mss too"))
+            });
+        };
+        let mss = u16::try_from(mss.value).unwrap_or_default();
+        Ok(Some(Rule {
+            direction: self.mss_direction.as_ref().and_then(|found| found.value),
+            ..Rule::always(Action::ClampMss(mss))
+        }))
+    }
+
     /// Rejects the first key that is written. `why` takes its name.
     pub(super) fn reject(&self, why: impl Fn(&str) -> String) -> Result<()> {
         fn of<T>(found: Option<&Spanned<T>>, why: String) -> Result<()> {
@@ -194,6 +219,8 @@ impl Faults {
         of(self.icmp_interval.as_ref(), why("icmp_interval"))?;
         of(self.icmp_burst.as_ref(), why("icmp_burst"))?;
         of(self.mss.as_ref(), why("mss"))?;
+        of(self.mss_direction.as_ref(), why("mss_direction"))?;
+        of(self.clear.as_ref(), why("dont_fragment"))?;
         of(self.fragments.as_ref(), why("fragments"))
     }
 
