@@ -28,8 +28,8 @@ use link::{Direction, Protocol};
 
 pub use investigation::{Investigation, Phase, Progress};
 pub use local::{
-    LocalFinding, LocalHost, LocalInterface, LocalProblem, LocalRoute, LocalSettings,
-    LowerInterface,
+    LocalFinding, LocalHost, LocalInterface, LocalMssClamp, LocalProblem, LocalRoute,
+    LocalSettings, LowerInterface, Syns,
 };
 pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
 pub use mesh_change::{ChangeKind, MeshComparison, MeshState, PathChange, PathState};

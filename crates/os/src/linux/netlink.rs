@@ -1,10 +1,12 @@
-//! rtnetlink, synchronously: one request, one answer [RFC3549].
+//! netlink, synchronously: one request, one answer [RFC3549]. Most of it is rtnetlink.
 
 mod address;
+mod exchange;
 mod follow;
 mod link;
 mod lookup;
 mod neighbour;
+mod nftables;
 mod plain;
 mod qdisc;
 mod route;
@@ -17,19 +19,18 @@ mod tunnel;
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
-    NetlinkMessage, NetlinkPayload,
-};
+use netlink_packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
 
 use crate::error::{Error, OperationContext, Result};
+use exchange::{exchange, open};
 pub use follow::Followed;
 pub use follow::{KernelRoute, RouteFilter};
 pub use link::VethEnd;
 pub use lookup::{Below, Listed};
+pub use nftables::{ClampedTraffic, MssClamp, mss_clamps};
 pub use qdisc::TokenBucket;
 pub use route::{HostRoute, OfTcp};
 pub use route_table::TableRoute;
@@ -55,15 +56,8 @@ enum Mode {
 impl Route {
     /// Opens a socket in the calling thread's namespace.
     pub fn open() -> Result<Self> {
-        let open = || -> io::Result<Socket> {
-            let mut socket = Socket::new(NETLINK_ROUTE)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
-            Ok(socket)
-        };
-        Ok(Self {
-            socket: open().during(|| "opening an rtnetlink socket")?,
-        })
+        let socket = open(NETLINK_ROUTE).during(|| "opening an rtnetlink socket")?;
+        Ok(Self { socket })
     }
 
     /// Sends `message` and waits for the kernel's acknowledgement.
@@ -97,39 +91,9 @@ impl Route {
         &self,
         message: RouteNetlinkMessage,
         flags: u16,
-        mut entry: impl FnMut(RouteNetlinkMessage),
+        entry: impl FnMut(RouteNetlinkMessage),
     ) -> io::Result<()> {
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | flags;
-        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
-        loop {
-            let (answers, _) = self.socket.recv_from_full()?;
-            let mut rest = answers.as_slice();
-            while !rest.is_empty() {
-                let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
-                    .map_err(io::Error::other)?;
-                let length = usize::try_from(answer.header.length).map_err(io::Error::other)?;
-                // Netlink pads every message to four bytes [RFC3549 s2.2].
-                rest = rest
-                    .get(length.next_multiple_of(4).max(4)..)
-                    .unwrap_or_default();
-                match answer.payload {
-                    NetlinkPayload::Error(error) => {
-                        return match error.code {
-                            None => Ok(()),
-                            Some(code) => Err(io::Error::from_raw_os_error(-code.get())),
-                        };
-                    }
-                    NetlinkPayload::Done(_) => return Ok(()),
-                    NetlinkPayload::InnerMessage(message) => entry(message),
-                    _ => {}
-                }
-            }
-        }
+        exchange(&self.socket, message, flags, entry)
     }
 }
 

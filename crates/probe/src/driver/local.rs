@@ -1,21 +1,23 @@
-//! Reads the configuration of the local host: interfaces, routes, cached path MTUs.
+//! Reads the configuration of the local host: interfaces, routes, cached path MTUs, rules of
+//! nftables that lower the MSS of TCP.
 
 use std::net::IpAddr;
 
 use os::error::Result;
-use os::netlink::{Listed, Route, TableRoute};
+use os::netlink::{self, ClampedTraffic, Listed, Route, TableRoute};
 use os::path_mtu::PathMtuSettings;
-use units::Bytes;
+use units::{Bytes, IpVersion};
 
 use super::Outgoing;
 use crate::machine::{
-    LocalFinding, LocalHost, LocalInterface, LocalRoute, LocalSettings, LowerInterface,
+    LocalFinding, LocalHost, LocalInterface, LocalMssClamp, LocalRoute, LocalSettings,
+    LowerInterface, Syns,
 };
 
 /// The whole configuration of this host, or of the container in which the program runs.
 ///
 /// # Errors
-/// The kernel does not list its interfaces or routes.
+/// The kernel does not list its interfaces, routes or rules.
 pub fn local_host() -> Result<LocalHost> {
     let kernel = Route::open()?;
     let all = kernel.interfaces()?;
@@ -28,6 +30,7 @@ pub fn local_host() -> Result<LocalHost> {
             .map(|route| self::route(route, &all))
             .collect(),
         settings: settings(),
+        mss_clamps: mss_clamps()?,
     })
 }
 
@@ -90,6 +93,7 @@ fn toward(to: IpAddr, outgoing: &Outgoing) -> Result<LocalHost> {
         interfaces,
         routes,
         settings: settings(),
+        mss_clamps: clamps_toward(to, outgoing).unwrap_or_default(),
     })
 }
 
@@ -126,6 +130,50 @@ fn route(route: TableRoute, all: &[Listed]) -> LocalRoute {
         is_advertised: route.is_advertised,
         expires: route.expires,
         without_mtu: route.words.map(|words| words.change(None)),
+    }
+}
+
+fn mss_clamps() -> Result<Option<Vec<LocalMssClamp>>> {
+    let clamps = netlink::mss_clamps()?;
+    Ok(clamps.map(|clamps| clamps.into_iter().map(mss_clamp).collect()))
+}
+
+/// The rules that may concern connections of this host to an address.
+fn clamps_toward(to: IpAddr, outgoing: &Outgoing) -> Result<Option<Vec<LocalMssClamp>>> {
+    let version = match to {
+        IpAddr::V4(_) => IpVersion::V4,
+        IpAddr::V6(_) => IpVersion::V6,
+    };
+    let mut clamps = mss_clamps()?;
+    if let Some(clamps) = &mut clamps {
+        clamps.retain(|clamp| {
+            let interface = clamp.interface.as_ref();
+            clamp.syns != Syns::Forwarded
+                && clamp.version.is_none_or(|of| of == version)
+                && interface.is_none_or(|name| *name == outgoing.interface)
+        });
+        for clamp in clamps {
+            clamp.version = Some(version);
+        }
+    }
+    Ok(clamps)
+}
+
+fn mss_clamp(clamp: netlink::MssClamp) -> LocalMssClamp {
+    LocalMssClamp {
+        deletion: clamp.deletion(),
+        table: format!("{} {}", clamp.family, clamp.table),
+        chain: clamp.chain,
+        rule: clamp.place,
+        syns: match clamp.traffic {
+            ClampedTraffic::Arriving => Syns::Arriving,
+            ClampedTraffic::Forwarded => Syns::Forwarded,
+            ClampedTraffic::Leaving => Syns::Leaving,
+        },
+        mss: size(clamp.mss.into()),
+        version: clamp.version,
+        interface: clamp.interface,
+        is_conditional: clamp.is_conditional,
     }
 }
 

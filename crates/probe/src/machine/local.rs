@@ -2,6 +2,7 @@
 //! Nothing is sent to find that out.
 
 mod finding;
+mod mss_clamp;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use super::Verdict;
 
 pub(super) use finding::Measured;
 pub use finding::{LocalFinding, LocalProblem};
+pub use mss_clamp::{LocalMssClamp, Syns};
 
 /// The configuration of a host, or as much of it as concerns one far end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub struct LocalHost {
     pub interfaces: Vec<LocalInterface>,
     pub routes: Vec<LocalRoute>,
     pub settings: LocalSettings,
+    /// The rules of nftables that lower the MSS of TCP; `None`: this user may not see rules.
+    pub mss_clamps: Option<Vec<LocalMssClamp>>,
 }
 
 /// An interface of a host.
@@ -115,6 +119,8 @@ impl LocalHost {
             findings.extend(ipv6_mtu(interface));
         }
         findings.extend(self.routes.iter().filter_map(|route| self.route(route)));
+        let clamps = self.mss_clamps.iter().flatten();
+        findings.extend(clamps.filter_map(|clamp| self.mss_clamp(clamp)));
         findings.extend(self.settings.findings());
         findings.sort_by_key(|finding| !finding.problem.is_fault());
         findings

@@ -155,6 +155,7 @@ impl PathReport {
         let measured = Measured {
             asked: self.asked,
             passed: self.forward.mtu,
+            answered: (self.reverse.mtu).filter(|_| self.reverse.limit != Limit::NotSeen),
             has_hole: self.findings.iter().any(silent),
             fragments_outside: self.findings.iter().any(outside),
         };

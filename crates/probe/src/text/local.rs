@@ -8,8 +8,8 @@ mod tests;
 use document::{Block, Cell, Column, Document, Section, Style, Table};
 use units::{Bytes, Span};
 
-use super::sentence::capitalised;
-use crate::machine::{LocalFinding, LocalHost, LocalInterface, LocalProblem, LocalRoute};
+use super::sentence::{bytes, capitalised};
+use crate::machine::{LocalFinding, LocalHost, LocalInterface, LocalProblem, LocalRoute, Syns};
 pub use json::local_json;
 
 /// A problem as the rest of a sentence.
@@ -86,6 +86,28 @@ pub(super) fn phrase(problem: &LocalProblem) -> String {
             mtu.get(),
             peer_mtu.get()
         ),
+        LocalProblem::MssClamp {
+            table,
+            chain,
+            rule,
+            syns,
+            mss,
+            interface,
+            conditional,
+            ..
+        } => format!(
+            "rule {rule} of the chain {chain} of the nftables table {table} clamps the MSS to {} in{} SYNs that {}{}",
+            bytes(*mss),
+            if *conditional { " some" } else { "" },
+            match syns {
+                Syns::Arriving => "enter this host",
+                Syns::Forwarded => "this host forwards",
+                Syns::Leaving => "leave this host",
+            },
+            interface
+                .as_ref()
+                .map_or_else(String::new, |name| format!(" through {name}"))
+        ),
         LocalProblem::TcpMtuProbing { value: 0, .. } => {
             "TCP of this host does not look for black holes (tcp_mtu_probing is 0)".to_owned()
         }
@@ -120,6 +142,11 @@ pub(super) const fn effect(problem: &LocalProblem) -> Option<&'static str> {
         LocalProblem::NoPathMtuDiscovery { .. } => {
             Some("Packets leave without DF, so that routers fragment them.")
         }
+        LocalProblem::MssClamp { syns, .. } => Some(match syns {
+            Syns::Arriving => "This host sends no larger TCP segments.",
+            Syns::Forwarded => "It concerns connections of other hosts, and none of this host.",
+            Syns::Leaving => "Far ends send no larger TCP segments to this host.",
+        }),
         LocalProblem::TcpMtuProbing { .. } => None,
     }
 }
@@ -254,6 +281,10 @@ fn settings(host: &LocalHost) -> Section {
     ] {
         line += &value.map_or_else(String::new, |value| format!(", {name}: {value}"));
     }
+    line += &match &host.mss_clamps {
+        Some(clamps) => format!(", MSS clamps in nftables: {}", clamps.len()),
+        None => ", MSS clamps in nftables: not seen (needs CAP_NET_ADMIN)".to_owned(),
+    };
     Section {
         id: "settings",
         blocks: vec![Block::paragraph(Style::Note, line)],
@@ -266,8 +297,4 @@ fn size(size: Option<Bytes>) -> Cell {
 
 fn seconds(span: Span) -> String {
     format!("{:.0} s", span.as_secs_f64())
-}
-
-fn bytes(size: Bytes) -> String {
-    format!("{} bytes", size.get())
 }

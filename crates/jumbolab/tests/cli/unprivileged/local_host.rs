@@ -1,4 +1,5 @@
-//! What limits packets of the local host: routes, cached path MTUs, and interfaces below. Each
+//! What limits packets of the local host: routes, cached path MTUs, interfaces below, and MSS
+//! clamps. Each
 //! test types the commands that were advised, and looks again.
 
 use serde_json::Value;
@@ -187,6 +188,88 @@ fn interfaces_whose_packets_do_not_fit_are_found_and_mended_without_a_probe() {
     names.sort_unstable();
     assert_eq!(names, ["ar", "br0", "p0", "p1", "vx0"]);
     assert_eq!(second[0]["verdict"], "clean");
+}
+
+/// Rules of `nft` in the namespace `a`: two clamps of connections of the host, one of the
+/// route's MTU, one of another interface, and one of forwarded packets in a chain that is
+/// called.
+const CLAMPS: &str = r#"
+at a nft -f - <<'END'
+table inet t {
+    chain o {
+        type filter hook output priority mangle;
+        counter
+        tcp flags syn tcp option maxseg size set 1360
+        tcp flags syn / syn,rst tcp option maxseg size set rt mtu
+        oifname "wg0" tcp flags syn tcp option maxseg size set 1280
+    }
+    chain f {
+        type filter hook forward priority mangle;
+        meta l4proto tcp jump clamped
+    }
+    chain clamped {
+        tcp flags syn tcp option maxseg size set 1200
+    }
+}
+table ip s {
+    chain i {
+        type filter hook prerouting priority mangle;
+        tcp flags syn tcp option maxseg size set 4000
+    }
+}
+END"#;
+
+#[test]
+fn rules_that_clamp_the_mss_are_named_and_deleted() {
+    let all = |lines: &[Value]| -> Vec<[Value; 5]> {
+        let clamps = lines.iter().filter(|line| line["finding"] == "mss_clamp");
+        let keys = ["table", "chain", "rule", "syns", "mss"];
+        clamps
+            .map(|clamp| keys.map(|key| clamp[key].clone()))
+            .collect()
+    };
+    let clamp = |table: &str, chain: &str, rule: u32, syns: &str, mss: u32| -> [Value; 5] {
+        [
+            table.into(),
+            chain.into(),
+            rule.into(),
+            syns.into(),
+            mss.into(),
+        ]
+    };
+    let leaving = clamp("inet t", "o", 2, "leaving", 1_360);
+    let arriving = clamp("ip s", "i", 1, "arriving", 4_000);
+    let forwarded = clamp("inet t", "clamped", 1, "forwarded", 1_200);
+    // The rules of IPv4 do not concern IPv6.
+    for (far_end, expected) in [
+        ("10.0.3.2", vec![leaving.clone(), arriving.clone()]),
+        ("fd00:3::2", vec![leaving.clone()]),
+    ] {
+        let ([before, after], [first, second]) = look_mend_look(CLAMPS, far_end);
+        assert_eq!([before, after], [1, 0], "{far_end}: {first:?} {second:?}");
+        assert_eq!(all(&first), expected, "{first:?}");
+        assert_eq!(all(&second), Vec::<[Value; 5]>::new());
+    }
+    let (codes, [first, second]) = look_mend_look(CLAMPS, "--self");
+    assert_eq!(codes, [0, 0], "{first:?}");
+    assert_eq!(first[0]["mss_clamps"], 4, "{:?}", first[0]);
+    let mut found = all(&first);
+    found.sort_by_key(|clamp| clamp[4].as_u64());
+    assert_eq!(found, [forwarded, leaving, arriving], "{first:?}");
+    // What is left is for an interface that this host does not have.
+    assert_eq!(second[0]["mss_clamps"], 1, "{:?}", second[0]);
+}
+
+#[test]
+fn a_user_who_may_not_see_rules_is_told_so() {
+    let dir = Dir::new();
+    let script = format!(
+        "{CLAMPS}\nat a setpriv --bounding-set -all --inh-caps -all \
+         \"$JUMBOLAB\" probe --self >text\ncat text"
+    );
+    let outcome = see(&dir, &script).fine();
+    let text = &outcome.stdout;
+    assert!(text.contains("MSS clamps in nftables: not seen"), "{text}");
 }
 
 #[test]

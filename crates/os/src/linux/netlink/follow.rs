@@ -10,8 +10,8 @@ use netlink_packet_route::route::{
     RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
 
 use super::Route;
 use super::plain::plain;
@@ -70,9 +70,7 @@ impl Followed {
     /// changes of them and of the interface with the index `watched`.
     pub fn open(filter: Option<RouteFilter>, watched: Option<u32>) -> Result<Self> {
         let open = || -> io::Result<Socket> {
-            let mut socket = Socket::new(NETLINK_ROUTE)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
+            let socket = super::open(NETLINK_ROUTE)?;
             socket.set_non_blocking(true)?;
             socket.set_rx_buf_sz(i32::try_from(RECEIVE_BUFFER).unwrap_or(i32::MAX))?;
             // The kernel removes IPv4 routes of an interface that goes down without a

@@ -4,6 +4,7 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span};
 
+use super::Syns;
 use crate::machine::report::VLAN_TAG;
 
 /// A finding about the local host.
@@ -72,6 +73,24 @@ pub enum LocalProblem {
         peer: String,
         peer_mtu: Bytes,
     },
+    /// A rule of nftables lowers the MSS of TCP.
+    MssClamp {
+        /// The address family and the name of its table.
+        table: String,
+        chain: String,
+        /// Its place in the chain, from 1.
+        rule: u32,
+        syns: Syns,
+        mss: Bytes,
+        /// The largest packet of TCP with that MSS.
+        #[serde(rename = "packet_bytes")]
+        packet: Bytes,
+        /// The interface of its SYNs; `None`: any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        interface: Option<String>,
+        /// Whether it changes some SYNs only.
+        conditional: bool,
+    },
     /// TCP never searches the path MTU itself, or always.
     TcpMtuProbing {
         /// The setting: 0 or 2.
@@ -100,7 +119,12 @@ impl LocalProblem {
     pub const fn is_limit(&self) -> bool {
         !matches!(
             self,
-            Self::TcpMtuProbing { .. } | Self::NoPathMtuDiscovery { .. }
+            Self::TcpMtuProbing { .. }
+                | Self::NoPathMtuDiscovery { .. }
+                | Self::MssClamp {
+                    conditional: true,
+                    ..
+                }
         )
     }
 }
@@ -112,6 +136,8 @@ pub(in crate::machine) struct Measured {
     pub(in crate::machine) asked: Bytes,
     /// The largest packet that reached the far end.
     pub(in crate::machine) passed: Option<Bytes>,
+    /// The largest answer, if it is known how large answers may be.
+    pub(in crate::machine) answered: Option<Bytes>,
     /// Whether larger ones are dropped silently on their way to the far end.
     pub(in crate::machine) has_hole: bool,
     /// Whether this host made fragments of packets of a tunnel.
@@ -134,6 +160,14 @@ impl LocalProblem {
             // Whether the packets take this port is not known unless they are lost there.
             Self::SmallPort { port_mtu: mtu, .. } | Self::SmallPeer { peer_mtu: mtu, .. } => {
                 path.passed.is_some_and(|passed| passed <= *mtu + VLAN_TAG)
+            }
+            Self::MssClamp { syns, packet, .. } => {
+                let delivered = match syns {
+                    Syns::Arriving => path.passed,
+                    Syns::Leaving => path.answered.or(path.passed),
+                    Syns::Forwarded => None,
+                };
+                delivered.is_some_and(|delivered| *packet + VLAN_TAG < delivered)
             }
             Self::TcpMtuProbing { value: 0, .. } => path.has_hole,
             Self::RouteMtuTooLarge { .. }

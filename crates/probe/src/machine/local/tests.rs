@@ -56,6 +56,7 @@ fn host(interfaces: Vec<LocalInterface>, routes: Vec<LocalRoute>) -> LocalHost {
             tcp_base_mss: Some(1_024),
             ip_no_pmtu_disc: Some(0),
         },
+        mss_clamps: Some(Vec::new()),
     }
 }
 
@@ -288,6 +289,90 @@ fn tcp_that_does_not_look_for_black_holes_is_told_where_there_is_one_forward() {
     }
 }
 
+fn clamp(mss: u64, syns: Syns) -> LocalMssClamp {
+    LocalMssClamp {
+        table: "inet t".to_owned(),
+        chain: "o".to_owned(),
+        rule: 4,
+        syns,
+        mss: size(mss),
+        version: None,
+        interface: None,
+        is_conditional: false,
+        deletion: "nft delete rule inet t o handle 4".to_owned(),
+    }
+}
+
+fn host_with(clamp: LocalMssClamp) -> LocalHost {
+    LocalHost {
+        mss_clamps: Some(vec![clamp]),
+        ..host(
+            vec![interface("eth0", 1_500), interface("eth1", 9_000)],
+            Vec::new(),
+        )
+    }
+}
+
+#[test]
+fn an_mss_below_the_interface_is_a_limit_that_a_command_removes() {
+    let of = |version, interface: Option<&str>, mss| LocalMssClamp {
+        version,
+        interface: interface.map(str::to_owned),
+        ..clamp(mss, Syns::Leaving)
+    };
+    for (clamp, is_limit) in [
+        // The header of IPv4 has 20 bytes, that of IPv6 40, that of TCP 20.
+        (of(None, None, 8_959), true),
+        (of(None, None, 8_960), false),
+        (of(Some(IpVersion::V6), None, 8_940), false),
+        (of(Some(IpVersion::V6), None, 8_939), true),
+        (of(None, Some("eth0"), 1_460), false),
+        (of(None, Some("eth0"), 1_459), true),
+        (of(None, Some("gone"), 536), false),
+    ] {
+        let host = host_with(clamp.clone());
+        assert_eq!(!host.findings().is_empty(), is_limit, "{clamp:?}");
+        assert_eq!(host.verdict(), Verdict::Clean);
+    }
+    let found = only(&host_with(clamp(1_360, Syns::Forwarded)));
+    assert_eq!(found.command, "nft delete rule inet t o handle 4");
+    assert!(!found.problem.is_fault());
+}
+
+#[test]
+fn an_mss_concerns_the_direction_whose_segments_it_limits() {
+    let reverse = |mtu, limit| DirectionResult {
+        mtu: Some(size(mtu)),
+        limit,
+        loss: None,
+    };
+    // A clamp of 1360 bytes is for packets of 1400, and the path is asked for 9000.
+    for (syns, forward, reverse, expected) in [
+        (Syns::Arriving, 9_000, reverse(1_400, Limit::Vanish), 1),
+        (Syns::Arriving, 1_404, reverse(9_000, Limit::Asked), 0),
+        (Syns::Leaving, 1_404, reverse(9_000, Limit::Asked), 1),
+        (Syns::Leaving, 9_000, reverse(1_404, Limit::Vanish), 0),
+        // The reverse direction was not seen.
+        (Syns::Leaving, 9_000, reverse(100, Limit::NotSeen), 1),
+        (Syns::Forwarded, 9_000, reverse(9_000, Limit::Asked), 0),
+    ] {
+        let mut report = path(forward);
+        report.reverse = reverse;
+        report.add_local(host_with(clamp(1_360, syns)).findings());
+        assert_eq!(report.findings.len(), expected, "{syns:?} {forward}");
+        assert_eq!(report.verdict == Verdict::Problem, expected == 1);
+    }
+    // One that depends on addresses or ports may not concern this path.
+    let conditional = LocalMssClamp {
+        is_conditional: true,
+        ..clamp(1_360, Syns::Arriving)
+    };
+    let mut report = path(9_000);
+    report.add_local(host_with(conditional).findings());
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.verdict, Verdict::Clean);
+}
+
 #[test]
 fn a_report_with_local_findings_is_read_back() {
     let cached = LocalRoute {
@@ -299,9 +384,10 @@ fn a_report_with_local_findings_is_read_back() {
         vec![route(ANY, 0, 1_450), cached],
     );
     host.settings.ip_no_pmtu_disc = Some(2);
+    host.mss_clamps = Some(vec![clamp(1_360, Syns::Arriving)]);
     let mut report = path(9_000);
     report.add_local(host.findings());
-    assert_eq!(report.findings.len(), 3);
+    assert_eq!(report.findings.len(), 4);
     let text = serde_json::to_string(&report).unwrap();
     let read: PathReport = serde_json::from_str(&text).unwrap();
     assert_eq!(read, report);

@@ -21,6 +21,7 @@ struct HostLine {
     tcp_mtu_probing: Option<u32>,
     tcp_base_mss: Option<u32>,
     ip_no_pmtu_disc: Option<u32>,
+    mss_clamps: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -79,6 +80,7 @@ pub fn local_json(host: &LocalHost) -> Vec<String> {
         tcp_mtu_probing: host.settings.tcp_mtu_probing,
         tcp_base_mss: host.settings.tcp_base_mss,
         ip_no_pmtu_disc: host.settings.ip_no_pmtu_disc,
+        mss_clamps: host.mss_clamps.as_ref().map(Vec::len),
     })];
     lines.extend(host.interfaces.iter().map(interface));
     let with_mtu = host.routes.iter().filter(|one| one.mtu.is_some());

@@ -4,7 +4,7 @@ use serde_json::Value;
 use units::Span;
 
 use super::*;
-use crate::machine::{LocalSettings, LowerInterface};
+use crate::machine::{LocalMssClamp, LocalSettings, LowerInterface};
 
 /// A host with a tunnel that is too large, a route that limits, and a cached path MTU.
 fn host() -> LocalHost {
@@ -55,6 +55,7 @@ fn host() -> LocalHost {
             tcp_mtu_probing: Some(0),
             ..LocalSettings::default()
         },
+        mss_clamps: None,
     }
 }
 
@@ -69,8 +70,50 @@ fn the_report_of_a_host_names_what_contradicts_and_what_limits_with_commands() {
         "This host caches a path MTU of 1300 bytes to 192.0.2.7, which expires in 42 s.",
         "ip route flush cache",
         "interfaces: 2, routes: 1, cached path MTUs: 1, tcp_mtu_probing: 0",
+        "MSS clamps in nftables: not seen (needs CAP_NET_ADMIN)",
     ] {
         assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn an_mss_clamp_is_named_by_table_chain_and_rule() {
+    let clamp = |syns, interface: Option<&str>, is_conditional| LocalMssClamp {
+        table: "inet t".to_owned(),
+        chain: "o".to_owned(),
+        rule: 4,
+        syns,
+        mss: Bytes::new(1_360),
+        version: None,
+        interface: interface.map(str::to_owned),
+        is_conditional,
+        deletion: "nft delete rule inet t o handle 7".to_owned(),
+    };
+    for (clamp, words) in [
+        (
+            clamp(Syns::Leaving, None, false),
+            "clamps the MSS to 1360 bytes in SYNs that leave this host.",
+        ),
+        (
+            clamp(Syns::Arriving, Some("eth0"), true),
+            "in some SYNs that enter this host through eth0.",
+        ),
+        (
+            clamp(Syns::Forwarded, None, false),
+            "in SYNs that this host forwards.",
+        ),
+    ] {
+        let mut host = host();
+        host.mss_clamps = Some(vec![clamp]);
+        let text = document::text(&of_local(&host), 160);
+        for words in [
+            "Rule 4 of the chain o of the nftables table inet t ",
+            words,
+            "nft delete rule inet t o handle 7",
+            "MSS clamps in nftables: 1",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
     }
 }
 
