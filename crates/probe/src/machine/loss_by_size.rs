@@ -46,6 +46,15 @@ impl SizeCounts {
         }
     }
 
+    /// The packets of both, as those of the size of `other`.
+    pub(super) const fn and(self, other: Self) -> Self {
+        Self {
+            size: other.size,
+            sent: self.sent + other.sent,
+            lost: self.lost + other.lost,
+        }
+    }
+
     pub(super) fn loss(self) -> Option<Loss> {
         loss_of(self.lost, self.sent)
     }
@@ -115,12 +124,8 @@ fn divisions(counts: &[SizeCounts]) -> impl Iterator<Item = (usize, [SizeCounts;
 pub(super) fn sides(counts: &[SizeCounts], place: usize) -> [SizeCounts; 2] {
     let (low, high) = counts.split_at(place);
     [low, high].map(|side| {
-        let sum = |sum: SizeCounts, one: &SizeCounts| SizeCounts {
-            size: one.size,
-            sent: sum.sent + one.sent,
-            lost: sum.lost + one.lost,
-        };
-        side.iter().fold(SizeCounts::default(), sum)
+        let counts = side.iter().copied();
+        counts.fold(SizeCounts::default(), SizeCounts::and)
     })
 }
 

@@ -1,11 +1,13 @@
 //! The results of the investigations of a mesh.
 
+mod losses;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use units::Bytes;
 
-use super::{Direction, Limit, Mesh, MeshEntry, MeshState, PathReport, PathState, Verdict};
+use super::{Mesh, MeshEntry, MeshState, PathReport, PathState, Verdict};
 
 /// A mesh that was investigated.
 #[derive(Clone, Debug)]
@@ -57,31 +59,9 @@ impl MeshOutcome {
     }
 
     /// The paths that lose large packets more often than small ones, as those that carry
-    /// nothing. Of the direction back, the other host's own result counts, if there is one.
+    /// nothing. Of paths that may or may not do so, nothing is known.
     pub fn losses(&self) -> Mesh {
-        let counted = |path: &MeshPath| {
-            let report = path.result.as_ref().ok();
-            let report = report.filter(|report| !report.losses.is_empty())?;
-            Some((path.from, path.to, report.loss_by_size()))
-        };
-        let counted: Vec<_> = self.paths.iter().filter_map(counted).collect();
-        let entry = |found: Option<(Option<Direction>, _)>, way| {
-            let is_lossy = found.is_some_and(|(told, _)| told.is_none_or(|told| told == way));
-            MeshEntry {
-                carried: if is_lossy { Bytes::ZERO } else { self.asked },
-                limit: Limit::Asked,
-            }
-        };
-        let mut mesh = Mesh::new(self.asked, self.hosts.len());
-        for &(from, to, found) in &counted {
-            mesh.set(from, to, entry(found, Direction::Forward));
-        }
-        for &(from, to, found) in &counted {
-            if mesh.entry(to, from).is_none() {
-                mesh.set(to, from, entry(found, Direction::Reverse));
-            }
-        }
-        mesh
+        losses::losses(self)
     }
 
     /// The judgement on the size asked for: clean if every path between the hosts was

@@ -82,6 +82,60 @@ fn a_host_that_drops_large_packets_is_named_and_watched_until_it_is_whole() {
     }
 }
 
+/// `lose HOST` makes a host lose every tenth packet above 1440 bytes that enters or leaves it,
+/// at random, and `keep HOST` stops that.
+const LOSS: &str = r#"
+lose() {
+    ip netns exec $1 nft -f - <<'END'
+table inet loss {
+    chain into {
+        type filter hook input priority 0
+        meta length > 1440 numgen random mod 1000 < 100 drop
+    }
+    chain out {
+        type filter hook output priority 0
+        meta length > 1440 numgen random mod 1000 < 100 drop
+    }
+}
+END
+}
+keep() { ip netns exec $1 nft delete table inet loss; }
+"#;
+
+#[test]
+fn a_host_that_loses_a_tenth_of_large_packets_is_named_until_it_loses_none() {
+    let dir = Dir::new();
+    // The watch prints rounds in which something changed.
+    let script = "lose d\n\
+        \"$JUMBOLAB\" probe --mesh hosts --watch 5s --json >lines 2>said & watch=$!\n\
+        until grep -q '\"d: its interface' lines; do kill -0 $watch; sleep 0.2; done\n\
+        keep d\n\
+        until grep -q '\"mesh_comparison\".*\"verdict\":\"clean\"' lines; do\n\
+            kill -0 $watch; sleep 0.2\n\
+        done\n\
+        kill -INT $watch\nwait $watch || [ $? = 130 ]\ncat lines";
+    let outcome = among_six(&dir, &format!("{LOSS}{script}")).fine();
+    let lines = outcome.json();
+    let [first] = of(&lines, "mesh")[..] else {
+        panic!("{lines:?}");
+    };
+    let whole = "All 30 paths between 6 hosts deliver packets of 9000 bytes.";
+    let [ref compared @ .., last] = of(&lines, "mesh_comparison")[..] else {
+        panic!("no round changed anything: {lines:?}");
+    };
+    assert_eq!(last["mesh"], serde_json::json!([whole]), "{last}");
+    assert_eq!(last["verdict"], "clean", "{last}");
+    // No other host is blamed in any round.
+    let rounds = compared.iter().map(|round| &round["mesh"]);
+    for round in rounds.chain([&first["summary"]]) {
+        let sentences = round.as_array().unwrap().iter();
+        for sentence in sentences.filter_map(Value::as_str) {
+            let blamed = sentence.split_once(": its interface").map(|(host, _)| host);
+            assert!(blamed.is_none_or(|host| host == "d"), "{sentence}");
+        }
+    }
+}
+
 #[test]
 fn a_comparison_reports_what_a_change_did_to_each_path() {
     let dir = Dir::new();

@@ -286,7 +286,8 @@ fn lossy(hosts: usize, loses: impl Fn(usize, usize) -> bool) -> MeshOutcome {
             [false, true] => Some(Direction::Reverse),
             [true, true] | [false, false] => None,
         };
-        let (small, large) = (size(100, 0), size(9000, 5));
+        let lost = if ways.contains(&true) { 10 } else { 0 };
+        let (small, large) = (size(100, 0), size(9000, lost));
         report.losses = vec![small, large];
         if ways.contains(&true) {
             let kind = FindingKind::LossBySize {
@@ -342,6 +343,71 @@ h3          9000  9000%   9000      -
         .unwrap();
     let problem: Value = serde_json::from_str(problem).unwrap();
     assert_eq!(problem["passes_bytes"], Value::Null);
+}
+
+/// Makes a path lose so many of 50 large packets, without a finding.
+fn miss(outcome: &mut MeshOutcome, missed: (usize, usize), lost: u32) {
+    let mut paths = outcome.paths.iter_mut();
+    let path = paths.find(|path| (path.from, path.to) == missed).unwrap();
+    let report = path.result.as_mut().unwrap();
+    report.findings.clear();
+    report.verdict = Verdict::Clean;
+    report.losses[1].loss.lost = lost;
+}
+
+#[test]
+fn a_host_is_named_although_some_of_its_paths_miss_the_loss() {
+    let mut outcome = lossy(6, |from, to| from == 3 || to == 3);
+    for missed in [(3, 0), (0, 3)] {
+        miss(&mut outcome, missed, 3);
+    }
+    let answer = words::answer(&outcome, &outcome.mesh());
+    assert_eq!(
+        answer[1..],
+        [
+            "h3: its interface, its cable or its port of the switch; 8 of 10 paths from and to h3 lose packets of 9000 bytes more often than small ones, and the paths between the other hosts do not."
+        ]
+    );
+    // Ordinary loss of two percent on all other paths changes nothing.
+    for (from, to) in outcome.pairs() {
+        if from != 3 && to != 3 {
+            miss(&mut outcome, (from, to), 1);
+        }
+    }
+    let again = words::answer(&outcome, &outcome.mesh());
+    assert_eq!(again, answer);
+}
+
+#[test]
+fn paths_that_lose_no_large_packet_are_clean_and_a_pair_is_no_host() {
+    let mut outcome = lossy(6, |from, to| from.min(to) == 1 && from.max(to) == 4);
+    let expected = "h1 and h4: a link or route that only this pair uses";
+    let answer = words::answer(&outcome, &outcome.mesh());
+    assert!(answer[1].starts_with(expected), "{answer:?}");
+    assert_eq!(answer.len(), 2, "{answer:?}");
+    // One of both misses it.
+    miss(&mut outcome, (4, 1), 3);
+    let answer = words::answer(&outcome, &outcome.mesh());
+    assert!(answer[1].starts_with(expected), "{answer:?}");
+    assert_eq!(answer.len(), 2, "{answer:?}");
+}
+
+#[test]
+fn a_direction_that_one_host_tells_counts_where_another_does_not_know_it() {
+    let mut outcome = lossy(5, |from, _| from == 3);
+    let mut paths = outcome.paths.iter_mut();
+    let path = paths.find(|path| (path.from, path.to) == (0, 3)).unwrap();
+    let report = path.result.as_mut().unwrap();
+    let FindingKind::LossBySize { direction, .. } = &mut report.findings[0].kind else {
+        panic!("{report:?}");
+    };
+    *direction = None;
+    let answer = words::answer(&outcome, &outcome.mesh());
+    assert!(
+        answer[1].contains("every path from h3 loses packets of 9000 bytes"),
+        "{answer:?}"
+    );
+    assert_eq!(answer.len(), 2, "{answer:?}");
 }
 
 proptest! {

@@ -6,6 +6,7 @@ use crate::machine::{
     HostWay, Mesh, MeshFault, MeshFindings, MeshOutcome, MeshPath, MeshPlace, Verdict,
 };
 use crate::text::path::{Probed, path_sentence};
+use crate::text::sentence::bytes;
 
 /// The most paths or hosts that a sentence lists.
 const MOST_NAMED: usize = 6;
@@ -112,18 +113,26 @@ pub(super) fn fault(outcome: &MeshOutcome, effect: Effect, fault: &MeshFault) ->
             let here = name(*host);
             let (paths, others) = match way {
                 HostWay::Both => (
-                    format!("every path from and to {here}"),
+                    format!("from and to {here}"),
                     "the paths between the other hosts",
                 ),
-                HostWay::From => (format!("every path from {here}"), "those to it"),
-                HostWay::To => (format!("every path to {here}"), "those from it"),
+                HostWay::From => (format!("from {here}"), "those to it"),
+                HostWay::To => (format!("to {here}"), "those from it"),
                 HostWay::Either => (
-                    format!("every path that was seen between {here} and another host"),
+                    format!("that was seen between {here} and another host"),
                     "the paths between the other hosts",
                 ),
             };
+            let shown = match effect {
+                Effect::Size => None,
+                Effect::Loss => lossy_of(outcome, *host, *way),
+            };
+            let shown = shown.map_or_else(
+                || format!("every path {paths} {one_does}"),
+                |[lossy, all]| format!("{lossy} of {all} paths {paths} {many_do}"),
+            );
             format!(
-                "{here}: {}; {paths} {one_does}, and {others} {others_do}.",
+                "{here}: {}; {shown}, and {others} {others_do}.",
                 port(outcome, effect, *host, fault.carries)
             )
         }
@@ -157,6 +166,26 @@ pub(super) fn fault(outcome: &MeshOutcome, effect: Effect, fault: &MeshFault) ->
             name(*to)
         ),
     }
+}
+
+/// How many of the seen paths of a host are found to lose large packets, and how many there
+/// are; `None`: all are.
+fn lossy_of(outcome: &MeshOutcome, host: usize, way: HostWay) -> Option<[usize; 2]> {
+    let (losses, mesh) = (outcome.losses(), outcome.mesh());
+    let is_of_host = |from: usize, to: usize| match way {
+        HostWay::Both | HostWay::Either => from == host || to == host,
+        HostWay::From => from == host,
+        HostWay::To => to == host,
+    };
+    let paths = outcome.pairs().filter(|(from, to)| is_of_host(*from, *to));
+    let paths = paths.filter(|(from, to)| mesh.entry(*from, *to).is_some());
+    let is_lossy = |(from, to)| {
+        let entry = losses.entry(from, to);
+        entry.is_some_and(|entry| entry.carried == Bytes::ZERO)
+    };
+    let all = paths.clone().count();
+    let lossy = paths.filter(|path| is_lossy(*path)).count();
+    (lossy < all).then_some([lossy, all])
 }
 
 /// The part of a host that is at fault: its interface, if its MTU is known to be small.
@@ -262,8 +291,4 @@ pub(super) fn further(outcome: &MeshOutcome) -> Vec<String> {
     paths
         .map(|path| format!("{}: {}", outcome.name(path.from), sentence(outcome, path)))
         .collect()
-}
-
-fn bytes(size: Bytes) -> String {
-    format!("{} bytes", size.get())
 }
