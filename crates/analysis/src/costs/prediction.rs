@@ -49,7 +49,7 @@ pub struct Figure {
     pub value: f64,
     /// The interval that holds the mean of new trials with a probability of 95 %.
     pub interval: Interval,
-    /// Whether the link carries no more.
+    /// Whether the link sustains no more.
     pub is_limited: bool,
     /// The measured means, one of each run that was not fitted.
     pub measured: Vec<f64>,
@@ -163,7 +163,7 @@ pub fn predict(series: &Series, checks: &[Series], asked: &Asked) -> Result<Pred
     Ok(found)
 }
 
-/// A rate that is no higher than what the link carries.
+/// A rate that is no higher than what the link sustains.
 fn limited(figure: Figure, series: &Series, asked: &Asked) -> Figure {
     let own = series.rate.map(|rate| rate.bits_per_second() as f64);
     let Some(rate) = own
@@ -333,7 +333,7 @@ fn of_figures(found: &Predicted) -> Vec<Warning> {
     if let Some(mtus) = listed(&|figure| figure.is_limited) {
         warnings.push(warning(
             "link",
-            format!("MTU {mtus}: the link carries no more; the hosts could send faster."),
+            format!("MTU {mtus}: the link sustains no more; the hosts could send faster."),
         ));
     }
     warnings

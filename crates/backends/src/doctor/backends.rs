@@ -51,7 +51,7 @@ fn netns(facts: &Facts) -> Check {
     };
     match inside.goodput_mbit {
         Some(goodput) => check(&format!(
-            "ready {user}; a link of 1 Gbit/s carried TCP at {goodput:.0} Mbit/s"
+            "ready {user}; a link of 1 Gbit/s sustained TCP at {goodput:.0} Mbit/s"
         ))
         .value("goodput_bps", goodput * MEGABIT as f64),
         None => check(&format!("ready {user}")),

@@ -10,6 +10,7 @@ use document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Sty
 use link::Direction;
 use units::{Bytes, Span};
 
+use super::sentence::bytes;
 use crate::machine::{Hop, Limit, PathReport, SizeLoss, VLAN_TAG, Verdict};
 pub use json::{path_change_json, path_json};
 
@@ -322,10 +323,6 @@ fn effort(report: &PathReport) -> Section {
 
 fn size(size: Option<Bytes>) -> Cell {
     Cell::figure(size.map_or_else(String::new, |size| size.get().to_string()))
-}
-
-fn bytes(size: Bytes) -> String {
-    format!("{} bytes", size.get())
 }
 
 const fn direction_name(direction: Direction) -> &'static str {

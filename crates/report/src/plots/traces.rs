@@ -247,7 +247,7 @@ pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Value> {
             x.extend([end(-half), end(half), None]);
             y.extend([Some(limit), Some(limit), None]);
             let words = text(&format!(
-                "{}: the link carries {limit:.1} Mbit/s at most",
+                "{}: the link sustains {limit:.1} Mbit/s at most",
                 figure::cell(frame.plan, &frame.plan.cells[cell].factors)
             ));
             texts.extend([words.clone(), words, String::new()]);

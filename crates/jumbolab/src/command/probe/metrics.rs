@@ -40,13 +40,13 @@ const METRICS: [Metric; 12] = [
     Metric {
         name: "asked_bytes",
         kind: Kind::Gauge,
-        help: "Size that the path should carry.",
+        help: "Size that the path should support.",
         values: |path| vec![("", bytes(path.report.asked))],
     },
     Metric {
         name: "clean",
         kind: Kind::Gauge,
-        help: "1 if the path carries the size and nothing else is wrong with it, otherwise 0.",
+        help: "1 if the path supports the size and nothing else is wrong with it, otherwise 0.",
         values: |path| {
             let is_clean = path.report.verdict == Verdict::Clean;
             vec![("", f64::from(u8::from(is_clean)))]
@@ -106,7 +106,7 @@ const METRICS: [Metric; 12] = [
     Metric {
         name: "changes",
         kind: Kind::Counter,
-        help: "Changes of what the path carries since the watch began.",
+        help: "Changes of what the path supports since the watch began.",
         values: |path| vec![("", path.changes as f64)],
     },
 ];

@@ -8,6 +8,7 @@ use units::Bytes;
 
 use super::{of_mesh, words};
 use crate::machine::{ChangeKind, MeshComparison, MeshOutcome, PathChange, PathState, Verdict};
+use crate::text::sentence::bytes;
 
 #[derive(Serialize)]
 struct ComparisonLine<'a> {
@@ -198,11 +199,11 @@ fn grouped(comparison: &MeshComparison) -> Vec<String> {
 fn words_of(change: &PathChange) -> String {
     let is = |size: Bytes| match size {
         Bytes::ZERO => "nothing passes".to_owned(),
-        size => format!("the path MTU is {} bytes", size.get()),
+        size => format!("the path MTU is {}", bytes(size)),
     };
     let was = |size: Bytes| match size {
         Bytes::ZERO => "nothing passed".to_owned(),
-        size => format!("the path MTU was {} bytes", size.get()),
+        size => format!("the path MTU was {}", bytes(size)),
     };
     let place = match (change.before, change.after) {
         (None, _) => Some("new in the mesh"),

@@ -2,7 +2,8 @@
 
 use units::Bytes;
 
-use super::{Probed, bytes, words};
+use super::super::sentence::bytes;
+use super::{Probed, words};
 use crate::machine::{Advice, Device, NotSeen, Remedy};
 
 /// A line for each piece of advice.

@@ -4,8 +4,8 @@ use link::{Direction, Protocol};
 use units::IpVersion;
 
 use super::super::local;
-use super::super::sentence::capitalised;
-use super::{Probed, bytes, direction_name};
+use super::super::sentence::{bytes, capitalised};
+use super::{Probed, direction_name};
 use crate::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place, Tunnel};
 
 /// The most lines of evidence of a finding; JSON has all.
