@@ -1,7 +1,5 @@
 //! Rules of the local host's packet filter that lower the MSS of TCP connections.
 
-use std::string::String;
-
 use units::{Bytes, IpVersion};
 
 use super::{LocalFinding, LocalHost, LocalProblem};

@@ -5,12 +5,12 @@
 //! paths of its sender and of its receiver.
 
 use std::collections::BTreeMap;
-use std::vec::Vec;
+
+use units::Bytes;
 
 use super::MeshOutcome;
 use crate::machine::loss_by_size::SizeCounts;
 use crate::machine::{Direction, Limit, Mesh, MeshEntry, PathReport};
-use units::Bytes;
 
 /// The ratio of likelihoods at which paths are taken for clean [Wald1945].
 const SURE: f64 = 300.0;
