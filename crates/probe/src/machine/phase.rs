@@ -196,6 +196,9 @@ impl KnownPath {
 
     /// The questions that depend on the sizes alone. They are open at the same time.
     fn rest(&mut self, ask: &mut Asker<'_>, main: Kind, found: Found) {
+        if self.is_sought_first(ask, main, found) {
+            return;
+        }
         if fragments::end_search(ask, found) {
             // Other protocols do not show whether their packets arrive in fragments.
             fragments::ask_for_large_replies(ask, main, self.up_to);
@@ -231,6 +234,15 @@ impl KnownPath {
                 recheck::walk(ask, main, Found { fails, ..found })
             }
         };
+    }
+
+    /// Whether the place of a hole is open that comes before other questions: where packets
+    /// are lost, each costs many probes, and the place is worth most.
+    fn is_sought_first(&self, ask: &mut Asker<'_>, main: Kind, found: Found) -> bool {
+        let has_losses = ask.history.loss().is_some_and(|loss| loss.lost > 0);
+        let fails = found.fails.filter(|&(_, rejected)| !rejected && has_losses);
+        fails
+            .is_some_and(|(fails, _)| locate::walk(ask, main.with_size(fails), &self.route).is_open)
     }
 
     /// Where a few more packets of the size that did not pass do, packets of that size are
