@@ -9,7 +9,7 @@ use wire::ip_packet::{IpPacket, set_hop_limit, stated_length};
 use super::martian::is_martian;
 use super::order::Verdict;
 use super::packet::Inner;
-use super::seal::{Opened, Rejected};
+use super::seal::{Counter, Opened, Rejected};
 use super::settings::Origin;
 use super::{Cause, Gateway, Rejection, SinglePacketMode, outer};
 use link::edge::Exit;
@@ -30,7 +30,7 @@ impl Gateway {
     ) {
         let Some(seal) = &mut self.peers[peer].seal else {
             return match is_sealed(payload) {
-                false => self.take(now, peer, service, payload, padded),
+                false => self.take(now, peer, (service, None), payload, padded),
                 true => match PathMessage::parse(payload) {
                     Ok(message) => self.heed(now, peer, message, payload.len()),
                     Err(_) => self.reject(Some(peer), Rejection::UnknownKey),
@@ -47,7 +47,7 @@ impl Gateway {
                 self.shaken(peer, shaken);
             }
             Ok(Sealed::Cookie(reply)) => {
-                let taken = seal.take_cookie(now, &reply).map(|()| false);
+                let taken = seal.take_cookie(now, &reply);
                 self.shaken(peer, taken);
             }
             Ok(Sealed::Bundle { header, rest }) => {
@@ -55,12 +55,8 @@ impl Gateway {
                 opened.clear();
                 opened.extend_from_slice(rest);
                 match seal.open(now, header, &mut opened) {
-                    Ok(Opened { length, confirms }) => {
-                        if confirms {
-                            // The peer may have started again.
-                            self.peers[peer].order.restart();
-                        }
-                        self.take_opened(now, peer, service, &opened[..length]);
+                    Ok(Opened { length, counter }) => {
+                        self.take_opened(now, peer, (service, counter), &opened[..length]);
                     }
                     Err(rejected) => self.reject(Some(peer), rejected.into()),
                 }
@@ -71,47 +67,53 @@ impl Gateway {
         self.peers[peer].renew_path(peer, &mut self.due);
     }
 
-    /// Counts a handshake message that was accepted, or the reason of its rejection. `Ok(true)`:
-    /// it gave new keys.
-    fn shaken(&mut self, peer: usize, shaken: Result<bool, Rejected>) {
+    /// Counts a handshake message that was accepted, or the reason of its rejection.
+    fn shaken(&mut self, peer: usize, shaken: Result<(), Rejected>) {
         match shaken {
-            Ok(is_new) => {
-                self.counts.of(Some(peer)).inward.handshakes += 1;
-                if is_new {
-                    // The peer may have started again.
-                    self.peers[peer].order.restart();
-                }
-            }
+            Ok(()) => self.counts.of(Some(peer)).inward.handshakes += 1,
             Err(rejected) => self.reject(Some(peer), rejected.into()),
         }
     }
 
     /// Takes what was sealed by `peer`.
-    fn take_opened(&mut self, now: Time, peer: usize, service: u8, bytes: &[u8]) {
+    fn take_opened(
+        &mut self,
+        now: Time,
+        peer: usize,
+        (service, counter): (u8, Counter),
+        bytes: &[u8],
+    ) {
         if !is_sealed(bytes) {
-            return self.take(now, peer, service, bytes, false);
+            return self.take(now, peer, (service, Some(counter)), bytes, false);
         }
         match PathMessage::parse(bytes) {
             Ok(message) => self.heed(now, peer, message, bytes.len()),
-            Err(_) if bytes == NOTHING => self.shaken(peer, Ok(false)),
+            Err(_) if bytes == NOTHING => self.shaken(peer, Ok(())),
             Err(_) => self.reject(Some(peer), Rejection::Malformed),
         }
     }
 
     /// Takes a bundle that is known to be from `peer`, in its turn.
-    fn take(&mut self, now: Time, peer: usize, service: u8, bytes: &[u8], padded: bool) {
+    fn take(
+        &mut self,
+        now: Time,
+        peer: usize,
+        (service, counter): (u8, Option<Counter>),
+        bytes: &[u8],
+        padded: bool,
+    ) {
         let Ok(body) = Body::parse(bytes, padded) else {
             return self.reject(Some(peer), Rejection::Malformed);
         };
         let reorder = self.settings.reorder;
         let order = &mut self.peers[peer].order;
         let sequence = body.header().sequence;
-        match order.judge(now, sequence, reorder) {
+        match order.judge(now, (sequence, counter), reorder) {
             Verdict::Next { follows } => self.unpack(now, peer, (service, follows), body),
-            Verdict::Early => {
+            Verdict::Early { number } => {
                 let kept = self.pool.keep(&bytes[..body.size()]);
                 self.held += 1;
-                order.hold(now, (sequence, service), kept, reorder);
+                order.hold(now, (number, service), kept, reorder);
             }
             Verdict::Duplicate => self.reject(Some(peer), Rejection::Duplicate),
             Verdict::Late => self.reject(Some(peer), Rejection::Late),
@@ -126,9 +128,9 @@ impl Gateway {
         let mut misses = false;
         while let Some(held) = self.peers[peer].order.pop(now, reorder) {
             self.held -= 1;
-            misses |= held.gap > 0;
+            misses |= !held.follows;
             match Body::parse(&held.bytes, false) {
-                Ok(body) => self.unpack(now, peer, (held.service, held.gap == 0), body),
+                Ok(body) => self.unpack(now, peer, (held.service, held.follows), body),
                 Err(_) => self.reject(Some(peer), Rejection::Malformed),
             }
             self.pool.give(held.bytes);

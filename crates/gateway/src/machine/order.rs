@@ -1,9 +1,14 @@
 //! The order of bundles from a peer: duplicates and late bundles are told by their
-//! sequence numbers, and bundles that overtook others wait for them for a moment
-//! [RFC2890 s2.2].
+//! numbers, and bundles that overtook others wait for them for a moment [RFC2890 s2.2].
+//!
+//! A bundle states the lowest 12 bits of its number. A sealed one has a counter besides, which
+//! grows over all sessions with its sender, by no less than the number. It shows whether a
+//! bundle is near the latest one, or thousands of bundles away with the same bits.
 
 use units::{Span, Time};
 use wire::bundle::SEQUENCES;
+
+use super::seal::Counter;
 
 /// How long bundles that came too early wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +29,15 @@ impl Default for Reorder {
     }
 }
 
-/// After a second without a bundle in order, a bundle that seems late begins anew: its
-/// sender has started again.
+/// After a second without a bundle in order, a bundle without a counter that seems late begins
+/// anew: its sender has started again.
 const FORGET: Span = Span::from_secs(1);
 /// Bits of [`Order::seen`].
-const SEEN: u16 = 128;
+const SEEN: u64 = 128;
+/// Numbers of so many bundles differ in the bits that bundles state.
+const NUMBERS: u64 = SEQUENCES as u64;
+/// Bundles that are as far ahead wait for none before them.
+const FAR: u64 = NUMBERS / 2;
 
 /// The outcome of a bundle by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +48,10 @@ pub(super) enum Verdict {
         follows: bool,
     },
     /// It waits for those before it.
-    Early,
+    Early {
+        /// Its number.
+        number: u64,
+    },
     /// It came before.
     Duplicate,
     /// Its successors were unpacked.
@@ -49,69 +61,104 @@ pub(super) enum Verdict {
 /// The sequence of bundles from a peer.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    /// The number that comes next.
-    next: Option<u16>,
+    /// The number that comes next. The first bundle has a number from 4096 to 8191.
+    next: Option<u64>,
     /// Which of the numbers before it came, the latest in the lowest bit.
     seen: u128,
     /// When the latest bundle in order came.
     last: Time,
+    /// The highest number that came with a counter, and this counter.
+    latest: Option<(u64, Counter)>,
     held: Vec<EarlyBundle>,
 }
 
 /// A bundle that came too early.
 #[derive(Debug)]
 pub(super) struct EarlyBundle {
-    sequence: u16,
+    number: u64,
     until: Time,
     /// The service byte outside.
     pub(super) service: u8,
     pub(super) bytes: Vec<u8>,
-    /// Numbers before it that did not come, once it need not wait any more.
-    pub(super) gap: u16,
+    /// Whether none before it is missing, once it need not wait any more.
+    pub(super) follows: bool,
 }
 
 impl Order {
-    /// Judges the bundle `sequence`. One that is next counts as unpacked from then on.
-    pub(super) fn judge(&mut self, now: Time, sequence: u16, reorder: Reorder) -> Verdict {
-        let ahead = self.next.map_or(0, |next| ahead(sequence, next));
-        if self.next.is_none() || ahead == 0 || ahead < SEQUENCES / 2 && reorder.wait == Span::ZERO
-        {
-            let follows = self.next == Some(sequence);
-            self.advance(now, sequence, ahead + 1);
-            return Verdict::Next { follows };
-        }
-        if ahead < SEQUENCES / 2 {
-            let known = self.held.iter().any(|held| held.sequence == sequence);
-            return match known {
+    /// Judges the bundle that states `sequence`, and has a counter if it is sealed. One that
+    /// is next counts as unpacked from then on.
+    pub(super) fn judge(
+        &mut self,
+        now: Time,
+        (sequence, counter): (u16, Option<Counter>),
+        reorder: Reorder,
+    ) -> Verdict {
+        let Some(number) = self.number(now, sequence.into(), counter) else {
+            return Verdict::Late;
+        };
+        let next = self.next.unwrap_or(number);
+        if number < next {
+            let behind = next - number;
+            return match behind <= SEEN && self.seen >> (behind - 1) & 1 == 1 {
                 true => Verdict::Duplicate,
-                false => Verdict::Early,
+                false => Verdict::Late,
             };
         }
-        if now.since(self.last).is_some_and(|idle| idle > FORGET) {
-            self.advance(now, sequence, SEEN);
-            return Verdict::Next { follows: false };
+        if self.held.iter().any(|held| held.number == number) {
+            return Verdict::Duplicate;
         }
-        let behind = SEQUENCES - ahead;
-        match behind <= SEEN && self.seen >> (behind - 1) & 1 == 1 {
-            true => Verdict::Duplicate,
-            false => Verdict::Late,
+        if let Some(counter) = counter
+            && self.latest.is_none_or(|(latest, _)| number > latest)
+        {
+            self.latest = Some((number, counter));
         }
+        let is_next = number == next || reorder.wait == Span::ZERO && self.held.is_empty();
+        if !is_next {
+            return Verdict::Early { number };
+        }
+        let follows = self.next == Some(number);
+        self.advance(now, number);
+        Verdict::Next { follows }
+    }
+
+    /// The number of the bundle that states `sequence`; `None` if it is long late.
+    fn number(&self, now: Time, sequence: u64, counter: Option<Counter>) -> Option<u64> {
+        let Some(next) = self.next else {
+            return Some(NUMBERS + sequence);
+        };
+        // The first number from `first` on that has these bits.
+        let from = |first: u64| first + (sequence + NUMBERS - first % NUMBERS) % NUMBERS;
+        let Some((counter, (latest, known))) = counter.zip(self.latest) else {
+            let is_forgotten = now.since(self.last).is_some_and(|idle| idle > FORGET);
+            let ahead = from(next);
+            return match ahead - next < FAR || is_forgotten {
+                true => Some(ahead),
+                false => Some(ahead - NUMBERS),
+            };
+        };
+        if counter.number.abs_diff(known.number) < FAR {
+            return Some(from(latest - FAR));
+        }
+        // Many were lost, or a sender that started again has another counter in a later session.
+        let is_later = counter.number > known.number || counter.session > known.session;
+        is_later.then(|| from(latest + FAR))
     }
 
     /// Keeps a bundle that is early.
     pub(super) fn hold(
         &mut self,
         now: Time,
-        (sequence, service): (u16, u8),
+        (number, service): (u64, u8),
         bytes: Vec<u8>,
         reorder: Reorder,
     ) {
+        let is_far = self.next.is_some_and(|next| number >= next + FAR);
         self.held.push(EarlyBundle {
-            sequence,
-            until: now + reorder.wait,
+            number,
+            until: if is_far { now } else { now + reorder.wait },
             service,
             bytes,
-            gap: 0,
+            follows: false,
         });
     }
 
@@ -119,15 +166,15 @@ impl Order {
     pub(super) fn pop(&mut self, now: Time, reorder: Reorder) -> Option<EarlyBundle> {
         let next = self.next?;
         let held = self.held.iter().enumerate();
-        let (place, first) = held.min_by_key(|(_, held)| ahead(held.sequence, next))?;
-        let gap = ahead(first.sequence, next);
+        let (place, first) = held.min_by_key(|(_, held)| held.number)?;
+        let follows = first.number == next;
         let over = self.held.len() > reorder.most || self.held.iter().any(|held| held.until <= now);
-        if gap > 0 && !over {
+        if !follows && !over {
             return None;
         }
-        self.advance(now, first.sequence, gap + 1);
+        self.advance(now, first.number);
         let mut held = self.held.swap_remove(place);
-        held.gap = gap;
+        held.follows = follows;
         Some(held)
     }
 
@@ -141,23 +188,21 @@ impl Order {
         self.held.len()
     }
 
-    /// Takes the next bundle for the first of a sequence.
-    pub(super) const fn restart(&mut self) {
-        if self.held.is_empty() {
-            self.next = None;
+    /// The sessions with the peer are new ones, whose counters have nothing to do with those
+    /// of before.
+    pub(super) const fn forget_sessions(&mut self) {
+        if let Some((_, counter)) = &mut self.latest {
+            counter.session = 0;
         }
     }
 
-    fn advance(&mut self, now: Time, sequence: u16, by: u16) {
-        self.seen = self.seen.checked_shl(by.into()).unwrap_or(0) | 1;
-        self.next = Some((sequence + 1) % SEQUENCES);
+    fn advance(&mut self, now: Time, number: u64) {
+        let by = number + 1 - self.next.unwrap_or(number);
+        let by = u32::try_from(by).unwrap_or(u32::MAX);
+        self.seen = self.seen.checked_shl(by).unwrap_or(0) | 1;
+        self.next = Some(number + 1);
         self.last = now;
     }
-}
-
-/// How many numbers `sequence` is ahead of `next`.
-const fn ahead(sequence: u16, next: u16) -> u16 {
-    (sequence + SEQUENCES - next) % SEQUENCES
 }
 
 #[cfg(test)]
@@ -172,25 +217,37 @@ mod tests {
 
     /// The numbers that are unpacked when `arrivals` come, in order.
     fn unpacked(arrivals: impl IntoIterator<Item = (Time, u16)>, reorder: Reorder) -> Vec<u16> {
+        let arrivals = arrivals.into_iter();
+        let arrivals = arrivals.map(|(now, sequence)| (now, (sequence, None)));
+        let numbers = numbers(arrivals, reorder).into_iter();
+        numbers
+            .map(|number| u16::try_from(number % NUMBERS).unwrap())
+            .collect()
+    }
+
+    fn numbers(
+        arrivals: impl IntoIterator<Item = (Time, (u16, Option<Counter>))>,
+        reorder: Reorder,
+    ) -> Vec<u64> {
         let (mut order, mut out) = (Order::default(), Vec::new());
         let mut last = Time::ZERO;
-        for (now, sequence) in arrivals {
+        for (now, bundle) in arrivals {
             while let Some(held) = order.pop(now, reorder) {
-                out.push(held.sequence);
+                out.push(held.number);
             }
-            match order.judge(now, sequence, reorder) {
-                Verdict::Next { .. } => out.push(sequence),
-                Verdict::Early => order.hold(now, (sequence, 0), Vec::new(), reorder),
+            match order.judge(now, bundle, reorder) {
+                Verdict::Next { .. } => out.push(order.next.unwrap() - 1),
+                Verdict::Early { number } => order.hold(now, (number, 0), Vec::new(), reorder),
                 Verdict::Duplicate | Verdict::Late => {}
             }
             while let Some(held) = order.pop(now, reorder) {
-                out.push(held.sequence);
+                out.push(held.number);
             }
             assert!(order.waiting() <= reorder.most);
             last = now;
         }
         while let Some(held) = order.pop(last + Span::from_secs(9), reorder) {
-            out.push(held.sequence);
+            out.push(held.number);
         }
         out
     }
@@ -226,6 +283,58 @@ mod tests {
         assert!(out[600..].is_sorted());
     }
 
+    /// A sealed bundle with this number, of a sender whose first bundle has the counter `first`.
+    fn sealed(session: u64, first: u64, number: u64) -> (u16, Option<Counter>) {
+        let counter = Counter {
+            session,
+            number: first + number,
+        };
+        (u16::try_from(number % NUMBERS).unwrap(), Some(counter))
+    }
+
+    #[test]
+    fn numbers_of_sealed_bundles_go_on_over_sessions_whichever_are_lost() {
+        let bundles = [
+            (1, 0),
+            (1, 1),
+            // It overtakes its predecessor, which has the session before.
+            (2, 3),
+            (1, 2),
+            // As many are lost as there are numbers, and more.
+            (2, 4_100),
+            (2, 4 + 3 * 4_096),
+            (2, 5 + 3 * 4_096),
+            // Long late, of either session.
+            (2, 4_101),
+            (1, 4),
+        ];
+        let arrivals = bundles.map(|(session, number)| (at(1), sealed(session, 1 << 40, number)));
+        let out = numbers(arrivals, Reorder::default());
+        let lowest = out.iter().map(|number| number % NUMBERS);
+        assert!(lowest.eq([0, 1, 2, 3, 4, 4, 5]), "{out:?}");
+        assert!(out.is_sorted_by(|one, other| one < other), "{out:?}");
+        assert_eq!(out[6], out[5] + 1);
+        assert!(out[4] > out[3] + 1 && out[5] > out[4] + 1, "{out:?}");
+    }
+
+    #[test]
+    fn a_sender_that_starts_again_is_known_by_its_counter_in_a_later_session() {
+        let begin = |session, first, start| {
+            (0..600).map(move |number| (at(start + number), sealed(session, first, number)))
+        };
+        let [low, high] = [1 << 40, 1 << 50];
+        // The last bundle of before comes late. It is unpacked if its counter is the higher one.
+        for ([old, new], late) in [([low, high], None), ([high, low], Some(600))] {
+            let arrivals = begin(1, old, 0).chain(begin(2, new, 600));
+            let last = [sealed(1, old, 600), sealed(2, new, 600)].map(|one| (at(1_200), one));
+            let out = numbers(arrivals.chain(last), Reorder::default());
+            assert!(out.is_sorted_by(|one, other| one < other), "{out:?}");
+            let lowest = out.iter().map(|number| number % NUMBERS);
+            let expected = (0..600).chain(0..600).chain(late).chain([600]);
+            assert!(lowest.eq(expected), "{out:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_unpacked_is_in_order_and_once(
@@ -246,7 +355,7 @@ mod tests {
             });
             let out = unpacked(arrivals, Reorder::default());
             let begin = out[0];
-            let relative: Vec<u16> = out.iter().map(|number| ahead(*number, begin)).collect();
+            let relative: Vec<u16> = out.iter().map(|number| (number + SEQUENCES - begin) % SEQUENCES).collect();
             prop_assert!(relative.is_sorted_by(|one, other| one < other), "{:?}", relative);
         }
     }

@@ -8,6 +8,7 @@ use wire::bundle::{self, ENTRY_LEN, HEADER_LEN, Header, Piece, SEALED_HEADER_LEN
 use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 
 use super::packet::{Departing, Inner, Load};
+use super::peers::PeerState;
 use super::{Cause, Decision, Event, Gateway, SinglePacketMode, outer};
 use link::Link;
 use link::edge::Outgoing;
@@ -171,8 +172,15 @@ impl Gateway {
     /// Writes what departs to the bytes that are lent. Returns where the payload of its
     /// encapsulation begins, and its service byte; or why it cannot be written.
     pub(super) fn write(&mut self, now: Time, departing: &Departing) -> Result<(usize, u8), Cause> {
-        let key = match &mut self.peers[departing.peer].seal {
-            Some(seal) => Some(seal.next(now).ok_or(Cause::NoKey)?),
+        let PeerState { seal, sealed, .. } = &mut self.peers[departing.peer];
+        let key = match seal {
+            Some(seal) => {
+                // A queue dropped those between.
+                let skipped = departing.number.saturating_sub(*sealed);
+                let key = seal.next(now, skipped).ok_or(Cause::NoKey)?;
+                *sealed = departing.number + 1;
+                Some(key)
+            }
             None => None,
         };
         let peer = &self.settings.peers[departing.peer];

@@ -102,7 +102,7 @@ impl Gateway {
         match &mut self.peers[peer].seal {
             None => message.emit(&mut self.out[payload..]).ok()?,
             Some(seal) => {
-                let (header, key) = seal.next(now)?;
+                let (header, key) = seal.next(now, 0)?;
                 let begin = payload + SEALED_HEADER_LEN;
                 let body = self.out.get_mut(begin..size - TAG_LEN)?;
                 message.emit(body).ok()?;

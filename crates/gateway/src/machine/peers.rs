@@ -23,6 +23,8 @@ pub(super) struct PeerState {
     pub(super) path: Path,
     /// Number of bundles sent.
     pub(super) sent: u64,
+    /// The number behind that of the last bundle that was sealed.
+    pub(super) sealed: u64,
     /// The exits to it that the edge has settings for.
     pub(super) exits: Vec<Exit>,
     /// The sessions with it.
@@ -74,6 +76,7 @@ impl PeerState {
             mtu: path.mtu(most, least),
             path,
             sent: 0,
+            sealed: 0,
             exits: Vec::new(),
             seal: sealing.map(|sealing| Seal::new(sealing, entropy, settings.unix_nanos, number)),
             order: Order::default(),
@@ -127,6 +130,7 @@ impl Gateway {
                     && old.settings.peers[place].sealing.is_some() == peer.sealing.is_some();
                 let former = &mut old.peers[place];
                 state.sent = former.sent;
+                state.sealed = former.sealed;
                 if same_path {
                     std::mem::swap(&mut state.path, &mut former.path);
                     state.mtu = former.mtu;
@@ -138,6 +142,8 @@ impl Gateway {
                     && seal.adopt(sealing, number)
                 {
                     state.seal = Some(seal);
+                } else {
+                    state.order.forget_sessions();
                 }
             }
             state.renew_bundles(number, &mut self.due);

@@ -42,6 +42,8 @@ const MOST_SESSIONS: usize = 4;
 const MOST_COOKIES: usize = 64;
 /// The most bundles under one key, whatever the settings say.
 const MOST_BUNDLES: u64 = 1 << 48;
+/// The number of the draws of first numbers: no peer has it.
+const NUMBERS: u64 = u64::MAX / 4;
 /// The most bundles with a wrong tag under one key, which then opens no more. At half of
 /// them a handshake begins [RFC9147 s4.5.3].
 const MOST_FORGED: u64 = 1 << 36;
@@ -64,14 +66,28 @@ pub(super) enum Rejected {
 pub(super) struct Opened {
     /// Bytes of the bundle.
     pub(super) length: usize,
-    /// Whether it is the first one of a session: the peer may have started again.
-    pub(super) confirms: bool,
+    pub(super) counter: Counter,
+}
+
+/// Where a sealed bundle is among all that its sender sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Counter {
+    /// The number of its session with the peer, from 1.
+    pub(super) session: u64,
+    /// The number in its header. A sender goes on counting in its next session, but after a
+    /// new start it begins anywhere.
+    pub(super) number: u64,
 }
 
 /// A secret seed for other purposes than keys, for the peer with this number.
 pub(super) fn seed(entropy: &[u8; 32], peer: usize) -> Seed {
-    let [a, b, c, d, e, f, g, h, ..] = *Draws::new(entropy, u64::MAX - peer as u64).draw();
-    Seed::new(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+    Seed::new(Draws::new(entropy, u64::MAX - peer as u64).long())
+}
+
+/// The number of the first bundle to the peer with this number: nobody can foresee it, so that a
+/// gateway that started again does not seem to go on, and nobody sees how much it has sent.
+fn first_number(entropy: &[u8; 32], peer: usize) -> u64 {
+    Draws::new(entropy, NUMBERS + peer as u64).long() >> 2
 }
 
 /// The sessions with one peer.
@@ -91,9 +107,13 @@ pub(super) struct Seal {
     /// When the next initiation goes, and the earliest time of one.
     begin_at: Option<Time>,
     next_begin: Time,
+    /// The number of the next bundle, in any session.
+    next: u64,
     send: Option<Sending>,
     /// The latest first.
     receive: VecDeque<Receiving>,
+    /// Sessions in which bundles could be received so far.
+    sessions: u64,
     /// When the last bundle was opened.
     heard: Option<Time>,
     /// A response, and whether a bundle must confirm a session; both go at once.
@@ -112,12 +132,15 @@ pub(super) struct Seal {
 
 struct Sending {
     key: Key,
-    next: u64,
+    /// The number of its first bundle.
+    first: u64,
     since: Time,
 }
 
 struct Receiving {
     key: Key,
+    /// Its number among the sessions with the peer.
+    session: u64,
     window: Window,
     /// Bundles with a wrong tag.
     forged: u64,
@@ -142,8 +165,10 @@ impl Seal {
             begun: None,
             begin_at: Some(Time::ZERO),
             next_begin: Time::ZERO,
+            next: first_number(entropy, peer),
             send: None,
             receive: VecDeque::new(),
+            sessions: 0,
             heard: None,
             response: None,
             confirms: false,
@@ -173,18 +198,20 @@ impl Seal {
         self.send.is_some()
     }
 
-    /// The header of the next bundle and the key for it; `None` without a key.
-    pub(super) fn next(&mut self, now: Time) -> Option<(SealedHeader, &Key)> {
+    /// The header of the next bundle and the key for it; `None` without a key. So many bundles
+    /// before it were `skipped`, and have numbers although nobody gets them.
+    pub(super) fn next(&mut self, now: Time, skipped: u64) -> Option<(SealedHeader, &Key)> {
         self.mind(now);
-        let send = self.send.as_mut()?;
-        if send.next >= MOST_BUNDLES {
+        let send = self.send.as_ref()?;
+        let number = self.next + skipped;
+        if number - send.first >= MOST_BUNDLES {
             return None;
         }
         let header = SealedHeader {
             session: send.key.session,
-            number: send.next,
+            number,
         };
-        send.next += 1;
+        self.next = number + 1;
         self.confirms = false;
         Some((header, &send.key))
     }
@@ -218,9 +245,12 @@ impl Seal {
             return Err(Rejected::Forged);
         }
         receiving.window.note(header.number);
+        let counter = Counter {
+            session: receiving.session,
+            number: header.number,
+        };
         let reply = receiving.reply.take();
         self.heard = Some(now);
-        let confirms = reply.is_some();
         if let Some(key) = reply {
             self.seal_with(now, key);
         }
@@ -228,16 +258,16 @@ impl Seal {
             older.until = older.until.min(now + GRACE);
         }
         let length = bundle.len();
-        Ok(Opened { length, confirms })
+        Ok(Opened { length, counter })
     }
 
-    /// Takes a handshake message. Returns whether this gateway now seals under new keys.
+    /// Takes a handshake message.
     pub(super) fn shake(
         &mut self,
         now: Time,
         message: &Handshake<'_>,
         guard: &mut Guard,
-    ) -> Result<bool, Rejected> {
+    ) -> Result<(), Rejected> {
         if !self.here.is_known_to(message) {
             return Err(Rejected::Forged);
         }
@@ -255,8 +285,8 @@ impl Seal {
             Some(Admission::Limited) | None => return Err(Rejected::Limited),
         }
         match message.receiver {
-            None => self.respond(now, message).map(|()| false),
-            Some(_) => self.complete(now, message).map(|()| true),
+            None => self.respond(now, message),
+            Some(_) => self.complete(now, message),
         }
     }
 
@@ -323,7 +353,7 @@ impl Seal {
             return Some(response);
         }
         if self.confirms {
-            let (header, key) = self.next(now)?;
+            let (header, key) = self.next(now, 0)?;
             let mut nothing = NOTHING;
             let tag = key.seal(header, &mut nothing)?;
             return Some([&header.bytes()[..], &nothing, &tag].concat());
@@ -362,6 +392,12 @@ impl Seal {
         }
     }
 
+    /// Begins a handshake at once.
+    #[cfg(test)]
+    pub(super) const fn rekey(&mut self, now: Time) {
+        self.begin_at = Some(now);
+    }
+
     /// A handshake message to the peer. It can be answered by a cookie.
     fn message(&mut self, now: Time, name: u32, to: Option<u32>, noise: &[u8]) -> Vec<u8> {
         let cookie = self.cookie.filter(|(since, _)| now < *since + COOKIE_AGE);
@@ -375,7 +411,7 @@ impl Seal {
     fn seal_with(&mut self, now: Time, key: Key) {
         self.send = Some(Sending {
             key,
-            next: 0,
+            first: self.next,
             since: now,
         });
         self.begun = None;
@@ -386,8 +422,10 @@ impl Seal {
     /// Opens bundles under `key`, too.
     fn receive_with(&mut self, now: Time, key: Key, reply: Option<Key>) {
         self.receive.truncate(MOST_SESSIONS - 1);
+        self.sessions += 1;
         self.receive.push_front(Receiving {
             key,
+            session: self.sessions,
             window: Window::new(),
             forged: 0,
             until: now + self.sealing.rekey_after * LIVES + GRACE,
@@ -444,7 +482,7 @@ impl Seal {
         let send = self.send.as_ref()?;
         let is_first = *self.sealing.identity.public() < self.sealing.peer;
         let turns = if is_first { 1 } else { 2 };
-        if send.next >= self.sealing.rekey_bundles.saturating_mul(turns) {
+        if self.next - send.first >= self.sealing.rekey_bundles.saturating_mul(turns) {
             return Some(Time::ZERO);
         }
         Some(send.since + self.sealing.rekey_after * turns)

@@ -5,6 +5,7 @@ mod hostile;
 mod memory;
 mod path;
 mod record;
+mod rekey;
 mod router;
 mod sealed;
 mod support;

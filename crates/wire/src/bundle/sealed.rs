@@ -101,7 +101,7 @@ pub enum Sealed<'a> {
 pub struct SealedHeader {
     /// The receiver's name of the session.
     pub session: u32,
-    /// The number of the bundle in this session and direction.
+    /// The number of the bundle in this direction, which grows over all sessions.
     pub number: u64,
 }
 

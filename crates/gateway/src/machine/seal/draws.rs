@@ -47,6 +47,12 @@ impl Draws {
         drawn
     }
 
+    /// A number of 64 bits.
+    pub(super) fn long(&mut self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = *self.draw();
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+
     /// A number of 32 bits.
     pub(super) fn number(&mut self) -> u32 {
         let [a, b, c, d, ..] = *self.draw();

@@ -24,7 +24,7 @@ fn pair_of(bytes: u64) -> [Gateway; 2] {
     })
 }
 
-fn sample(number: u32, length: u16) -> Sample {
+pub(super) fn sample(number: u32, length: u16) -> Sample {
     Sample {
         version: match number % 2 {
             0 => IpVersion::V4,
