@@ -1,5 +1,6 @@
 mod crossing;
 mod cut;
+mod endurance;
 mod fuzz;
 mod hostile;
 mod memory;

@@ -9,7 +9,7 @@ use super::sealed::{exchange, sealed_pair};
 use super::support::*;
 
 /// Chance that is cheap and the same everywhere [Knuth1998 s6.4].
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
     fn next(&mut self) -> u64 {
@@ -18,7 +18,7 @@ impl Chance {
         mixed ^ mixed >> 27
     }
 
-    fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % bound.max(1) as u64).unwrap()
     }
 

@@ -6,7 +6,7 @@ use super::super::*;
 use super::support::*;
 
 /// The settings of the gateway with this key toward the one with the key `peer`.
-fn sealed(settings: Settings, [own, peer]: [u8; 2], entropy: u8) -> Settings {
+pub(super) fn sealed(settings: Settings, [own, peer]: [u8; 2], entropy: u8) -> Settings {
     let peer = Peer {
         sealing: Some(sealing(own, peer)),
         ..settings.peers[0].clone()
