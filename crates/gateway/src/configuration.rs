@@ -13,7 +13,7 @@ use keyfile::{Origin, Section};
 use units::{Bytes, Span};
 
 use crate::driver::{
-    Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
+    Configuration, Follow, Host, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
 use crate::machine::{Encapsulation, Identity, Output, Peer, Settings, SinglePacketMode};
 use crate::written::{aggregation, mtu_of, uplink};
@@ -47,6 +47,26 @@ pub struct Gateway {
     pub metrics: Option<SocketAddr>,
     /// The file of the log; `None`: stderr.
     pub log: Option<PathBuf>,
+    /// Where each peer is written.
+    peers: Vec<Section>,
+}
+
+impl Gateway {
+    /// Rejects peers that no gateway in this host can have, before anything is changed.
+    ///
+    /// # Errors
+    /// One line of text with file, line, key, value, and what would be right.
+    pub fn check_peers(&self) -> Result<()> {
+        let host = Host::look()?;
+        let core = self.configuration.core.as_deref();
+        let peers = self.configuration.settings.peers.iter();
+        for (peer, section) in peers.zip(&self.peers) {
+            if let Some((key, why)) = host.contradiction(peer, core) {
+                return Err(section.reject(key, why));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Options of the simple case: one peer.
@@ -178,6 +198,11 @@ fn built(sections: &Sections) -> Result<Gateway> {
         },
         metrics,
         log: log.map(PathBuf::from),
+        peers: sections
+            .peers
+            .iter()
+            .map(|(_, peer)| peer.clone())
+            .collect(),
     })
 }
 

@@ -34,7 +34,7 @@ pub use configuration::{
 };
 use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
-pub use host::{forwards_twice, problems};
+pub use host::{Host, forwards_twice, problems};
 use inside::Inside;
 pub use inside::InsideCounts;
 use os::deadline::Deadline;

@@ -15,7 +15,9 @@ use wire::protocol::ip::Addresses;
 
 use super::mtu_of;
 use super::sections::Sections;
-use crate::machine::{BadKey, Encapsulation, Identity, Peer, PresharedKey, PublicKey, Sealing};
+use crate::machine::{
+    BadKey, Encapsulation, Identity, Peer, PresharedKey, PublicKey, Sealing, is_local,
+};
 
 /// The peers as they were read.
 #[derive(Default)]
@@ -153,6 +155,11 @@ impl Peers {
             let row = prefix(text, next_as, number).ok_or_else(|| {
                 section.reject("prefixes", format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
             })?;
+            if is_local(row.network, row.length) {
+                let why =
+                    format!("no router forwards packets to `{text}`; write a network of hosts");
+                return Err(section.reject("prefixes", why));
+            }
             if let Some(egress) = self.egresses.insert((row.network, row.length), number) {
                 let other = self.names.get(egress).map_or(name, String::as_str);
                 return Err(section.reject(

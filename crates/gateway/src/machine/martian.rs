@@ -24,6 +24,14 @@ pub(super) fn is_martian(addresses: Addresses) -> bool {
     }
 }
 
+/// Whether all packets to a network stay on a link or in a host.
+pub(crate) fn is_local(network: IpAddr, length: u8) -> bool {
+    match network {
+        IpAddr::V4(network) => length >= 8 && is_local_v4(network),
+        IpAddr::V6(network) => length >= 10 && is_local_v6(network),
+    }
+}
+
 /// This network, loopback, and the broadcast of a link [RFC1122 s3.2.1.3].
 const fn is_local_v4(address: Ipv4Addr) -> bool {
     address.octets()[0] == 0 || address.is_loopback() || address.is_broadcast()

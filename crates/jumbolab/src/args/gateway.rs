@@ -167,6 +167,9 @@ pub(crate) struct Init {
     /// MTU: the largest IP packet [default: 9000].
     #[arg(long, value_name = "BYTES")]
     pub(crate) mtu: Option<String>,
+    /// MTU of the hosts, whatever that of the core is [default: 1500].
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) inside_mtu: Option<String>,
     /// Folder of the files gateway.key and gateway.toml.
     #[arg(long, value_name = "DIR", default_value = "/etc/jumbolab")]
     pub(crate) config_dir: PathBuf,

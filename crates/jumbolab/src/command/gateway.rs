@@ -54,6 +54,7 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if let Some(log) = &outputs.log {
         output::spare_inputs("--log", log, &args.config)?;
     }
+    read.check_peers()?;
     if let Some(problem) = forwards_twice(&read.configuration.inside) {
         bail!("{problem}");
     }
@@ -328,7 +329,11 @@ impl Reading {
         let path = config.context("SIGHUP: there is no file to read again; the options stay")?;
         let path = path.to_owned();
         let thread = Builder::new().name("configuration".into());
-        let thread = thread.spawn(move || read_file(&path));
+        let thread = thread.spawn(move || {
+            let read = read_file(&path)?;
+            read.check_peers()?;
+            Ok(read)
+        });
         Ok(Self {
             thread: thread.context("starting a thread that reads the configuration")?,
             again: false,

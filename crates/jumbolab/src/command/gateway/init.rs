@@ -61,6 +61,9 @@ fn check(args: &Init, key: Option<&Path>) -> Result<()> {
     if let Some(mtu) = &args.mtu {
         values.push(("peers", "mtu", "mtu", one(mtu)));
     }
+    if let Some(mtu) = &args.inside_mtu {
+        values.push(("inside", "mtu", "inside-mtu", one(mtu)));
+    }
     if let (Some(path), Some(public)) = (key, &args.public_key) {
         let path = path.display().to_string();
         values.push(("core", "private_key_file", "config-dir", one(&path)));
@@ -91,8 +94,10 @@ fn configuration(args: &Init, key: &Path) -> String {
     // The strings of JSON are strings of TOML.
     let string = |text: &str| serde_json::Value::from(text).to_string();
     let prefixes: Vec<String> = args.prefix.iter().map(|prefix| string(prefix)).collect();
+    let mtu = args.inside_mtu.as_ref();
+    let inside = mtu.map_or_else(String::new, |mtu| format!("[inside]\nmtu = {mtu}\n\n"));
     let mut text = format!(
-        "# By `jumbolab gateway init`; `jumbolab gateway --template` has all keys.\n[core]\nprivate_key_file = {}\n\n[peers.other]\naddress = {}\nlocal = {}\nprefixes = [{}]\n",
+        "# By `jumbolab gateway init`; `jumbolab gateway --template` has all keys.\n{inside}[core]\nprivate_key_file = {}\n\n[peers.other]\naddress = {}\nlocal = {}\nprefixes = [{}]\n",
         string(&key.display().to_string()),
         string(&args.peer),
         string(&args.local),
@@ -121,6 +126,9 @@ fn half(args: &Init, public: &str) -> String {
     }
     if let Some(mtu) = &args.mtu {
         let _ = write!(line, " --mtu {mtu}");
+    }
+    if let Some(mtu) = &args.inside_mtu {
+        let _ = write!(line, " --inside-mtu {mtu}");
     }
     let _ = write!(line, " --public-key {public}");
     line

@@ -27,6 +27,8 @@ pub struct TableRoute {
     pub interfaces: Vec<u32>,
     /// The first router; `None` if there is none, or several.
     pub router: Option<IpAddr>,
+    /// Of the routes to a network the kernel takes the one with the lowest metric.
+    pub metric: u32,
     /// Its MTU in bytes, if it sets one.
     pub mtu: Option<u32>,
     /// Whether the kernel must not learn a smaller one.
@@ -104,11 +106,12 @@ fn read(message: &RouteMessage, names: &BTreeMap<u32, &str>) -> Option<TableRout
         AddressFamily::Inet6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         _ => return None,
     };
-    let (mut interfaces, mut router) = (Vec::new(), None);
+    let (mut interfaces, mut router, mut metric) = (Vec::new(), None, 0);
     for attribute in &message.attributes {
         match attribute {
             RouteAttribute::Destination(address) => network = plain(address)?,
             RouteAttribute::Oif(index) => interfaces.push(*index),
+            RouteAttribute::Priority(number) => metric = *number,
             RouteAttribute::Gateway(address) => router = plain(address),
             RouteAttribute::MultiPath(hops) => {
                 interfaces.extend(hops.iter().map(|hop| hop.interface_index));
@@ -123,6 +126,7 @@ fn read(message: &RouteMessage, names: &BTreeMap<u32, &str>) -> Option<TableRout
         length: message.header.destination_prefix_length,
         interfaces,
         router,
+        metric,
         mtu,
         is_locked,
         is_advertised: message.header.protocol == RouteProtocol::Ra,

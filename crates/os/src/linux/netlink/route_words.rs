@@ -22,12 +22,19 @@ pub struct RouteWords {
 impl RouteWords {
     /// The command that gives the route this MTU in bytes, or takes it away.
     pub fn change(&self, mtu: Option<u32>) -> String {
-        let family = if self.is_ipv6 { "-6 " } else { "" };
         let mtu = mtu.map_or_else(String::new, |mtu| format!(" mtu {mtu}"));
-        format!(
-            "ip {family}route change {}{mtu}{}",
-            self.words, self.next_hops
-        )
+        self.command("change", &mtu)
+    }
+
+    /// The command that removes the route.
+    pub fn removal(&self) -> String {
+        self.command("del", "")
+    }
+
+    fn command(&self, verb: &str, mtu: &str) -> String {
+        let family = if self.is_ipv6 { "-6 " } else { "" };
+        let (words, next_hops) = (&self.words, &self.next_hops);
+        format!("ip {family}route {verb} {words}{mtu}{next_hops}")
     }
 }
 
