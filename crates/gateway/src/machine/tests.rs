@@ -1,3 +1,4 @@
+mod attacks;
 mod crossing;
 mod cut;
 mod endurance;

@@ -2,6 +2,7 @@
 
 send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 bytes (to LARGEST, a variable of
 the environment) over FLOWS source ports
+during HOST PORT SECONDS FLOWS GAP_US: the same for so many seconds
 carry HOST PORT COUNT FLOWS: the same without a gap, and never more on their way than every
 socket has room for, however late the other end gets a processor
 receive PORT SECONDS [COUNT]: prints what came until SECONDS passed without a further datagram,
@@ -55,6 +56,18 @@ def send(host, port, count, flows, gap):
         if gap:
             time.sleep(gap / 1e6)
     say({"sent": count * flows})
+
+
+def during(host, port, seconds, flows, gap):
+    sockets = [socket.socket(family(host), socket.SOCK_DGRAM) for _ in range(flows)]
+    end, number, sent = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < end:
+        for flow, one in enumerate(sockets):
+            one.sendto(payload(flow, number), (host, port))
+            sent += 1
+        number += 1
+        time.sleep(gap / 1e6)
+    say({"sent": sent})
 
 
 def carry(host, port, count, flows):
@@ -185,6 +198,8 @@ if command == "send":
     send(arguments[0], *map(int, arguments[1:]))
 elif command == "carry":
     carry(arguments[0], *map(int, arguments[1:]))
+elif command == "during":
+    during(arguments[0], *map(int, arguments[1:]))
 elif command == "receive":
     receive(int(arguments[0]), float(arguments[1]), *map(int, arguments[2:]))
 elif command == "flood":

@@ -11,7 +11,7 @@ use super::support::*;
 
 /// Bytes of the headers of IPv4 and UDP.
 const OUTSIDE: usize = 28;
-const ENDS: [std::net::IpAddr; 2] = [
+pub(super) const ENDS: [std::net::IpAddr; 2] = [
     std::net::IpAddr::V4(HERE_V4),
     std::net::IpAddr::V4(THERE_V4),
 ];
@@ -210,7 +210,11 @@ fn a_queue_that_drops_out_of_bundles_takes_whole_packets_and_no_pieces() {
 }
 
 /// The bundle `sequence` of one entry, with these marks.
-fn forged(sequence: u16, [begins_within, ends_within]: [bool; 2], bytes: &[u8]) -> Vec<u8> {
+pub(super) fn forged(
+    sequence: u16,
+    [begins_within, ends_within]: [bool; 2],
+    bytes: &[u8],
+) -> Vec<u8> {
     let header = Header {
         count: 1,
         average: 0,

@@ -49,7 +49,7 @@ impl Chance {
 
 /// How many cases are tried: `JUMBOLAB_FUZZ_CASES=10000000 cargo test --release -p
 /// jumbolab-gateway machine::tests::hostile` tries more.
-fn cases(usual: u64) -> u64 {
+pub(super) fn cases(usual: u64) -> u64 {
     let asked = std::env::var("JUMBOLAB_FUZZ_CASES").ok();
     asked.and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -175,6 +175,7 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("dropped", total.outward.drops.total().into()),
         ("unsent", unsent.into()),
         ("arrived", total.inward.arrived.into()),
+        ("inside_overrun", report.inside.overrun.into()),
         ("core_overrun", report.core_overrun.into()),
         ("unpacked", total.inward.unpacked.into()),
         ("joined", total.inward.joined.into()),
