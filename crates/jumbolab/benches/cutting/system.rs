@@ -239,7 +239,8 @@ in_node c "$JUMBOLAB" emulate --between west east --delay 1ms --buffer 4MB --los
 /// attributes IFLA_GSO_MAX_SIZE, IFLA_GRO_MAX_SIZE and those of IPv4 [LinuxUapi if_link.h].
 const BRIDGE: &str = r#"
 one_link
-address gb out fd0a::2/64
+# A router finds neighbours by its link-local address.
+address gb out fd0a::2/64 fe80::2/64
 cat >sizes.py <<'END'
 import socket, struct, sys
 size, names = int(sys.argv[1]), sys.argv[2:]

@@ -12,7 +12,7 @@ use crate::deadline::Permit;
 /// The most datagrams per call.
 pub(crate) const BATCH: usize = 64;
 
-/// The most datagrams in one piece, see [`Outgoing::each`] [udp(7)].
+/// The most datagrams in one piece, see [`Outgoing::each`] [LinuxUapi udp.h].
 pub const MOST_SEGMENTS: usize = 64;
 
 /// Room for the control data of a datagram: a service byte, the size of datagrams in one
@@ -28,7 +28,7 @@ pub struct Outgoing<'a> {
     pub service: u8,
     pub bytes: &'a [u8],
     /// With a size, the bytes are several datagrams of UDP of this size behind each other; the
-    /// last one may be shorter. The kernel cuts them (UDP_SEGMENT) [udp(7)].
+    /// last one may be shorter. The kernel cuts them (UDP_SEGMENT) [LinuxUapi udp.h].
     pub each: Option<u16>,
 }
 
@@ -41,7 +41,7 @@ pub struct Incoming<'a> {
     /// Its bytes, behind [`Datagrams::headroom`] bytes for the caller.
     pub bytes: &'a mut [u8],
     /// With a size, the bytes are several datagrams of this size behind each other; the last
-    /// one may be shorter. Only of sockets with UDP_GRO [udp(7)].
+    /// one may be shorter. Only of sockets with UDP_GRO [LinuxUapi udp.h].
     pub each: Option<usize>,
 }
 
