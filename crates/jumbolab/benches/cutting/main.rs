@@ -53,8 +53,9 @@ const SECONDS: u32 = 2;
 struct Outcome {
     /// Goodput in Mbit/s.
     goodput: f64,
-    /// Processor time of the machine in milliseconds for each Mbit.
-    cost: f64,
+    /// Processor time in milliseconds for each Mbit: of the machine, and of the processes of
+    /// the gateways near the server and near the client.
+    costs: [f64; 3],
 }
 
 fn main() -> ExitCode {
@@ -90,15 +91,18 @@ fn compare() -> Result<()> {
             }
         }
     }
-    println!("\n| system | case | goodput, Mbit/s | CPU ms per Mbit | runs |");
-    println!("|---|---|---|---|---|");
+    println!(
+        "\n| system | case | goodput, Mbit/s | CPU ms per Mbit | near gateway | far gateway | runs |"
+    );
+    println!("|---|---|---|---|---|---|---|");
     for ((system, case), outcomes) in cells.iter().zip(&outcomes) {
         let goodput = spread(outcomes.iter().map(|outcome| outcome.goodput), 0);
-        let cost = spread(outcomes.iter().map(|outcome| outcome.cost), 3);
+        let costs = [0, 1, 2].map(|of| spread(outcomes.iter().map(|outcome| outcome.costs[of]), 3));
         println!(
-            "| {} | {} | {goodput} | {cost} | {} |",
+            "| {} | {} | {goodput} | {} | {} |",
             system.name,
             case.title(),
+            costs.join(" | "),
             outcomes.len()
         );
     }
@@ -124,13 +128,17 @@ fn run(system: &System, case: &Case) -> Result<Outcome> {
     let words = printed
         .lines()
         .find_map(|line| line.strip_prefix("download "));
-    let (bits, millis) = words
-        .and_then(|words| words.split_once(' '))
-        .ok_or_else(|| format!("no result: {printed}"))?;
-    let (bits, millis): (f64, f64) = (bits.parse()?, millis.parse()?);
+    let words = words.ok_or_else(|| format!("no result: {printed}"))?;
+    let numbers: Vec<f64> = words
+        .split(' ')
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()?;
+    let [bits, machine, near, far] = numbers[..] else {
+        return Err(format!("no result: {printed}").into());
+    };
     let goodput = bits / 1e6;
     Ok(Outcome {
         goodput,
-        cost: millis / (goodput * f64::from(SECONDS)),
+        costs: [machine, near, far].map(|millis| millis / (goodput * f64::from(SECONDS))),
     })
 }

@@ -261,17 +261,22 @@ for links in 'a eth0' 'ga in out' 'c west east core' 'gb in out' 'b eth0'; do
 done
 "#;
 
-/// Downloads from b to a. Prints bits per second, and the processor time of the machine in
-/// milliseconds.
+/// Downloads from b to a. Prints bits per second, and the processor time in milliseconds: of
+/// the machine, of the gateway of b, which is near the server, and of that of a.
 pub(crate) const DOWNLOAD: &str = r#"
 for try in $(seq 50); do
     if in_node a ping -q -c 1 -W 1 "$SERVER" >/dev/null; then break; fi
 done
 serve_iperf3 b
 busy() { awk '/^cpu / { print $2 + $3 + $4 + $7 + $8 }' /proc/stat; }
+used() { if [ "$1" ]; then awk '{ print ($14 + $15) * 10 }' "/proc/$1/stat"; else echo 0; fi; }
 before=$(busy)
+near=$(used "${gb-}")
+far=$(used "${ga-}")
 in_node a iperf3 -c "$SERVER" -p $iperf3_port -t "$SECONDS_EACH" -R --json >downloaded
 after=$(busy)
+near=$(($(used "${gb-}") - near))
+far=$(($(used "${ga-}") - far))
 bits=$(awk '/"sum_received"/ { sum = 1 } sum && /bits_per_second/ { gsub("[^0-9.e+]", "", $2); print $2; exit }' downloaded)
-echo "download $bits $(((after - before) * 10))"
+echo "download $bits $(((after - before) * 10)) $near $far"
 "#;
