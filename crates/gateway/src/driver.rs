@@ -6,6 +6,7 @@
 //! be theirs.
 
 mod arrivals;
+mod burst;
 mod configuration;
 mod core_sockets;
 mod delivery;
@@ -32,7 +33,7 @@ use arrivals::Arrivals;
 pub use configuration::{
     Configuration, Follow, InsidePath, NextAs, Processor, Sending, TableSource,
 };
-use core_sockets::{CoreSockets, Sent};
+use core_sockets::{CoreSockets, Unsent};
 pub use holds::Holds;
 pub use host::{Host, forwards_twice, problems};
 use inside::Inside;
@@ -375,7 +376,7 @@ impl Gateway {
         let mut too_big = Vec::new();
         loop {
             match self.core.poll_transmit(now) {
-                None => return Ok(too_big),
+                None => break,
                 Some(Transmit::Inside { bytes }) => {
                     let mtu = self.inside.send(now, bytes)?;
                     if let Some(mtu) = mtu.filter(|_| too_big.len() < MOST_TOLD) {
@@ -391,18 +392,25 @@ impl Gateway {
                     packets,
                 }) => {
                     self.holds.record(bytes, payload);
-                    let sent = self.sockets.send(peer, bytes, payload, service)?;
-                    if sent != Sent::Yes
-                        && let Some(counts) = self.peers.get_mut(peer)
-                    {
-                        counts.unsent += packets;
-                        counts.unsent_bundles += u64::from(packets > 0);
-                        if sent == Sent::TooBig {
-                            self.look_at_path(now, peer);
-                        }
-                    }
+                    let load = (peer, packets);
+                    self.sockets.send(load, bytes, payload, service)?;
                 }
             }
+        }
+        for unsent in self.sockets.flush() {
+            self.note_unsent(now, unsent);
+        }
+        Ok(too_big)
+    }
+
+    /// Counts a bundle that the kernel did not take.
+    fn note_unsent(&mut self, now: Time, unsent: Unsent) {
+        if let Some(counts) = self.peers.get_mut(unsent.peer) {
+            counts.unsent += unsent.packets;
+            counts.unsent_bundles += u64::from(unsent.packets > 0);
+        }
+        if unsent.too_big {
+            self.look_at_path(now, unsent.peer);
         }
     }
 

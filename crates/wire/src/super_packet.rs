@@ -8,6 +8,10 @@
 //! A super-packet may be larger than what its length field counts ("BIG TCP"): the field is
 //! then zero, and older kernels put a Jumbo Payload option [RFC2675 s2] behind the header
 //! of IPv6, which pieces do not have.
+//!
+//! A [`Run`] is the way back: segments that a super-packet of their own would be cut into.
+
+mod run;
 
 use units::IpVersion;
 
@@ -18,6 +22,8 @@ use crate::protocol::ipv6::option;
 use crate::protocol::tcp::flag;
 use crate::protocol::{ipv4, ipv6, tcp, udp};
 use crate::{Error, Field};
+
+pub use run::Run;
 
 /// The protocol of a super-packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +141,7 @@ impl<'a> SuperPacket<'a> {
                 ip[ipv6::field::NEXT_HEADER] = headers[ipv6::HEADER_LEN];
             }
         }
-        self.emit_ip(number, piece)?;
+        set_place(self.version, number, length, piece)?;
         let behind = u16::try_from(length - self.segment());
         let behind = behind.map_err(|_| Error::Malformed(Field::Length))?;
         match self.transport {
@@ -148,24 +154,6 @@ impl<'a> SuperPacket<'a> {
     /// Offset of the header of TCP or UDP in a piece.
     const fn segment(&self) -> usize {
         self.start - self.jumbo
-    }
-
-    fn emit_ip(&self, number: usize, piece: &mut [u8]) -> Result<(), Error> {
-        let too_long = |_| Error::Malformed(Field::Length);
-        match self.version {
-            IpVersion::V4 => {
-                let length = u16::try_from(piece.len()).map_err(too_long)?;
-                let before = ipv4::Header::of(self.packet).identification()?;
-                let number = u16::try_from(number).map_err(too_long)?;
-                let mut header = ipv4::Header::of(piece);
-                header.set_packet(length, before.wrapping_add(number))?;
-                header.set_checksum()
-            }
-            IpVersion::V6 => {
-                let length = u16::try_from(piece.len() - ipv6::HEADER_LEN).map_err(too_long)?;
-                ipv6::Header::of(piece).set_payload_length(length)
-            }
-        }
     }
 
     fn emit_tcp(
@@ -203,6 +191,29 @@ impl<'a> SuperPacket<'a> {
         header.clear_checksum()?;
         let sum = sum.add(datagram).finish();
         udp::Header::of(datagram).set_checksum(sum)
+    }
+}
+
+/// Makes the IP header in `head`, which is that of the first piece, the header of piece
+/// `number`, which has `length` bytes.
+fn set_place(
+    version: IpVersion,
+    number: usize,
+    length: usize,
+    head: &mut [u8],
+) -> Result<(), Error> {
+    let short = |number| u16::try_from(number).map_err(|_| Error::Malformed(Field::Length));
+    match version {
+        IpVersion::V4 => {
+            let mut header = ipv4::Header::of(head);
+            let first = header.identification()?;
+            header.set_packet(short(length)?, first.wrapping_add(short(number)?))?;
+            header.set_checksum()
+        }
+        IpVersion::V6 => {
+            let payload = length.saturating_sub(ipv6::HEADER_LEN);
+            ipv6::Header::of(head).set_payload_length(short(payload)?)
+        }
     }
 }
 

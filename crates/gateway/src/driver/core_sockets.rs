@@ -10,6 +10,7 @@ use nix::net::if_::if_indextoname;
 use units::Bytes;
 use wire::bundle::{PORT, PROTOCOL};
 
+use super::burst::Burst;
 use super::labels::Labels;
 use os::claim::Claim;
 use os::deadline::Deadline;
@@ -36,8 +37,21 @@ pub(super) enum Sent {
     Yes,
     /// It is larger than the path carries, as far as the kernel knows.
     TooBig,
+    /// The kernel rejects what it was asked for.
+    Rejected,
     /// It did not go out.
     No,
+}
+
+/// A bundle that did not go out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unsent {
+    /// The number of its peer.
+    pub(super) peer: usize,
+    /// Packets in it.
+    pub(super) packets: u64,
+    /// Whether it is larger than the path carries, as far as the kernel knows.
+    pub(super) too_big: bool,
 }
 
 /// The sockets toward all peers.
@@ -47,6 +61,9 @@ pub(super) struct CoreSockets {
     /// The way to each peer.
     peers: Vec<CoreRoute>,
     datagrams: Datagrams,
+    /// What waits for [`CoreSockets::flush`].
+    burst: Burst,
+    unsent: Vec<Unsent>,
     /// Where probes find the path MTU: the kernel's routes, for the interface to a peer, and
     /// the interface through which bundles leave in any case.
     links: Option<(Route, Option<String>)>,
@@ -65,6 +82,8 @@ enum CoreRoute {
 struct CoreSocket {
     kind: Kind,
     socket: OwnedFd,
+    /// Whether it takes several datagrams in one piece.
+    takes_bursts: bool,
     /// Of a raw socket: the kernel hands each packet to all that have its address.
     _claim: Option<Claim>,
 }
@@ -115,6 +134,7 @@ impl CoreSockets {
                     sockets.push(CoreSocket {
                         kind,
                         socket,
+                        takes_bursts: is_udp,
                         _claim: claim,
                     });
                     sockets.len() - 1
@@ -137,6 +157,8 @@ impl CoreSockets {
             labels,
             peers,
             datagrams: Datagrams::new(0, LARGEST),
+            burst: Burst::default(),
+            unsent: Vec::new(),
             links,
         })
     }
@@ -166,8 +188,13 @@ impl CoreSockets {
             };
             let received = self.datagrams.receive(socket.as_fd(), permit, |datagram| {
                 let ends = [datagram.from.ip(), kind.here];
-                if let Some(payload) = payload_of(*kind, datagram.bytes) {
-                    take(ends, datagram.service, payload);
+                let each = datagram.each.unwrap_or(LARGEST);
+                // One without a byte is counted, too.
+                let first = datagram.bytes.is_empty().then_some(&[][..]);
+                for bytes in first.into_iter().chain(datagram.bytes.chunks(each)) {
+                    if let Some(payload) = payload_of(*kind, bytes) {
+                        take(ends, datagram.service, payload);
+                    }
                 }
             });
             // Errors of the path wait in front of datagrams; they are counted later.
@@ -179,34 +206,73 @@ impl CoreSockets {
         Ok(more)
     }
 
-    /// Sends a packet to `peer`: the payload of the encapsulation for a socket, `bytes` as
-    /// they are for labels.
+    /// Sends a packet to `peer`, at the latest at the next [`CoreSockets::flush`]: the payload
+    /// of the encapsulation for a socket, `bytes` as they are for labels. It has `packets`
+    /// packets from inside.
     ///
     /// # Errors
     /// If an interface is gone.
     pub(super) fn send(
         &mut self,
-        peer: usize,
+        (peer, packets): (usize, u64),
         bytes: &[u8],
         payload: usize,
         service: u8,
-    ) -> Result<Sent> {
-        let Some(way) = self.peers.get(peer).copied() else {
-            return Ok(Sent::No);
-        };
-        match way {
-            CoreRoute::Labels => match &mut self.labels {
-                Some(labels) => labels.send(peer, bytes),
-                None => Ok(Sent::No),
-            },
-            CoreRoute::Socket { number, to } => {
-                let outgoing = Outgoing {
-                    to,
-                    service,
-                    bytes: &bytes[payload.min(bytes.len())..],
-                };
-                Ok(self.send_datagram(number, outgoing))
+    ) -> Result<()> {
+        let sent = match (self.peers.get(peer).copied(), &mut self.labels) {
+            (Some(CoreRoute::Labels), Some(labels)) => labels.send(peer, bytes)?,
+            (Some(CoreRoute::Socket { number, to }), _) => {
+                let (way, load) = ((number, to, service), (peer, packets));
+                let bytes = &bytes[payload.min(bytes.len())..];
+                let joins = self.sockets[number].takes_bursts;
+                if !joins || !self.burst.push(way, bytes, load) {
+                    self.send_burst();
+                    self.burst.push(way, bytes, load);
+                }
+                return Ok(());
             }
+            (Some(CoreRoute::Labels) | None, _) => Sent::No,
+        };
+        self.note((peer, packets), sent);
+        Ok(())
+    }
+
+    /// Sends what waits. Returns what did not go out since the latest call.
+    pub(super) fn flush(&mut self) -> impl Iterator<Item = Unsent> + use<> {
+        self.send_burst();
+        std::mem::take(&mut self.unsent).into_iter()
+    }
+
+    /// Sends the datagrams that wait, in one piece if the kernel takes it. It does not if they
+    /// are too big, or if the interface toward the peer computes no checksums.
+    fn send_burst(&mut self) {
+        let mut burst = std::mem::take(&mut self.burst);
+        if let Some((number, whole)) = burst.whole() {
+            let sent = self.send_datagram(number, whole);
+            if whole.each.is_none() || sent == Sent::Yes {
+                burst.loads().for_each(|load| self.note(load, sent));
+            } else {
+                let mut all = true;
+                for (load, outgoing) in burst.datagrams() {
+                    let sent = self.send_datagram(number, outgoing);
+                    all &= sent == Sent::Yes;
+                    self.note(load, sent);
+                }
+                // It was not their size.
+                self.sockets[number].takes_bursts &= !(all && sent == Sent::Rejected);
+            }
+        }
+        burst.clear();
+        self.burst = burst;
+    }
+
+    fn note(&mut self, (peer, packets): (usize, u64), sent: Sent) {
+        if sent != Sent::Yes {
+            self.unsent.push(Unsent {
+                peer,
+                packets,
+                too_big: sent == Sent::TooBig,
+            });
         }
     }
 
@@ -223,6 +289,8 @@ impl CoreSockets {
                 Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
                     Errno::EMSGSIZE if too_big => return Sent::TooBig,
                     Errno::EMSGSIZE => too_big = true,
+                    // Several datagrams that are too big, or an interface without checksums.
+                    Errno::EINVAL | Errno::EIO => return Sent::Rejected,
                     Errno::EINTR | Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::EPROTO => {}
                     _ => return Sent::No,
                 },
@@ -346,6 +414,10 @@ fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
         .during(|| format!("opening a socket at {} for bundles", kind.here))?;
     let port = if kind.is_udp { PORT } else { 0 };
     bind_to(&socket, SocketAddr::new(kind.here, port))?;
+    if kind.is_udp {
+        // A kernel that cannot hands over one datagram at a time.
+        let _ = datagrams::merge(socket.as_fd());
+    }
     Ok(socket)
 }
 

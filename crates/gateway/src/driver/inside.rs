@@ -236,7 +236,7 @@ impl Inside {
         Ok(more)
     }
 
-    /// Sends an IP packet; packet sockets keep it until [`Inside::flush`]. A packet that is
+    /// Sends an IP packet, at the latest at the next [`Inside::flush`]. A packet that is
     /// larger than the link to its host takes is fragmented if it may be; otherwise it is
     /// rejected, and the MTU of the link returned. With a TUN interface that is for the kernel.
     ///
@@ -310,13 +310,15 @@ impl Inside {
     /// # Errors
     /// If an interface is gone.
     pub(super) fn flush(&mut self) -> Result<()> {
-        if let Self::Packet(ports) = self {
-            let Ports { ports, counts, .. } = ports.as_mut();
-            for InsidePort { port, outlet } in ports {
-                outlet.flush(port, counts)?;
+        match self {
+            Self::Tun(path) => path.tun.flush(),
+            Self::Packet(ports) => {
+                let Ports { ports, counts, .. } = ports.as_mut();
+                ports
+                    .iter_mut()
+                    .try_for_each(|InsidePort { port, outlet }| outlet.flush(port, counts))
             }
         }
-        Ok(())
     }
 
     /// Whether packets wait because an interface had no room for them.

@@ -102,7 +102,8 @@ impl Labels {
         self.frame.extend_from_slice(bytes);
         let before = self.port.rejected().unsent;
         let frame = self.frame.as_slice();
-        self.port.send_pieces(&[frame], |frame| [frame, &[]])?;
+        self.port
+            .send_pieces(&[frame], |frame| [frame, &[]], |_| {})?;
         Ok(match self.port.rejected().unsent == before {
             true => Sent::Yes,
             false => Sent::No,

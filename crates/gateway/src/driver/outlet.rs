@@ -9,8 +9,9 @@ use super::configuration::Sending;
 use os::clock;
 use os::error::{Error, OperationContext, Result};
 use os::netlink::Route;
+use os::offload::Joiner;
 use os::port::Port;
-use os::sys::packet::{BATCH, HEADER};
+use os::sys::packet::BATCH;
 use os::sys::xdp_socket::{LARGEST, XdpSocket};
 
 /// The time in which a queue that another process had may become free.
@@ -27,9 +28,8 @@ pub(super) struct Outlet {
     /// The interface's MTU.
     mtu: u32,
     ring: Option<Ring>,
-    /// Frames that wait for the packet socket, each behind a virtio header; the first
-    /// `count` of them.
-    frames: Vec<Vec<u8>>,
+    /// Frames that wait for the packet socket; the first `count` of them.
+    frames: Vec<Joiner>,
     count: usize,
 }
 
@@ -187,15 +187,17 @@ impl Outlet {
         packet: &[u8],
         counts: &mut InsideCounts,
     ) -> Result<()> {
-        if self.frames.len() == self.count {
-            self.frames.push(Vec::new());
-        }
-        let bytes = &mut self.frames[self.count];
-        bytes.clear();
-        bytes.resize(HEADER + ethernet::HEADER_LEN, 0);
+        let mut link = [0; ethernet::HEADER_LEN];
         // The room is that of the header.
-        let _ = header.emit(&mut bytes[HEADER..]);
-        bytes.extend_from_slice(packet);
+        let _ = header.emit(&mut link);
+        let last = self.frames[..self.count].last_mut();
+        if last.is_some_and(|last| last.join(&link, packet)) {
+            return Ok(());
+        }
+        if self.frames.len() == self.count {
+            self.frames.push(Joiner::default());
+        }
+        self.frames[self.count].begin(&link, packet);
         self.count += 1;
         match self.count {
             BATCH => self.flush_frames(port, counts),
@@ -230,15 +232,17 @@ impl Outlet {
     }
 
     fn flush_frames(&mut self, port: &mut Port, counts: &mut InsideCounts) -> Result<()> {
-        let all = &self.frames[..self.count];
+        let all = &mut self.frames[..self.count];
         if all.is_empty() {
             return Ok(());
         }
-        let before = port.rejected().unsent;
-        port.send_pieces(all, |bytes| [bytes.as_slice(), &[]])?;
-        let rejected = port.rejected().unsent - before;
+        all.iter_mut().for_each(Joiner::finish);
+        let packets: u64 = all.iter().map(Joiner::count).sum();
+        let mut rejected = 0;
+        let unsent = |frame: &Joiner| rejected += frame.count();
+        port.send_pieces(all, |frame| [frame.bytes(), &[]], unsent)?;
         counts.rejected += rejected;
-        counts.sent += all.len() as u64 - rejected;
+        counts.sent += packets - rejected;
         self.count = 0;
         Ok(())
     }

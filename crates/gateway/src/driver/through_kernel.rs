@@ -62,6 +62,7 @@ impl ThroughKernel {
             to: SocketAddr::new(destination, 0),
             service: wire::frame::service_of(packet).unwrap_or(0),
             bytes: packet,
+            each: None,
         };
         datagrams::send(socket.as_fd(), std::iter::once(outgoing)).is_ok()
     }

@@ -35,7 +35,10 @@ pub(crate) fn run(interface: &str, here: &str, there: &str) -> Result<()> {
         })?;
         for _ in 0..64 {
             match socket.recv(&mut bytes) {
-                Ok(length) => tun.send(&bytes[..length])?,
+                Ok(length) => {
+                    tun.send(&bytes[..length])?;
+                    tun.flush()?;
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 // Of an earlier datagram, before the peer was there.
                 Err(_) => {}

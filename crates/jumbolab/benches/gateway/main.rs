@@ -1,10 +1,10 @@
 //! Compares `jumbolab gateway` with kernel forwarding and other tunnels, in turn in the
 //! same network namespaces:
 //!
-//!     cargo bench -p jumbolab --bench gateway -- 5 plain xdp first packet tun copy
+//!     cargo bench -p jumbolab --bench gateway -- 5 plain xdp sealed first packet tun copy
 //!
 //! The arguments are the number of rounds, and systems or parts of their names: plain,
-//! xdp, first, packet, tun, copy, wireguard, simplemux. It needs root, iproute2 and two CPUs. The
+//! xdp, sealed, first, packet, tun, copy, wireguard, simplemux. It needs root, iproute2 and two CPUs. The
 //! environment variables `WIREGUARD_GO` and `SIMPLEMUX` name the programs of these
 //! names; without them these rows are left out. A round of one system takes nine
 //! seconds.
@@ -21,6 +21,8 @@
 
 #[path = "../shared/asked.rs"]
 mod asked;
+#[path = "../shared/bed.rs"]
+mod bed;
 mod copy;
 mod generate;
 mod load;
@@ -28,17 +30,22 @@ mod load;
 mod machine;
 mod measure;
 mod sink;
+#[path = "../shared/spread.rs"]
+mod spread;
 #[path = "../shared/statistics.rs"]
 mod statistics;
 mod system;
 mod table;
+#[path = "../shared/turn.rs"]
+mod turn;
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use asked::Asked;
 use load::Load;
 use measure::Outcome;
 use system::{SYSTEMS, System};
+use turn::turn;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -80,13 +87,7 @@ fn compare() -> Result<()> {
     println!("{}", machine::machine());
     let mut runs = vec![Vec::new(); systems.len()];
     for round in 0..rounds {
-        // Every other round is in reverse order, so that no system always follows the
-        // same one.
-        let mut turn: Vec<usize> = (0..systems.len()).collect();
-        if round % 2 == 1 {
-            turn.reverse();
-        }
-        for place in turn {
+        for place in turn(round, systems.len()) {
             let mut outcomes = Vec::new();
             for (busy, loads) in [(false, Load::LOADED), (true, Load::IDLE)] {
                 match run(systems[place], busy, loads) {
@@ -103,30 +104,11 @@ fn compare() -> Result<()> {
 
 /// Runs a system once, under all `loads`, in namespaces of its own.
 fn run(system: System, busy: bool, loads: &str) -> Result<Vec<Outcome>> {
-    let folder = tempfile::tempdir()?;
-    let bed = include_str!("../../tests/gateway/bed.sh");
-    let script = [
-        bed,
+    let scripts = [
         include_str!("bed.sh"),
         &system.script(busy),
         "measure \"$LOADS\"\n",
-    ]
-    .concat();
-    let rootless = if os::privileged() { "" } else { "Ur" };
-    let output = Command::new("unshare")
-        .args([&format!("-{rootless}nmp"), "--kill-child", "--fork"])
-        .args(["--mount-proc", "timeout", "60", "sh", "-c", &script])
-        .current_dir(folder.path())
-        .env("JUMBOLAB", env!("CARGO_BIN_EXE_jumbolab"))
-        .env("BENCH", std::env::current_exe()?)
-        .env("LOADS", loads)
-        .stdin(Stdio::null())
-        .output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-    }
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(Outcome::parse)
-        .collect()
+    ];
+    let printed = bed::run(&scripts, &[("LOADS", loads.to_owned())])?;
+    printed.lines().map(Outcome::parse).collect()
 }

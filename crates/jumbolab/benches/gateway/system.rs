@@ -7,7 +7,9 @@ pub(crate) enum System {
     Plain,
     /// `jumbolab gateway` with packet sockets, and rings of AF_XDP toward the hosts.
     Xdp,
-    /// The same, with real-time priority; when idle it spins instead.
+    /// The same, with keys.
+    Sealed,
+    /// As `Xdp`, with real-time priority; when idle it spins instead.
     First,
     /// `jumbolab gateway` with packet sockets.
     Packet,
@@ -21,9 +23,10 @@ pub(crate) enum System {
     Simplemux,
 }
 
-pub(crate) const SYSTEMS: [System; 8] = [
+pub(crate) const SYSTEMS: [System; 9] = [
     System::Plain,
     System::Xdp,
+    System::Sealed,
     System::First,
     System::Packet,
     System::Tun,
@@ -34,7 +37,7 @@ pub(crate) const SYSTEMS: [System; 8] = [
 
 /// Configurations of both gateways.
 const CONFIGURE: &str = r#"
-configure() { # GATEWAY LOCAL PEER PREFIX INSIDE TRIGGER WAIT OPERATION
+configure() { # GATEWAY LOCAL PEER PREFIX INSIDE TRIGGER WAIT OPERATION PUBLIC-KEY PRIVATE-KEY
     cat >"$1.toml" <<END
 [inside]
 $5
@@ -42,6 +45,9 @@ $5
 address = "$3"
 local = "$2"
 prefixes = ["$4"]
+$9
+[core]
+${10}
 [aggregation]
 trigger = "$6"
 max_wait = "$7"
@@ -49,9 +55,16 @@ max_wait = "$7"
 $8
 END
 }
+# The line of a configuration for a key, if there are keys.
+key() { # FILE
+    case $1 in
+    *.pub) if [ -e "$1" ]; then echo "public_key = \"$(cat "$1")\""; fi ;;
+    *.key) if [ -e "$1" ]; then echo "private_key_file = \"$1\""; fi ;;
+    esac
+}
 both() { # INSIDE TRIGGER WAIT OPERATION
-    configure ga 192.0.2.1 198.51.100.1 10.2.0.0/24 "$@"
-    configure gb 198.51.100.1 192.0.2.1 10.1.0.0/24 "$@"
+    configure ga 192.0.2.1 198.51.100.1 10.2.0.0/24 "$@" "$(key gb.pub)" "$(key ga.key)"
+    configure gb 198.51.100.1 192.0.2.1 10.1.0.0/24 "$@" "$(key ga.pub)" "$(key gb.key)"
     begin ga --config ga.toml
     begin gb --config gb.toml
 }
@@ -62,6 +75,7 @@ impl System {
         match self {
             Self::Plain => "plain",
             Self::Xdp => "xdp",
+            Self::Sealed => "sealed",
             Self::First => "first",
             Self::Packet => "packet",
             Self::Tun => "tun",
@@ -75,6 +89,7 @@ impl System {
         match self {
             Self::Plain => "kernel forwarding",
             Self::Xdp => "gateway, AF_XDP",
+            Self::Sealed => "gateway, AF_XDP, sealed",
             Self::First => "gateway, AF_XDP, real-time priority; idle: spinning",
             Self::Packet => "gateway, packet sockets",
             Self::Tun => "gateway, TUN",
@@ -109,7 +124,7 @@ ip -n ga route add 10.2.0.0/24 via 192.0.2.9
 ip -n c route add 10.2.0.0/24 via 198.51.100.1
 "
             .to_owned(),
-            Self::Xdp | Self::First | Self::Packet => {
+            Self::Xdp | Self::Sealed | Self::First | Self::Packet => {
                 let path = if self == Self::Packet { "packet" } else { "xdp" };
                 let inside = format!("interfaces = [\"in\"]\ndatapath = \"{path}\"");
                 let operation = match (self, busy) {
@@ -117,7 +132,8 @@ ip -n c route add 10.2.0.0/24 via 198.51.100.1
                     (Self::First, false) => "priority = \"real-time\"",
                     _ => "",
                 };
-                format!("{CONFIGURE}both '{inside}' {aggregate} '{operation}'\n")
+                let keys = if self == Self::Sealed { "keys" } else { "" };
+                format!("{CONFIGURE}{keys}\nboth '{inside}' {aggregate} '{operation}'\n")
             }
             Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {aggregate} ''\n"),
             Self::Copy => "

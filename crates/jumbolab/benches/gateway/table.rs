@@ -2,7 +2,7 @@
 
 use crate::load::Load;
 use crate::measure::Outcome;
-use crate::statistics::{median, sorted};
+use crate::spread::spread;
 use crate::system::System;
 
 /// A column: its heading, its digits, and its value in a round, of which the second
@@ -92,16 +92,7 @@ fn row(system: System, rounds: &[Option<Outcome>], plain: Option<&Vec<Option<Out
             let beside = plain.and_then(|plain| plain.get(round)?.as_ref());
             Some((column.value)(run.as_ref()?, beside))
         });
-        let values = sorted(values.filter(|value| value.is_finite()));
-        let digits = column.digits;
-        match values[..] {
-            [] => "-".to_owned(),
-            [only] => format!("{only:.digits$}"),
-            [least, .., most] => {
-                let middle = median(&values);
-                format!("{middle:.digits$} ({least:.digits$} to {most:.digits$})")
-            }
-        }
+        spread(values, column.digits)
     });
     let cells: Vec<String> = cells.collect();
     let done = rounds.iter().flatten().count();

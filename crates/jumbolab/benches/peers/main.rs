@@ -37,6 +37,8 @@ mod program;
 #[path = "../shared/statistics.rs"]
 mod statistics;
 mod table;
+#[path = "../shared/turn.rs"]
+mod turn;
 mod work;
 
 use std::process::ExitCode;
@@ -45,6 +47,7 @@ use asked::Asked;
 use bed::Bed;
 use program::Program;
 use statistics::sorted;
+use turn::turn;
 use work::{Kind, WORKS};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -96,13 +99,7 @@ fn compare() -> Result<()> {
             if work.kind == Kind::Departures {
                 floors.push(floor::watch(work)?);
             }
-            // Every other round is in reverse order, so that no program always
-            // follows the same one.
-            let mut turn: Vec<usize> = (0..runners.len()).collect();
-            if round % 2 == 1 {
-                turn.reverse();
-            }
-            for place in turn {
+            for place in turn(round, runners.len()) {
                 let run = bed.run(runners[place], work);
                 if let Err(error) = &run {
                     eprintln!("{}, {}: {error}", work.name, runners[place]);

@@ -1,7 +1,7 @@
 """TCP over IPv6 from a to b in lumps that leave a as super-packets above 64 KiB.
 
 Prints the bytes that came to the gateway of a, and the largest mean size of a frame among
-the lumps. Each waits for the answer to the one before, so that no buffer overflows.
+the lumps, there and at b. Each waits for the answer to the one before, so that no buffer overflows.
 """
 
 import ctypes
@@ -20,12 +20,17 @@ def enter(node):
 
 
 def came():
-    """Bytes and frames."""
-    enter("ga")
+    """Bytes and frames at the gateway of a, and at b."""
+    return [count for node, name in [("ga", "in"), ("b", "eth0")] for count in at(node, name)]
+
+
+def at(node, interface):
+    """Bytes and frames that an interface received."""
+    enter(node)
     with open("/proc/thread-self/net/dev") as interfaces:
         for line in interfaces:
             name, _, counts = line.strip().partition(":")
-            if name == "in":
+            if name == interface:
                 return [int(count) for count in counts.split()[:2]]
 
 
@@ -49,6 +54,13 @@ with socket.create_connection(server.getsockname()[:2], timeout=20) as client:
         client.sendall(bytes(LUMP))
         client.recv(1)
         seen.append(came())
-sizes = [(now[0] - then[0]) // (now[1] - then[1]) for then, now in zip(seen, seen[1:])]
+
+
+def largest(place):
+    """The largest mean size of a frame among the lumps."""
+    steps = [[now[place + i] - then[place + i] for i in (0, 1)] for then, now in zip(seen, seen[1:])]
+    return max(size // frames for size, frames in steps)
+
+
 data = seen[-1][0] - seen[0][0]
-print(json.dumps({"bytes": data, "largest": max(sizes), "lumps": LUMP * COUNT}))
+print(json.dumps({"bytes": data, "largest": largest(0), "out": largest(2), "lumps": LUMP * COUNT}))

@@ -3,9 +3,9 @@
 use super::see;
 
 #[test]
-fn super_packets_above_64_kib_are_cut() {
+fn super_packets_above_64_kib_are_cut_and_their_segments_are_joined() {
     for begin in ["begin_packet", "begin_tun"] {
-        let seen = see(&format!(
+        let run = see(&format!(
             "for link in 'a eth0' 'ga in'; do
                 set -- $link
                 ip -n $1 link set $2 gso_max_size 180000 gro_max_size 180000
@@ -15,12 +15,15 @@ fn super_packets_above_64_kib_are_cut() {
             python3 \"$BIG_TCP\"
             end ga gb\n"
         ));
-        let [seen] = &seen.objects()[..] else {
-            panic!("{begin}: {}", seen.printed);
+        run.conserved();
+        let [seen] = &run.objects()[..] else {
+            panic!("{begin}: {}", run.printed);
         };
-        let [bytes, largest, lumps] =
-            ["bytes", "largest", "lumps"].map(|key| seen[key].as_u64().expect(key));
+        let [bytes, largest, out, lumps] =
+            ["bytes", "largest", "out", "lumps"].map(|key| seen[key].as_u64().expect(key));
         assert!(largest > 65_600, "{begin}: {seen}");
+        // More than the five segments of a bundle that came in one piece.
+        assert!(out > 9_000, "{begin}: {seen}");
         // Hardly anything is sent twice.
         assert!((lumps..lumps / 10 * 11).contains(&bytes), "{begin}: {seen}");
     }

@@ -13,13 +13,13 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("emulator", 18),
     ("experiment", 136),
     ("files", 12),
-    ("gateway", 100),
+    ("gateway", 102),
     ("jumbolab", 128),
     ("keyfile", 12),
     ("link", 49),
     ("meter", 33),
     ("model", 21),
-    ("os", 151),
+    ("os", 154),
     ("plan", 66),
     ("probe", 184),
     ("queue", 64),
@@ -31,7 +31,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("traffic", 155),
     ("units", 11),
     ("backends", 230),
-    ("wire", 103),
+    ("wire", 105),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.

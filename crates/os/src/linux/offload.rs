@@ -1,7 +1,8 @@
 //! Work on packets that the kernel left to an interface: checksums, and the cutting of
-//! super-packets [Virtio s5.1.6].
+//! super-packets; and packets that leave such work to the kernel [Virtio s5.1.6].
 
-use wire::super_packet::{SuperPacket, Transport};
+use units::IpVersion;
+use wire::super_packet::{Run, SuperPacket, Transport};
 
 use crate::sys::packet::HEADER;
 
@@ -15,6 +16,8 @@ pub const LARGEST_SUPER: u32 = 8 * 65_535;
 mod field {
     pub(super) const FLAGS: usize = 0;
     pub(super) const TYPE: usize = 1;
+    /// Bytes of all headers in front of the payload.
+    pub(super) const HEADERS: usize = 2;
     /// Bytes of payload in each piece, in native byte order like all that follow.
     pub(super) const SIZE: usize = 4;
     /// The offset at which the checksummed data begin.
@@ -121,6 +124,80 @@ impl Cutter {
     }
 }
 
+/// A packet for the kernel behind a virtio header, and behind headers of a link. Segments of
+/// TCP that follow each other become one super-packet, which the kernel takes in one piece.
+#[derive(Debug, Default)]
+pub struct Joiner {
+    bytes: Vec<u8>,
+    /// Where the packet begins.
+    begin: usize,
+    run: Option<Run>,
+}
+
+impl Joiner {
+    /// Begins with an IP packet behind `link`, in place of what was there.
+    pub fn begin(&mut self, link: &[u8], packet: &[u8]) {
+        self.bytes.clear();
+        // An empty virtio header: nothing is left to the kernel.
+        self.bytes.resize(HEADER, 0);
+        self.bytes.extend_from_slice(link);
+        self.begin = self.bytes.len();
+        self.bytes.extend_from_slice(packet);
+        self.run = Run::begin(packet);
+    }
+
+    /// Joins an IP packet behind `link` if it continues the packet. Returns whether it does.
+    pub fn join(&mut self, link: &[u8], packet: &[u8]) -> bool {
+        let Some(run) = &mut self.run else {
+            return false;
+        };
+        let (headers, first) = self.bytes.split_at(self.begin);
+        if headers[HEADER..] != *link {
+            return false;
+        }
+        let Some(payload) = run.join(first, packet) else {
+            return false;
+        };
+        self.bytes.extend_from_slice(payload);
+        true
+    }
+
+    /// The number of packets that became one.
+    pub fn count(&self) -> u64 {
+        self.run.map_or(1, |run| run.count() as u64)
+    }
+
+    /// Writes the headers of a super-packet. Nothing is joined to it any more.
+    pub fn finish(&mut self) {
+        let Some(run) = self.run.filter(|run| run.count() > 1) else {
+            return;
+        };
+        let link = self.begin - HEADER;
+        let (header, packet) = self.bytes.split_at_mut(self.begin);
+        // The packet is there: it was joined.
+        let _ = run.finish(packet);
+        header[field::FLAGS] = NEEDS_CHECKSUM;
+        header[field::TYPE] = match run.version() {
+            IpVersion::V4 => kind::TCP_V4,
+            IpVersion::V6 => kind::TCP_V6,
+        };
+        for (place, number) in [
+            (field::HEADERS, link + run.headers()),
+            (field::SIZE, run.size()),
+            (field::CHECKSUM_START, link + run.start()),
+            (field::CHECKSUM_OFFSET, Run::CHECKSUM),
+        ] {
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            header[place..place + 2].copy_from_slice(&number.to_ne_bytes());
+        }
+    }
+
+    /// The virtio header, those of the link, and the packet.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// The number at `place` of a header, in native byte order.
 fn number(header: &[u8], place: usize) -> usize {
     u16::from_ne_bytes([header[place], header[place + 1]]).into()
@@ -129,6 +206,9 @@ fn number(header: &[u8], place: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use wire::protocol::ip::Addresses;
+    use wire::protocol::tcp::flag;
+    use wire::segment::Segment;
 
     use super::*;
 
@@ -142,6 +222,60 @@ mod tests {
         bytes.extend([0, 1, 0, 2, 0, 0, 0, 0]);
         bytes.extend((0..=250).cycle().take(payload));
         bytes
+    }
+
+    /// A super-packet of three segments of TCP as a kernel leaves it, behind a virtio header
+    /// and a header of `link` bytes.
+    fn super_packet(six: bool, link: usize) -> Vec<u8> {
+        let addresses = match six {
+            false => Addresses::V4([[10, 0, 0, 1].into(), [10, 0, 0, 2].into()]),
+            true => Addresses::V6([[1; 16].into(), [2; 16].into()]),
+        };
+        let segment = Segment {
+            ethernet: None,
+            addresses,
+            ports: [50_000, 80],
+            service: 2,
+            identification: 5,
+            sequence: 6,
+            acknowledgement: 7,
+            flags: flag::ACK | flag::PSH,
+            window: 8,
+            timestamps: None,
+            blocks: &[],
+            header: 20,
+            payload: 2_500,
+        };
+        let mut packet = vec![0; segment.header_len()];
+        segment.emit(&mut packet).unwrap();
+        let start = packet.len() - 20;
+        packet.extend((0..=250).cycle().take(2_500));
+        // The sum of the pseudo-header, which is not complemented.
+        let behind = u16::try_from(packet.len() - start).unwrap();
+        let sum = pseudo_sum(&packet[if six { 8 } else { 12 }..start], behind);
+        packet[start + 16..start + 18].copy_from_slice(&sum.to_be_bytes());
+        let mut bytes = vec![0; HEADER];
+        bytes[field::FLAGS] = NEEDS_CHECKSUM;
+        bytes[field::TYPE] = if six { kind::TCP_V6 } else { kind::TCP_V4 };
+        let near = |offset: usize| u16::try_from(link + offset).unwrap();
+        put(&mut bytes, field::HEADERS, near(start + 20));
+        put(&mut bytes, field::SIZE, 1_000);
+        put(&mut bytes, field::CHECKSUM_START, near(start));
+        put(&mut bytes, field::CHECKSUM_OFFSET, 16);
+        bytes.extend((1..).take(link));
+        bytes.extend(packet);
+        bytes
+    }
+
+    /// The sum of a pseudo-header of TCP with these addresses [RFC1071].
+    fn pseudo_sum(ends: &[u8], length: u16) -> u16 {
+        let words = ends.chunks_exact(2);
+        let words = words.map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
+        let mut sum = words.sum::<u32>() + u32::from(length) + 6;
+        while sum > u32::from(u16::MAX) {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        u16::try_from(sum).unwrap()
     }
 
     fn put(bytes: &mut [u8], place: usize, number: u16) {
@@ -207,6 +341,48 @@ mod tests {
             assert_eq!(count, Ok(3));
             assert_eq!(payload, whole[HEADER + link + 28..]);
             assert!(Cutter::default().cut(&whole, link, |_| {}).is_err());
+        }
+    }
+
+    #[test]
+    fn the_segments_that_were_cut_are_joined_to_the_same_super_packet() {
+        for six in [false, true] {
+            for link in [0, 14] {
+                let whole = super_packet(six, link);
+                let mut segments = Vec::new();
+                let take = |segment: &[u8]| segments.push(segment.to_vec());
+                assert_eq!(Cutter::default().pass(&whole, link, take), Ok(3));
+                let mut joiner = Joiner::default();
+                let around = &whole[HEADER..HEADER + link];
+                joiner.begin(around, &segments[0]);
+                assert_eq!(joiner.bytes()[..HEADER], [0; HEADER]);
+                assert!(joiner.join(around, &segments[1]));
+                assert!(!joiner.join(b"another link", &segments[2]));
+                assert!(joiner.join(around, &segments[2]));
+                assert_eq!(joiner.count(), 3);
+                joiner.finish();
+                assert_eq!(joiner.bytes(), whole);
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_alone_leaves_nothing_to_the_kernel() {
+        let mut segments = Vec::new();
+        let take = |segment: &[u8]| segments.push(segment.to_vec());
+        assert_eq!(
+            Cutter::default().pass(&super_packet(false, 0), 0, take),
+            Ok(3)
+        );
+        let datagram = datagram(0, 100);
+        for alone in [&segments[1], &datagram[HEADER..].to_vec()] {
+            let mut joiner = Joiner::default();
+            joiner.begin(&[], alone);
+            assert!(!joiner.join(&[], &datagram[HEADER..]));
+            joiner.finish();
+            assert_eq!(joiner.count(), 1);
+            assert_eq!(joiner.bytes()[..HEADER], [0; HEADER]);
+            assert_eq!(joiner.bytes()[HEADER..], alone[..]);
         }
     }
 

@@ -248,15 +248,17 @@ impl Port {
     /// # Errors
     /// If the interface has disappeared. An interface that is down is not an error.
     pub fn send(&mut self, frames: &[Frame]) -> Result<()> {
-        self.send_pieces(frames, Frame::pieces)
+        self.send_pieces(frames, Frame::pieces, |_| {})
     }
 
     /// Sends frames, each of the two `pieces` behind each other: a virtio header and the
-    /// frame. Otherwise as [`Port::send`].
+    /// frame, which may be a super-packet. Those that the interface does not accept are handed
+    /// to `unsent`. Otherwise as [`Port::send`].
     pub fn send_pieces<T>(
         &mut self,
         frames: &[T],
         pieces: impl Fn(&T) -> [&[u8]; 2],
+        mut unsent: impl FnMut(&T),
     ) -> Result<()> {
         let mut rest = frames;
         while !rest.is_empty() {
@@ -269,6 +271,7 @@ impl Port {
                     // this frame is lost, the next one may pass.
                     _ => {
                         self.rejected.unsent += 1;
+                        unsent(&rest[0]);
                         rest = &rest[1..];
                     }
                 },

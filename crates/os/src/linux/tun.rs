@@ -9,7 +9,7 @@ use units::IpMtu;
 
 use crate::error::{Error, OperationContext, Result};
 use crate::netlink::Route;
-use crate::offload::{Cutter, LARGEST_SUPER};
+use crate::offload::{Cutter, Joiner, LARGEST_SUPER};
 use crate::pacing::Source;
 use crate::sys::packet::{BATCH, HEADER};
 use crate::sys::tun;
@@ -40,6 +40,9 @@ pub struct Tun {
     file: File,
     bytes: Vec<u8>,
     cutter: Cutter,
+    /// The packets that are sent next; none, unless `is_waiting`.
+    joiner: Joiner,
+    is_waiting: bool,
     counts: TunCounts,
 }
 
@@ -72,6 +75,8 @@ impl Tun {
             file,
             bytes: vec![0; LARGEST],
             cutter: Cutter::default(),
+            joiner: Joiner::default(),
+            is_waiting: false,
             counts: TunCounts::default(),
         })
     }
@@ -109,28 +114,41 @@ impl Tun {
         Ok(true)
     }
 
-    /// Sends a packet.
+    /// Sends a packet at the next [`Tun::flush`], or before. Segments of TCP that follow each
+    /// other are handed to the kernel as a super-packet.
     ///
     /// # Errors
     /// If the interface is gone; a packet that the kernel does not take is counted.
     pub fn send(&mut self, packet: &[u8]) -> Result<()> {
-        match self.write(packet)? {
-            true => self.counts.sent += 1,
-            false => self.counts.rejected += 1,
+        if self.is_waiting && self.joiner.join(&[], packet) {
+            return Ok(());
+        }
+        self.flush()?;
+        self.joiner.begin(&[], packet);
+        self.is_waiting = true;
+        Ok(())
+    }
+
+    /// Sends what waits.
+    ///
+    /// # Errors
+    /// As [`Tun::send`].
+    pub fn flush(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.is_waiting) {
+            return Ok(());
+        }
+        self.joiner.finish();
+        match self.write()? {
+            true => self.counts.sent += self.joiner.count(),
+            false => self.counts.rejected += self.joiner.count(),
         }
         Ok(())
     }
 
-    /// Sends a packet, and counts nothing. Returns whether the kernel took it.
-    fn write(&mut self, packet: &[u8]) -> Result<bool> {
-        // An empty virtio header: nothing is left to the kernel [Virtio s5.1.6].
-        let Some(room) = self.bytes.get_mut(..HEADER + packet.len()) else {
-            return Ok(false);
-        };
-        room[..HEADER].fill(0);
-        room[HEADER..].copy_from_slice(packet);
+    /// Writes what was joined. Returns whether the kernel took it.
+    fn write(&mut self) -> Result<bool> {
         loop {
-            return match self.file.write(room) {
+            return match self.file.write(self.joiner.bytes()) {
                 Ok(_) => Ok(true),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) if error.raw_os_error() == Some(libc::EBADFD) => {

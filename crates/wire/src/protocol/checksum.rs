@@ -1,8 +1,8 @@
 //! The checksum of the Internet protocols [RFC1071], and its incremental update when
 //! single bytes change [RFC1624].
 
-/// A sum under construction [RFC1071 s1]. Every piece but the last has an even number
-/// of bytes.
+/// A sum under construction [RFC1071 s1], in the byte order of this machine [RFC1071 s2].
+/// Every piece but the last has an even number of bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Checksum(u64);
 
@@ -15,11 +15,11 @@ impl Checksum {
         let (words, rest) = bytes.as_chunks();
         let sum: u64 = words
             .iter()
-            .map(|word| u64::from(u32::from_be_bytes(*word)))
+            .map(|word| u64::from(u32::from_ne_bytes(*word)))
             .sum();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        Self(self.0 + sum + u64::from(u32::from_be_bytes(last)))
+        Self(self.0 + sum + u64::from(u32::from_ne_bytes(last)))
     }
 
     /// Adds the bytes that `other` sums up.
@@ -34,7 +34,7 @@ impl Checksum {
         while sum > u64::from(u16::MAX) {
             sum = (sum & u64::from(u16::MAX)) + (sum >> 16);
         }
-        !u16::try_from(sum).unwrap_or(u16::MAX)
+        !u16::from_be(u16::try_from(sum).unwrap_or(u16::MAX))
     }
 }
 

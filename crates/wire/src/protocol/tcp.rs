@@ -21,7 +21,9 @@ mod field {
 
 /// Bytes of the shortest and the longest header.
 pub(crate) const HEADER_LEN: usize = 20;
-const LONGEST_HEADER: usize = 60;
+pub(crate) const LONGEST_HEADER: usize = 60;
+/// Offset of the checksum in the header.
+pub(crate) const CHECKSUM: usize = field::CHECKSUM;
 /// Bytes of a word, the unit of the header length.
 const WORD: usize = 4;
 

@@ -215,10 +215,157 @@ fn what_no_interface_could_cut_is_rejected() {
     assert!(packet.emit(0, &mut [0; 999]).is_err());
 }
 
+/// The super-packet of a run of `segments`, the first of which are joined; returns it and
+/// how many they are.
+fn joined(segments: &[Vec<u8>]) -> (Vec<u8>, Option<Run>) {
+    let mut bytes = segments[0].clone();
+    let Some(mut run) = Run::begin(&bytes) else {
+        return (bytes, None);
+    };
+    for segment in &segments[1..] {
+        let Some(payload) = run.join(&bytes, segment) else {
+            break;
+        };
+        bytes.extend_from_slice(payload);
+    }
+    run.finish(&mut bytes).unwrap();
+    (bytes, Some(run))
+}
+
+#[test]
+fn the_segments_of_a_super_packet_are_joined_to_the_same_super_packet() {
+    for six in [false, true] {
+        // That of the lengths in its headers, which Linux has filled in.
+        let (mut bytes, start) = tcp_packet(six, flag::ACK | flag::ECE | flag::PSH | flag::FIN);
+        let behind = u32::try_from(bytes.len() - start).unwrap();
+        if six {
+            let length = u16::try_from(behind).unwrap();
+            ipv6::Header::of(&mut bytes)
+                .set_payload_length(length)
+                .unwrap();
+        } else {
+            let length = u16::try_from(bytes.len()).unwrap();
+            let mut header = ipv4::Header::of(&mut bytes);
+            header.set_packet(length, 0xffff).unwrap();
+            header.set_checksum().unwrap();
+        }
+        let version = if six { IpVersion::V6 } else { IpVersion::V4 };
+        let sum = pseudo_header(ends(version, &bytes), number::TCP, behind);
+        let mut header = tcp::Header::of(&mut bytes[start..]);
+        header.set_checksum(!sum.finish()).unwrap();
+        let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, 1_448).unwrap();
+        let (back, run) = joined(&pieces(&packet));
+        assert_eq!(back, bytes);
+        let run = run.unwrap();
+        assert_eq!((run.count(), run.size()), (4, 1_448));
+        assert_eq!((run.start(), run.headers()), (start, start + 32));
+    }
+}
+
+#[test]
+fn segments_that_differ_in_more_than_their_place_are_not_joined() {
+    for six in [false, true] {
+        let (bytes, start) = tcp_packet(six, flag::ACK);
+        let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, 1_000).unwrap();
+        let segments = pieces(&packet);
+        let [first, second] = [&segments[0], &segments[1]];
+        let joins = |first: &[u8], second: &[u8]| {
+            Run::begin(first).is_some_and(|mut run| run.join(first, second).is_some())
+        };
+        assert!(joins(first, second));
+        // Each byte in front of the payload counts, and so does the payload's sum.
+        for place in 0..=start + 32 {
+            let mut other = second.clone();
+            other[place] ^= 0x20;
+            assert!(!joins(first, &other), "{place}");
+            let mut other = first.clone();
+            other[place] ^= 0x20;
+            assert!(!joins(&other, second), "{place}");
+        }
+        // Neither the one behind the next, nor the same one, nor a longer one follows.
+        assert!(!joins(first, &segments[2]));
+        assert!(!joins(first, first));
+        let larger = SuperPacket::parse(&bytes, Transport::Tcp, start, 1_001).unwrap();
+        let mut room = vec![0; 2_000];
+        let length = larger.emit(1, &mut room).unwrap();
+        assert!(!joins(first, &room[..length]));
+        assert!(!joins(first, &[]));
+    }
+}
+
+#[test]
+fn nothing_follows_a_flag_that_only_one_segment_may_have() {
+    for six in [false, true] {
+        for flags in [flag::SYN, flag::RST, flag::CWR, flag::FIN, flag::PSH, 0x20] {
+            let (bytes, start) = tcp_packet(six, flag::ACK | flags);
+            let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, PAYLOAD).unwrap();
+            assert!(Run::begin(&pieces(&packet)[0]).is_none(), "{flags:x}");
+        }
+        // A segment without data, or of less than a header, begins nothing either.
+        let (bytes, start) = tcp_packet(six, flag::ACK);
+        let packet = SuperPacket::parse(&bytes[..start + 32], Transport::Tcp, start, 1).unwrap();
+        let empty = &pieces(&packet)[0];
+        for length in 0..=empty.len() {
+            assert!(Run::begin(&empty[..length]).is_none(), "{length}");
+        }
+    }
+}
+
+#[test]
+fn a_run_is_never_longer_than_its_length_field_counts() {
+    for six in [false, true] {
+        let (mut bytes, start) = tcp_packet(six, flag::ACK);
+        bytes.resize(start + 32 + 100_000, 0xa5);
+        let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, 8_000).unwrap();
+        let (back, run) = joined(&pieces(&packet));
+        assert_eq!(run.unwrap().count(), 8);
+        assert_eq!(back.len(), start + 32 + 8 * 8_000);
+    }
+}
+
 mod fuzz {
     use super::*;
 
     proptest! {
+        #[test]
+        fn segments_that_were_joined_are_cut_into_the_same_again(
+            six: bool,
+            lengths in prop::collection::vec(prop_oneof![3 => Just(400_usize), 1 => 1_usize..600], 1..6),
+            flags in prop::collection::vec(
+                prop::sample::select(vec![0, 0, 0, flag::PSH, flag::FIN, flag::ECE, flag::CWR]),
+                6,
+            ),
+            change in prop_oneof![3 => Just(None), 1 => (0_usize..2_000, any::<u8>()).prop_map(Some)],
+        ) {
+            // Each is the only segment of a super-packet of its own.
+            let (mut segments, mut done) = (Vec::new(), 0_u32);
+            for ((number, length), flags) in (0_u16..).zip(lengths).zip(flags) {
+                let (mut bytes, start) = tcp_packet(six, flag::ACK | flags);
+                bytes.truncate(start + 32 + length);
+                let mut header = tcp::Header::of(&mut bytes[start..]);
+                let sequence = header.sequence().unwrap().wrapping_add(done);
+                header.set_sequence(sequence).unwrap();
+                done += u32::try_from(length).unwrap();
+                if !six {
+                    let place = 0xffff_u16.wrapping_add(number);
+                    ipv4::Header::of(&mut bytes).set_packet(0, place).unwrap();
+                }
+                let packet = SuperPacket::parse(&bytes, Transport::Tcp, start, length).unwrap();
+                segments.extend(pieces(&packet));
+            }
+            if let Some((place, byte)) = change {
+                let number = place % segments.len();
+                let segment = &mut segments[number];
+                let place = place % segment.len();
+                segment[place] = byte;
+            }
+            let (bytes, run) = joined(&segments);
+            if let Some(run) = run.filter(|run| run.count() > 1) {
+                let packet = SuperPacket::parse(&bytes, Transport::Tcp, run.start(), run.size());
+                prop_assert_eq!(pieces(&packet.unwrap()), &segments[..run.count()]);
+            }
+        }
+
         #[test]
         fn an_altered_super_packet_is_rejected_or_cut_into_pieces_that_fit(
             six: bool,

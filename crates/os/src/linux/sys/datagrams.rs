@@ -6,14 +6,18 @@ use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use super::option;
 use crate::deadline::Permit;
 
 /// The most datagrams per call.
 pub(crate) const BATCH: usize = 64;
 
-/// Room for the control data of a datagram: a service byte and the count of drops,
-/// each behind a header. In words, because headers are aligned.
-const CONTROL_WORDS: usize = 8;
+/// The most datagrams in one piece, see [`Outgoing::each`] [LinuxUapi udp.h].
+pub const MOST_SEGMENTS: usize = 64;
+
+/// Room for the control data of a datagram: a service byte, the size of datagrams in one
+/// piece and the count of drops, each behind a header. In words, because headers are aligned.
+const CONTROL_WORDS: usize = 12;
 
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +27,9 @@ pub struct Outgoing<'a> {
     /// Its service byte: DSCP and ECN.
     pub service: u8,
     pub bytes: &'a [u8],
+    /// With a size, the bytes are several datagrams of UDP of this size behind each other; the
+    /// last one may be shorter. The kernel cuts them (UDP_SEGMENT) [LinuxUapi udp.h].
+    pub each: Option<u16>,
 }
 
 /// A received datagram.
@@ -33,6 +40,9 @@ pub struct Incoming<'a> {
     pub service: u8,
     /// Its bytes, behind [`Datagrams::headroom`] bytes for the caller.
     pub bytes: &'a mut [u8],
+    /// With a size, the bytes are several datagrams of this size behind each other; the last
+    /// one may be shorter. Only of sockets with UDP_GRO [LinuxUapi udp.h].
+    pub each: Option<usize>,
 }
 
 /// Buffers for one call.
@@ -108,9 +118,11 @@ impl Datagrams {
                 continue;
             };
             let length = usize::try_from(header.msg_len).unwrap_or(0).min(self.room);
+            let (service, each) = control(&header.msg_hdr);
             take(Incoming {
                 from,
-                service: service(&header.msg_hdr),
+                service,
+                each,
                 bytes: &mut self.bytes[place * step..][..self.headroom + length],
             });
         }
@@ -147,19 +159,15 @@ pub fn send<'a>(
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
         };
         header.msg_control = control[place].as_mut_ptr().cast();
-        // SAFETY: the buffer has room for one header with an int, and outlives the call.
-        unsafe {
-            let length = libc::c_uint::try_from(size_of::<libc::c_int>()).unwrap_or(4);
-            header.msg_controllen = libc::CMSG_SPACE(length) as usize;
-            let part = libc::CMSG_FIRSTHDR(header);
-            (*part).cmsg_level = level;
-            (*part).cmsg_type = kind;
-            (*part).cmsg_len = libc::CMSG_LEN(length) as usize;
-            let value = libc::c_int::from(datagram.service);
-            libc::CMSG_DATA(part)
-                .cast::<libc::c_int>()
-                .write_unaligned(value);
+        header.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+        let service = libc::c_int::from(datagram.service).to_ne_bytes();
+        let each = datagram.each.map(u16::to_ne_bytes);
+        let mut parts = Parts::new(header);
+        parts.put(level, kind, &service);
+        if let Some(each) = &each {
+            parts.put(libc::SOL_UDP, libc::UDP_SEGMENT, each);
         }
+        header.msg_controllen = parts.length;
         count += 1;
     }
     // SAFETY: the first `count` headers point to buffers that outlive the call; the
@@ -173,6 +181,56 @@ pub fn send<'a>(
         )
     };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Parts of control data that are written behind each other.
+struct Parts<'a> {
+    header: &'a libc::msghdr,
+    next: *mut libc::cmsghdr,
+    /// Bytes of the parts so far.
+    length: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// Of a header with a zeroed control buffer of the length that it states.
+    fn new(header: &'a libc::msghdr) -> Self {
+        Self {
+            header,
+            // SAFETY: the buffer outlives the header.
+            next: unsafe { libc::CMSG_FIRSTHDR(header) },
+            length: 0,
+        }
+    }
+
+    /// Writes a part; one without room is left out.
+    fn put(&mut self, level: libc::c_int, kind: libc::c_int, data: &[u8]) {
+        let Some(length) = libc::c_uint::try_from(data.len()).ok() else {
+            return;
+        };
+        // SAFETY: the macros compute numbers.
+        let (space, own) = unsafe { (libc::CMSG_SPACE(length), libc::CMSG_LEN(length)) };
+        let after = self.length + space as usize;
+        if self.next.is_null() || after > self.header.msg_controllen {
+            return;
+        }
+        // SAFETY: `next` is a place in the buffer, which has room for the part.
+        unsafe {
+            (*self.next).cmsg_level = level;
+            (*self.next).cmsg_type = kind;
+            (*self.next).cmsg_len = own as usize;
+            libc::CMSG_DATA(self.next).copy_from(data.as_ptr(), data.len());
+            self.next = libc::CMSG_NXTHDR(self.header, self.next);
+        }
+        self.length = after;
+    }
+}
+
+/// Lets the kernel hand over several datagrams of UDP in one piece, see [`Incoming::each`].
+///
+/// # Errors
+/// The kernel's: it is older than Linux 5.0, or the socket is none of UDP.
+pub fn merge(socket: BorrowedFd<'_>) -> io::Result<()> {
+    option::set(socket, libc::SOL_UDP, libc::UDP_GRO, 1)
 }
 
 fn length_of<T>() -> libc::socklen_t {
@@ -223,8 +281,10 @@ fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
     }
 }
 
-/// The service byte in the control data of a datagram; zero if the kernel gave none.
-fn service(header: &libc::msghdr) -> u8 {
+/// The service byte in the control data of a datagram, zero if the kernel gave none, and the
+/// size of datagrams in one piece.
+fn control(header: &libc::msghdr) -> (u8, Option<usize>) {
+    let (mut service, mut each) = (0, None);
     // SAFETY: the kernel has just filled the control buffer of this header and set its
     // length; it outlives this function.
     let mut part = unsafe { libc::CMSG_FIRSTHDR(header) };
@@ -235,18 +295,23 @@ fn service(header: &libc::msghdr) -> u8 {
         match (level, kind) {
             // The kernel puts one byte here for IPv4.
             // SAFETY: as the comment says.
-            (libc::IPPROTO_IP, libc::IP_TOS) => return unsafe { data.read() },
+            (libc::IPPROTO_IP, libc::IP_TOS) => service = unsafe { data.read() },
             (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
                 // SAFETY: the kernel puts one int here.
                 let class = unsafe { data.cast::<libc::c_int>().read_unaligned() };
-                return u8::try_from(class).unwrap_or(0);
+                service = u8::try_from(class).unwrap_or(0);
+            }
+            (libc::SOL_UDP, libc::UDP_GRO) => {
+                // SAFETY: the kernel puts one int here.
+                let size = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+                each = usize::try_from(size).ok().filter(|size| *size > 0);
             }
             _ => {}
         }
         // SAFETY: as for the first.
         part = unsafe { libc::CMSG_NXTHDR(header, part) };
     }
-    0
+    (service, each)
 }
 
 #[cfg(test)]
@@ -283,6 +348,7 @@ mod tests {
                 to,
                 service: *service,
                 bytes,
+                each: None,
             });
             assert_eq!(send(near.as_fd(), outgoing).unwrap(), sent.len());
             let deadline = Deadline::fixed(Span::from_secs(60));
@@ -300,6 +366,52 @@ mod tests {
                     .unwrap();
             }
             assert_eq!(got, sent);
+        }
+    }
+    #[test]
+    fn datagrams_in_one_piece_arrive_one_by_one_or_in_one_piece() {
+        for (here, merges) in [
+            ("127.0.0.1:0", true),
+            ("[::1]:0", true),
+            ("127.0.0.1:0", false),
+        ] {
+            let here: SocketAddr = here.parse().unwrap();
+            let options = Options {
+                bind: Some(here),
+                non_blocking: true,
+                ..Options::default()
+            };
+            let open = || open(Kind::Datagram, here.ip(), &options).unwrap();
+            let (near, far) = (open(), open());
+            let ask = IpOption::SERVICE_OF_ARRIVALS;
+            ask.set(far.as_fd(), here.ip(), 1).unwrap();
+            if merges {
+                merge(far.as_fd()).unwrap();
+            }
+            let bytes: Vec<u8> = (0..=255).cycle().take(2_500).collect();
+            let outgoing = Outgoing {
+                to: address_of(far.as_fd()).unwrap(),
+                service: 6,
+                bytes: &bytes,
+                each: Some(1_000),
+            };
+            assert_eq!(send(near.as_fd(), std::iter::once(outgoing)).unwrap(), 1);
+            let deadline = Deadline::fixed(Span::from_secs(60));
+            let mut got = Vec::new();
+            let mut datagrams = Datagrams::new(0, 65_535);
+            while got.iter().map(Vec::len).sum::<usize>() < bytes.len() {
+                let until = crate::clock::monotonic() + Span::from_secs(60);
+                wait(far.as_fd(), nix::poll::PollFlags::POLLIN, until).unwrap();
+                let take = |datagram: Incoming<'_>| {
+                    assert_eq!(datagram.service, 6);
+                    let size = datagram.each.unwrap_or(datagram.bytes.len());
+                    got.extend(datagram.bytes.chunks(size).map(<[u8]>::to_vec));
+                };
+                let permit = deadline.permit().unwrap();
+                datagrams.receive(far.as_fd(), permit, take).unwrap();
+            }
+            let expected: Vec<&[u8]> = bytes.chunks(1_000).collect();
+            assert_eq!(got, expected);
         }
     }
 }
