@@ -224,10 +224,14 @@ impl CoreSockets {
             (Some(CoreRoute::Socket { number, to }), _) => {
                 let (way, load) = ((number, to, service), (peer, packets));
                 let bytes = &bytes[payload.min(bytes.len())..];
-                let joins = self.sockets[number].takes_bursts;
+                // A probe may be too large for the path, which then drops the whole piece.
+                let joins = packets > 0 && self.sockets[number].takes_bursts;
                 if !joins || !self.burst.push(way, bytes, load) {
                     self.send_burst();
                     self.burst.push(way, bytes, load);
+                }
+                if !joins {
+                    self.send_burst();
                 }
                 return Ok(());
             }
