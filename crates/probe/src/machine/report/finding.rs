@@ -100,6 +100,7 @@ pub enum FindingKind {
         /// The largest packet that arrives in one piece.
         mtu: Bytes,
         /// Where DF is cleared, if routers quote packets with and without it.
+        #[serde(rename = "place")]
         cleared: Option<Place>,
     },
     /// Larger answers arrive in fragments.

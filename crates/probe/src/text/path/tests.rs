@@ -393,7 +393,7 @@ fn a_report_with_every_finding_reads_back_equal() {
         },
         FindingKind::ForwardFragments {
             mtu: size(1400),
-            cleared: None,
+            cleared: Some(place),
         },
         FindingKind::OuterFragments {
             made: 7,

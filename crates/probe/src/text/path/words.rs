@@ -161,7 +161,13 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
         ),
         FindingKind::ForwardFragments { mtu, cleared } => {
             let cleared = cleared.as_ref().map_or_else(String::new, |place| {
-                format!(": DF (don't fragment) is cleared {}", self::place(place))
+                let itself = place.before.as_ref().map_or_else(String::new, |hop| {
+                    format!(", or by hop {} itself", hop.number)
+                });
+                format!(
+                    ": DF (don't fragment) is cleared {}{itself}",
+                    self::place(place)
+                )
             });
             format!(
                 "packets larger than {} arrive in fragments, although no router may fragment them{cleared}",
