@@ -152,7 +152,7 @@ fn a_gateway_of_an_ordinary_user_is_rejected_in_one_line() {
         (&["--inside-interface", "lo"], "opening lo for a gateway"),
     ] {
         let output = Command::new(folder.path().join("jumbolab"))
-            .args(["gateway", "--local", "127.0.0.1", "--peer", "127.0.0.2"])
+            .args(["gateway", "--local", "127.0.0.1", "--peer", "203.0.113.2"])
             .args(["--prefix", "10.2.0.0/16", "--duration", "1s"])
             .args(path)
             .stdin(Stdio::null())
