@@ -61,7 +61,7 @@ pub(super) struct CoreSockets {
     /// The way to each peer.
     peers: Vec<CoreRoute>,
     datagrams: Datagrams,
-    /// What waits for [`CoreSockets::flush`].
+    /// Datagrams that wait for [`CoreSockets::flush`].
     burst: Burst,
     unsent: Vec<Unsent>,
     /// Where probes find the path MTU: the kernel's routes, for the interface to a peer, and

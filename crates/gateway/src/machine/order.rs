@@ -34,7 +34,7 @@ impl Default for Reorder {
 const FORGET: Span = Span::from_secs(1);
 /// Bits of [`Order::seen`].
 const SEEN: u64 = 128;
-/// Numbers of so many bundles differ in the bits that bundles state.
+/// Bundles state the number modulo this.
 const NUMBERS: u64 = SEQUENCES as u64;
 /// Bundles that are as far ahead wait for none before them.
 const FAR: u64 = NUMBERS / 2;

@@ -117,7 +117,7 @@ impl Case {
         }
     }
 
-    /// What the scripts read.
+    /// The variables that the scripts read.
     pub(crate) fn variables(&self) -> [(&'static str, String); 3] {
         let (loss, bytes, server) = match self {
             Self::Loss(share) => (*share, 0, "10.2.0.2"),

@@ -14,7 +14,7 @@ use core::net::IpAddr;
 use units::{Bytes, Span};
 
 use super::history::History;
-use super::kind::bytes;
+use super::kind::{TCP_HEADER, bytes};
 use super::phase::{Boundary, KnownPath};
 use super::{
     Finding, FindingKind, Hop, Limit, NotSeen, PathReport, Place, Protocol, ProtocolResult,
@@ -212,13 +212,10 @@ impl Facts<'_> {
 
     /// The largest TCP segment of packets of this size [RFC9293 s3.7.1].
     fn mss(&self, mtu: Bytes) -> u16 {
-        let headers = self.settings.version().header() + Bytes::new(TCP_HEADER);
+        let headers = self.settings.version().header() + TCP_HEADER;
         u16::try_from((mtu - headers).get()).unwrap_or(u16::MAX)
     }
 }
-
-/// TCP's header without options [RFC9293 s3.1].
-const TCP_HEADER: u64 = 20;
 
 /// A finding with its evidence.
 const fn finding(kind: FindingKind, evidence: Vec<super::Evidence>) -> Finding {

@@ -10,6 +10,9 @@ use super::{Protocol, ReplySize, Target};
 /// packets of each protocol.
 pub(super) const SMALL: u32 = 100;
 
+/// TCP's header without options [RFC9293 s3.1], which an MSS does not count.
+pub(super) const TCP_HEADER: Bytes = Bytes::new(20);
+
 /// The TCP header with the MSS option [RFC9293 s3.7.1].
 const TCP_SYN: u32 = 24;
 

@@ -109,8 +109,9 @@ pub enum AnswerKind {
 /// The fields of the header of a probe that an ICMP error quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotedHeader {
-    /// The size of the IP packet: of the first fragment, if the probe was divided before.
-    pub size: Bytes,
+    /// The size of the first fragment, if the probe was fragmented before. The length of a
+    /// whole packet is not used: some routers quote another one than arrived.
+    pub piece: Option<Bytes>,
     /// Whether routers must not fragment it (DF of IPv4; always so for IPv6).
     pub dont_fragment: bool,
 }
@@ -119,7 +120,7 @@ impl QuotedHeader {
     /// That of a quoted packet.
     pub(crate) fn of(packet: &IpPacket<'_>) -> Self {
         Self {
-            size: Bytes::new(packet.size.into()),
+            piece: packet.fragment.map(|_| Bytes::new(packet.size.into())),
             dont_fragment: packet.dont_fragment,
         }
     }
@@ -141,4 +142,40 @@ pub struct Reflected {
     /// The largest IP packet in which the probe arrived: a fragment, or the whole packet.
     /// `None` if the reflector does not say.
     pub piece: Option<Bytes>,
+}
+
+#[cfg(test)]
+mod tests {
+    use core::net::Ipv4Addr;
+
+    use wire::ip_packet::FragmentPlace;
+    use wire::protocol::ip::Addresses;
+
+    use super::*;
+
+    #[test]
+    fn a_quoted_length_counts_for_a_fragment_alone() {
+        let whole = IpPacket {
+            addresses: Addresses::V4([Ipv4Addr::LOCALHOST; 2]),
+            // Some routers subtract the header.
+            size: 1_480,
+            hop_limit: 1,
+            flow_label: 0,
+            dont_fragment: true,
+            fragment: None,
+            protocol: 1,
+            payload: &[],
+        };
+        let first = IpPacket {
+            dont_fragment: false,
+            fragment: Some(FragmentPlace {
+                offset: 0,
+                more: true,
+                identification: 7,
+            }),
+            ..whole
+        };
+        assert_eq!(QuotedHeader::of(&whole).piece, None);
+        assert_eq!(QuotedHeader::of(&first).piece, Some(Bytes::new(1_480)));
+    }
 }

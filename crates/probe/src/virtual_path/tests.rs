@@ -199,7 +199,7 @@ fn each_router_tells_that_the_hop_limit_is_used_up() {
             assert_eq!(from, expected);
             let kinds = script.kinds();
             let quoted = Some(QuotedHeader {
-                size: Bytes::new(200),
+                piece: None,
                 dont_fragment: true,
             });
             let exceeded = Some(AnswerKind::HopLimitExceeded { quoted });

@@ -19,7 +19,7 @@ fn valid() -> String {
     )
 }
 
-/// What stands where another value stood.
+/// Values that replace others.
 const VALUES: &[&str] = &[
     "0",
     "-1",

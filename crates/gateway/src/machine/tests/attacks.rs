@@ -1,4 +1,4 @@
-//! What somebody who sends on purpose what does harm can make a gateway keep and answer.
+//! The memory and the answers that an attacker can cost a gateway.
 //! `JUMBOLAB_FUZZ_CASES=100000 cargo test -p jumbolab-gateway attacks -- --nocapture` prints
 //! the table of docs/reference/gateway-security.md.
 
@@ -15,7 +15,7 @@ const MESSAGES: u64 = 5_000;
 /// Bytes of the headers of IPv4 and UDP.
 const OUTSIDE: usize = 28;
 
-/// What an attack did.
+/// The outcome of an attack.
 #[derive(Debug)]
 struct Outcome {
     attack: &'static str,

@@ -27,7 +27,7 @@ struct Message {
     entries: u64,
 }
 
-/// What became of packets and pieces to an end that no counter of a gateway has.
+/// Packets and pieces that ended where no counter of a gateway counts.
 #[derive(Debug, Default)]
 struct Lost {
     /// In the core: by chance, on a link that was down, or as too large.

@@ -107,7 +107,7 @@ fn the_packet_of_a_gateway_that_started_again_does_not_go_on_with_that_of_before
     );
 }
 
-/// What a gateway sends to the core now, each with whether packets are in it.
+/// The datagrams that a gateway sends to the core now, each with whether it has packets.
 fn sent_by(gateway: &mut Gateway, now: Time) -> Vec<(Vec<u8>, bool)> {
     let mut sent = Vec::new();
     while let Some(transmit) = gateway.poll_transmit(now) {

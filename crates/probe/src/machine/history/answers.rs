@@ -191,8 +191,11 @@ impl History {
     /// DF set.
     fn quoted(&mut self, record: &Record, hop: u8, quoted: QuotedHeader) {
         self.dont_fragment.insert(hop, quoted.dont_fragment);
-        let piece = u32::try_from(quoted.size.get()).unwrap_or(u32::MAX);
-        if (SMALL..record.kind.size).contains(&piece) && record.round == self.round {
+        let piece = quoted
+            .piece
+            .and_then(|piece| u32::try_from(piece.get()).ok());
+        let possible = piece.filter(|piece| (SMALL..record.kind.size).contains(piece));
+        if let Some(piece) = possible.filter(|_| record.round == self.round) {
             self.pieces.insert(record.kind.size, piece);
         }
     }

@@ -2,10 +2,8 @@
 
 use units::{Bytes, IpVersion};
 
+use super::super::kind::TCP_HEADER;
 use super::{LocalFinding, LocalHost, LocalProblem};
-
-/// The header of TCP without options [RFC9293 s3.1]: an MSS does not count them.
-const TCP_HEADER: Bytes = Bytes::new(20);
 
 /// A rule that lowers the MSS in SYNs to a fixed value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -26,7 +26,7 @@ fn any_answer(rng: &mut ChaCha8Rng, probe: &Probe) -> Answer {
         },
         2 => AnswerKind::HopLimitExceeded {
             quoted: rng.random_bool(0.5).then(|| QuotedHeader {
-                size,
+                piece: rng.random_bool(0.5).then_some(size),
                 dont_fragment: rng.random(),
             }),
         },
