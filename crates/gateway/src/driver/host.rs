@@ -44,6 +44,12 @@ pub fn problems(configuration: &Configuration) -> Result<Vec<String>> {
             }
         }
     }
+    if let InsidePath::Packet { interfaces, .. } = &configuration.inside {
+        for name in interfaces {
+            let offloads = os::nic::named(name).map_or_else(|_| Vec::new(), |nic| nic.offloads);
+            problems.extend(large_receive(name, &offloads));
+        }
+    }
     if !Path::new("/dev/net/tun").exists() {
         problems.push("there is no /dev/net/tun; type: modprobe tun".to_owned());
     }
@@ -265,6 +271,17 @@ fn ends(peer: &Peer) -> Option<[IpAddr; 2]> {
     }
 }
 
+/// That an interface toward hosts joins packets by LRO, of these offloads. It keeps too little of
+/// their headers for them to be forwarded, so kernels that forward switch it off themselves.
+fn large_receive(interface: &str, offloads: &[String]) -> Option<String> {
+    let joins = offloads.iter().any(|offload| offload == "rx-lro");
+    joins.then(|| {
+        format!(
+            "inside.interfaces = {interface}: it joins packets of hosts (large receive offload) so that they cannot be forwarded as they came; type: ethtool -K {interface} lro off"
+        )
+    })
+}
+
 /// The switches of forwarding that are off and that a TUN interface needs.
 fn forwarding(rows: &[Prefix]) -> Vec<String> {
     let versions = [
@@ -295,4 +312,17 @@ fn filters_strictly(interface: &str) -> bool {
 fn setting(name: &str) -> Option<u32> {
     let text = std::fs::read_to_string(Path::new("/proc/sys").join(name));
     text.ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::large_receive;
+
+    #[test]
+    fn only_lro_changes_packets_of_hosts() {
+        let offloads = ["rx-gro", "rx-gro-hw", "tx-tcp-segmentation"].map(str::to_owned);
+        assert_eq!(large_receive("eth1", &offloads), None);
+        let problem = large_receive("eth1", &["rx-gro".to_owned(), "rx-lro".to_owned()]);
+        assert!(problem.unwrap().ends_with("type: ethtool -K eth1 lro off"));
+    }
 }
