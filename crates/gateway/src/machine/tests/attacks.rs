@@ -1,6 +1,8 @@
 //! The memory and the answers that an attacker can cost a gateway.
-//! `JUMBOLAB_FUZZ_CASES=100000 cargo test -p jumbolab-gateway attacks -- --nocapture` prints
-//! the table of docs/reference/gateway-security.md.
+//! `JUMBOLAB_FUZZ_CASES=100000 cargo test --release -p jumbolab-gateway attacks -- --nocapture`
+//! prints the table of docs/reference/gateway-security.md.
+
+use std::time::{Duration, Instant};
 
 use wire::bundle::{HEADER_LEN, SEALED_HEADER_LEN, TAG_LEN};
 
@@ -27,6 +29,8 @@ struct Outcome {
     /// Messages and bytes that it sent back.
     answers: u64,
     answered: usize,
+    /// How long the gateway worked on them.
+    worked: Duration,
 }
 
 /// Sends messages to a gateway, 20 us after each other. `held` says which bytes wait.
@@ -44,6 +48,7 @@ fn attack(
         kept: 0,
         answers: 0,
         answered: 0,
+        worked: Duration::ZERO,
     };
     let released = gateway.counts().total().inward.released;
     let mut now = begin;
@@ -51,6 +56,7 @@ fn attack(
     for number in 0..messages {
         let bytes = message(number);
         now += Span::from_micros(20);
+        let began = Instant::now();
         gateway.receive_payload(now, ENDS, 0, &bytes);
         while let Some(transmit) = gateway.poll_transmit(now) {
             if let Transmit::Core { bytes, .. } = transmit {
@@ -58,6 +64,7 @@ fn attack(
                 outcome.answered += bytes.len() - OUTSIDE;
             }
         }
+        outcome.worked += began.elapsed();
         outcome.kept = outcome.kept.max(held(gateway));
         if number % 1_000 == 0 {
             conserved(gateway);
@@ -166,10 +173,10 @@ fn what_an_attack_makes_a_gateway_keep_is_bounded() {
     let known = flood("initiations with the public key", initiation(3, 2));
     let outcomes = [without_end, with_gaps, replayed, changed, unknown, known];
     println!(
-        "| attack, {} messages | rejected or dropped | kept, bytes | answers, bytes each |",
+        "| attack, {} messages | rejected or dropped | kept, bytes | answers, bytes each | ns each |",
         cases(MESSAGES)
     );
-    println!("|---|---|---|---|");
+    println!("|---|---|---|---|---|");
     for one in &outcomes {
         let reasons = Rejection::ALL.iter();
         let reasons = reasons.filter(|reason| one.rejections.of(**reason) > 0);
@@ -180,12 +187,13 @@ fn what_an_attack_makes_a_gateway_keep_is_bounded() {
             reasons.push(format!("{} `incomplete`", one.dropped));
         }
         println!(
-            "| {} | {} | {} | {}, {} |",
+            "| {} | {} | {} | {}, {} | {} |",
             one.attack,
             reasons.join(", "),
             one.kept,
             one.answers,
-            one.answered as u64 / one.answers.max(1)
+            one.answered as u64 / one.answers.max(1),
+            one.worked.as_nanos() / u128::from(cases(MESSAGES))
         );
     }
     let all = cases(MESSAGES);
