@@ -48,7 +48,7 @@ use peers::{Due, PeerState};
 use pool::Pool;
 use record::Record;
 pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
-pub use seal::{BadKey, Identity, KEY_LEN, PresharedKey, PublicKey, Sealing};
+pub use seal::{BadKey, Identity, KEY_LEN, Padding, PresharedKey, PublicKey, Sealing};
 use seal::{Draws, Guard};
 use settings::Origin;
 pub use settings::{

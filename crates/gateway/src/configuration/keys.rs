@@ -247,6 +247,12 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "peers",
+        "padding",
+        "\"off\"",
+        "zeros in sealed bundles, which hide their sizes: `full` (all packets toward the peer have the size of the path MTU), a size (packets have multiples of it, for instance 128B) or off",
+    ),
+    key(
+        "peers",
         "mtu",
         "9000",
         "the largest IP packet toward it. What routers report of the path lowers it",

@@ -9,6 +9,7 @@ use anyhow::{Result, anyhow, bail};
 use keyfile::Section;
 use link::edge::Prefix;
 use os::secrecy::read_secret;
+use units::{Bytes, IpMtu};
 use wire::bundle::PORT;
 use wire::dscp;
 use wire::protocol::ip::Addresses;
@@ -16,8 +17,11 @@ use wire::protocol::ip::Addresses;
 use super::mtu_of;
 use super::sections::Sections;
 use crate::machine::{
-    BadKey, Encapsulation, Identity, Peer, PresharedKey, PublicKey, Sealing, is_local,
+    BadKey, Encapsulation, Identity, Padding, Peer, PresharedKey, PublicKey, Sealing, is_local,
 };
+
+/// The largest step of padding.
+const LARGEST: Bytes = Bytes::new(IpMtu::LARGEST as u64);
 
 /// The peers as they were read.
 #[derive(Default)]
@@ -50,14 +54,15 @@ impl Peers {
         let preshared = section.read_by("preshared_key_file", |path| {
             key_file(path, "--preshared FILE", PresharedKey::parse)
         })?;
+        let padding = section.read_by("padding", padding)?;
         let Some(peer) = section.read_by("public_key", PublicKey::from_str)? else {
-            return match preshared {
-                None => Ok(None),
-                Some(_) => {
-                    let why = "it is of no use alone; write the peer's public_key, too";
-                    Err(section.reject("preshared_key_file", why))
-                }
+            let alone = match (preshared, padding) {
+                (Some(_), _) => "preshared_key_file",
+                (None, Some(padding)) if padding != Padding::NONE => "padding",
+                (None, _) => return Ok(None),
             };
+            let why = "only sealed bundles have it; write the peer's public_key, too";
+            return Err(section.reject(alone, why));
         };
         let Some(identity) = self.identity.clone() else {
             let why = "this gateway needs a key of its own, too; create one: jumbolab gateway keygen FILE, and name FILE in core.private_key_file (--private-key-file)";
@@ -69,6 +74,7 @@ impl Peers {
         }
         let mut sealing = Sealing::new(identity, peer);
         sealing.preshared = preshared.unwrap_or_default();
+        sealing.padding = padding.unwrap_or(Padding::NONE);
         Ok(Some(sealing))
     }
 
@@ -214,6 +220,18 @@ pub(super) fn key_file<T>(
     let text = str::from_utf8(secret.bytes()).map_err(|_| BadKey::Text);
     text.and_then(parse)
         .map_err(|bad| anyhow!("{bad}; create one: jumbolab gateway keygen {option}"))
+}
+
+/// The value of the key `padding`.
+fn padding(text: &str) -> Result<Padding> {
+    match text {
+        "off" => Ok(Padding::NONE),
+        "full" => Ok(Padding::FULL),
+        size => match size.parse() {
+            Ok(step) if step > Bytes::ZERO && step <= LARGEST => Ok(Padding::multiples_of(step)),
+            _ => bail!("write full, off, or a size up to {LARGEST}, for instance 128B"),
+        },
+    }
 }
 
 fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {

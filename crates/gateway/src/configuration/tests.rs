@@ -281,6 +281,18 @@ fn keys_that_cannot_seal_are_rejected_by_name() {
             "write the peer's public_key, too",
         ),
         (
+            format!("{PEER}padding = \"full\"\n"),
+            "peers.west.padding = full: only sealed bundles have it",
+        ),
+        (
+            format!("{text}padding = \"66kB\"\n"),
+            "peers.west.padding = 66kB: write full, off, or a size up to 65535",
+        ),
+        (
+            format!("{text}padding = \"0B\"\n"),
+            "peers.west.padding = 0B: write full",
+        ),
+        (
             text.split("public_key = ").next().unwrap().to_owned(),
             "core.private_key_file = ",
         ),

@@ -84,7 +84,7 @@ impl Gateway {
         bytes: &[u8],
     ) {
         if !is_sealed(bytes) {
-            return self.take(now, peer, (service, Some(counter)), bytes, false);
+            return self.take(now, peer, (service, Some(counter)), bytes, true);
         }
         match PathMessage::parse(bytes) {
             Ok(message) => self.heed(now, peer, message, bytes.len()),

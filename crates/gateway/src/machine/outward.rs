@@ -9,7 +9,7 @@ use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 
 use super::packet::{Departing, Inner, Load};
 use super::peers::PeerState;
-use super::{Cause, Decision, Event, Gateway, SinglePacketMode, outer};
+use super::{Cause, Decision, Event, Gateway, Padding, SinglePacketMode, outer};
 use link::Link;
 use link::edge::Outgoing;
 
@@ -105,11 +105,14 @@ impl Gateway {
             matches!(load, Load::Alone(_)) && self.settings.alone == SinglePacketMode::Plain;
         state.sent += u64::from(!plain);
         let uplink = self.settings.uplink.as_ref();
+        let sealing = self.settings.peers[peer].sealing.as_ref();
+        let padding = sealing.map_or(Padding::NONE, |sealing| sealing.padding);
         let departing = Departing {
             peer,
             number,
             load,
             around,
+            padding: (padding, state.mtu),
             framing: uplink.map_or(Framing::None, |uplink| uplink.framing),
             // A flow of its own, as in the simulator.
             flow: Seed::new(0).with(peer as u64).get(),
@@ -224,17 +227,22 @@ impl Gateway {
             key.as_ref().map_or(0, |_| TAG_LEN),
         );
         let begin = payload + key.as_ref().map_or(0, |_| SEALED_HEADER_LEN);
-        let end = begin + HEADER_LEN + ENTRY_LEN * usize::from(header.count) + bytes;
-        out.resize(end + tag, 0);
-        let body = &mut out[begin..end];
+        let body = begin..begin + HEADER_LEN + ENTRY_LEN * usize::from(header.count) + bytes;
+        let size = departing.padded(Bytes::new((body.end + tag) as u64));
+        out.resize(
+            usize::try_from(size.get()).map_err(|_| Cause::Unwritten)?,
+            0,
+        );
+        let end = out.len() - tag;
         let alone = alone.map(|packet| Piece {
             bytes: &packet.bytes,
             waited: 0,
         });
         let pieces = bundle.into_iter().flat_map(pieces).chain(alone);
-        bundle::emit_body(header, pieces, body).map_err(|_| Cause::Unwritten)?;
+        bundle::emit_body(header, pieces, &mut out[body]).map_err(|_| Cause::Unwritten)?;
         if let Some((header, key)) = key {
-            let tag = key.seal(header, body).ok_or(Cause::Unwritten)?;
+            let sealed = &mut out[begin..end];
+            let tag = key.seal(header, sealed).ok_or(Cause::Unwritten)?;
             out[payload..begin].copy_from_slice(&header.bytes());
             out[end..].copy_from_slice(&tag);
         }

@@ -4,6 +4,7 @@ use queue::{Advertised, Bundle, InnerDrop, Packet, Part, View};
 use units::{Bytes, Framing, Time};
 use wire::frame;
 
+use super::Padding;
 use super::record::Arrival;
 use link::edge::Exit;
 
@@ -172,6 +173,8 @@ pub(super) struct Departing {
     pub(super) load: Load,
     /// The bytes of headers around a packet alone; a bundle's count among its own.
     pub(super) around: Bytes,
+    /// The zeros behind it, and the path MTU, which they do not exceed.
+    pub(super) padding: (Padding, Bytes),
     /// The framing of the link that it waits for.
     pub(super) framing: Framing,
     /// The flow as which a queue sees a bundle.
@@ -199,6 +202,12 @@ impl Departing {
         entries.chain(alone)
     }
 
+    /// The size of its IP packet with the zeros behind it, of `size` bytes without them.
+    pub(super) fn padded(&self, size: Bytes) -> Bytes {
+        let (padding, mtu) = self.padding;
+        padding.padded(size, mtu)
+    }
+
     /// How many packets it carries.
     pub(super) fn packets(&self) -> u64 {
         u64::from(self.live())
@@ -212,7 +221,9 @@ impl Packet for Departing {
             Load::Alone(packet) => (packet.view(), packet.view().flow),
         };
         View {
-            size: self.framing.frame_size(view.size + self.around),
+            size: self
+                .framing
+                .frame_size(self.padded(view.size + self.around)),
             flow,
             ..view
         }
@@ -254,6 +265,7 @@ impl Packet for Departing {
             peer,
             number,
             around,
+            padding,
             framing,
             flow,
             ref mut load,
@@ -268,6 +280,7 @@ impl Packet for Departing {
                     number,
                     load: Load::Alone(packet),
                     around,
+                    padding,
                     framing,
                     flow,
                 });

@@ -25,7 +25,7 @@ use wire::bundle::{CookieReply, Handshake, NOTHING, SealedHeader, TAG_LEN};
 pub(super) use cookie::Guard;
 use cookie::{Admission, COOKIE_AGE, Cookie, Receiver};
 pub(super) use draws::Draws;
-pub use identity::{BadKey, Identity, KEY_LEN, PresharedKey, PublicKey, Sealing};
+pub use identity::{BadKey, Identity, KEY_LEN, Padding, PresharedKey, PublicKey, Sealing};
 use keys::Key;
 use noise::{Accepted, Begun, Split, TIMESTAMP_LEN, Timestamp};
 use window::Window;

@@ -9,7 +9,8 @@ use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;
 
 use crate::machine::{
-    Aggregation, Encapsulation, Identity, Output, Peer, Sealing, Settings, SinglePacketMode, Uplink,
+    Aggregation, Encapsulation, Identity, Output, Padding, Peer, Sealing, Settings,
+    SinglePacketMode, Uplink,
 };
 
 /// Settings in a recording. Addresses, labels and keys are not among them.
@@ -43,8 +44,8 @@ pub struct DescribedPeer {
     pub encapsulation: Headers,
     /// The largest packet toward it, as configured.
     pub mtu: u32,
-    /// Whether bundles are sealed.
-    pub sealed: bool,
+    /// How bundles are padded, if they are sealed.
+    pub sealed: Option<Padding>,
 }
 
 /// The headers in front of bundles, by their lengths.
@@ -114,7 +115,7 @@ impl DescribedPeer {
         Self {
             encapsulation,
             mtu: peer.mtu.get(),
-            sealed: peer.sealing.is_some(),
+            sealed: peer.sealing.as_ref().map(|sealing| sealing.padding),
         }
     }
 
@@ -141,10 +142,11 @@ impl DescribedPeer {
             },
             mtu: IpMtu::new(self.mtu.into(), IpVersion::V6).ok()?,
             dscp: None,
-            // Only the room of its headers counts.
-            sealing: self.sealed.then(|| {
+            // Only the room of its headers and the padding count.
+            sealing: self.sealed.map(|padding| {
                 let [here, there] = [1, 2].map(|byte| Identity::new([byte; 32].into()));
-                Sealing::new(here, *there.public())
+                let sealing = Sealing::new(here, *there.public());
+                Sealing { padding, ..sealing }
             }),
         })
     }

@@ -8,7 +8,7 @@ use wire::protocol::ip::Addresses;
 use super::line::write_event;
 use super::*;
 use crate::machine::{
-    Decision, Encapsulation, Gateway, Identity, Peer, Sealing, Settings, Table, Uplink,
+    Decision, Encapsulation, Gateway, Identity, Padding, Peer, Sealing, Settings, Table, Uplink,
 };
 use crate::replay::{Decided, recorded, replay_with, reproduce, variants};
 
@@ -23,7 +23,10 @@ fn settings() -> Settings {
         },
         mtu: IpMtu::new(4_000, IpVersion::V4).unwrap(),
         dscp: None,
-        sealing: Some(Sealing::new(here, *there.public())),
+        sealing: Some(Sealing {
+            padding: Padding::multiples_of(Bytes::new(512)),
+            ..Sealing::new(here, *there.public())
+        }),
     }]);
     settings.entropy = [3; 32];
     settings.uplink = Some(Uplink {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use curve25519_dalek::montgomery::MontgomeryPoint;
-use units::Span;
+use units::{Bytes, IpMtu, Span};
 use zeroize::Zeroizing;
 
 /// Bytes of a key.
@@ -54,6 +54,31 @@ pub struct Sealing {
     pub rekey_after: Span,
     /// The number of sent bundles after which they are replaced.
     pub rekey_bundles: u64,
+    /// How bundles are lengthened.
+    pub padding: Padding,
+}
+
+/// The zeros behind the packets of a sealed bundle, which hide its length: packets toward the
+/// core have a multiple of this size, or that of the path MTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Padding(Bytes);
+
+impl Padding {
+    /// No zeros.
+    pub const NONE: Self = Self(Bytes::new(1));
+    /// All bundles have the size of the path MTU.
+    pub const FULL: Self = Self(Bytes::new(IpMtu::LARGEST as u64));
+
+    /// Sizes are multiples of `step`, and never zero.
+    pub fn multiples_of(step: Bytes) -> Self {
+        Self(step.max(Bytes::new(1)))
+    }
+
+    /// The size of a packet of `size` bytes where packets of `mtu` bytes pass.
+    pub(in crate::machine) fn padded(self, size: Bytes, mtu: Bytes) -> Bytes {
+        let multiple = size.get().next_multiple_of(self.0.get());
+        size.max(mtu.min(Bytes::new(multiple)))
+    }
 }
 
 impl Sealing {
@@ -65,6 +90,7 @@ impl Sealing {
             preshared: PresharedKey::default(),
             rekey_after: Span::from_secs(120),
             rekey_bundles: 1 << 32,
+            padding: Padding::NONE,
         }
     }
 }

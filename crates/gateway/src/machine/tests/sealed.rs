@@ -1,5 +1,8 @@
 //! Gateways that know each other's keys.
 
+use proptest::prelude::*;
+use queue::{Limit, Spec};
+use units::{Framing, Rate, Seed};
 use wire::bundle::{INITIATION_LEN, RESPONSE_LEN};
 
 use super::super::*;
@@ -193,4 +196,74 @@ fn settings_of_keys_that_protect_nothing_are_rejected() {
         ..sealed(base, [1, 2], 1)
     };
     assert_eq!(error(plain), BadSettings::PlainSealed { peer: 0 });
+}
+
+/// Sealed gateways with a path MTU of 1500 bytes whose bundles are padded.
+fn padded_pair(padding: Padding, uplink: Option<Uplink>) -> [Gateway; 2] {
+    let mut gateways =
+        [(HERE_V4, THERE_V4, [1, 2]), (THERE_V4, HERE_V4, [2, 1])].map(|(here, there, keys)| {
+            let mut settings = sealed(settings(udp(here, there)), keys, keys[0]);
+            settings.peers[0].mtu = mtu(1_500);
+            settings.peers[0].sealing.as_mut().unwrap().padding = padding;
+            settings.uplink = uplink.clone();
+            gateway(settings)
+        });
+    exchange(&mut gateways, at(0));
+    gateways
+}
+
+proptest! {
+    /// Sizes of bundles tell the number of steps and nothing else, and no packet changes.
+    #[test]
+    fn padded_bundles_have_few_sizes(
+        step in prop_oneof![Just(None), (1u64..3_000).prop_map(Some)],
+        lengths in prop::collection::vec(0u16..5_000, 1..20),
+    ) {
+        let padding = step.map_or(Padding::FULL, |step| {
+            Padding::multiples_of(Bytes::new(step))
+        });
+        let mut gateways = padded_pair(padding, None);
+        let mut sent = Vec::new();
+        for (number, length) in (0..).zip(lengths) {
+            let packet = Sample { length, number, ..Sample::SMALL }.bytes();
+            gateways[0].receive_inside(at(1), &packet);
+            sent.push(one_hop_on(packet));
+        }
+        gateways[0].flush(at(1));
+        let (_, core) = polled(&mut gateways[0], at(1));
+        let mut out = Vec::new();
+        for bundle in core {
+            let size = bundle.len() as u64;
+            prop_assert!(size == 1_500 || step.is_some_and(|step| size % step == 0), "{}", size);
+            gateways[1].receive_core(at(1), &bundle);
+            out.extend(polled(&mut gateways[1], at(1)).0);
+        }
+        prop_assert_eq!(out, sent);
+        gateways.iter().for_each(conserved);
+    }
+}
+
+#[test]
+fn an_uplink_takes_the_time_of_a_padded_bundle() {
+    let uplink = Uplink {
+        // A byte in a microsecond.
+        rate: Rate::from_bits_per_second(8_000_000).unwrap(),
+        queue: Spec::DropTail {
+            limit: Limit::Packets(10),
+        },
+        framing: Framing::None,
+        seed: Seed::new(1),
+    };
+    let mut gateways = padded_pair(Padding::FULL, Some(uplink));
+    for _ in 0..2 {
+        gateways[0].receive_inside(at(10_000), &Sample::SMALL.bytes());
+        gateways[0].flush(at(10_000));
+    }
+    let sent = |now| {
+        let (_, core) = polled(&mut gateways[0], at(now));
+        core.iter().map(Vec::len).collect::<Vec<_>>()
+    };
+    let sent = [10_000, 11_499, 11_500, 12_999, 13_000].map(sent);
+    assert_eq!(sent.concat(), [1_500, 1_500]);
+    assert!(sent[2].len() == 1 && sent[4].len() == 1, "{sent:?}");
 }
