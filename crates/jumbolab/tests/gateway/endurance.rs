@@ -25,7 +25,7 @@ export LARGEST=3000
 set_mtu 9000 a/eth0 ga/in gb/in b/eth0
 set_mtu 1500 ga/out c/west c/east gb/out
 receive() { # NODE PORT TIMEOUT
-    in_node $1 python3 "$PROBE" receive $2 $3 >"$1.$2" &
+    OVER=over in_node $1 python3 "$PROBE" receive $2 $3 >"$1.$2" &
     eval "receiver_$1_$2=$!"
     for try in $(seq 500); do if grep -q ready "$1.$2"; then return; fi; sleep 0.01; done
     exit 1
@@ -51,10 +51,12 @@ begin_gb() { sealed gb 198.51.100.1 192.0.2.1 10.1.0.0/24 fd01::/64 $path; }
 # Both versions of IP, both ways. A receiver ends some seconds after the last datagram.
 load() { # TIMEOUT GAP_US
     receive b 5001 $1; receive b 5002 $1; receive a 5003 $1; receive a 5004 $1
-    in_node a python3 "$PROBE" during 10.2.0.2 5001 $seconds 2 $2 &
-    in_node a python3 "$PROBE" during fd02::2 5002 $seconds 2 $2 &
-    in_node b python3 "$PROBE" during 10.1.0.2 5003 $seconds 2 $2 &
-    in_node b python3 "$PROBE" during fd01::2 5004 $seconds 2 $2 &
+    senders=
+    during a 10.2.0.2 5001 $2; during a fd02::2 5002 $2; during b 10.1.0.2 5003 $2; during b fd01::2 5004 $2
+}
+during() { # NODE HOST PORT GAP_US
+    in_node $1 python3 "$PROBE" during $2 $3 $seconds 2 $4 &
+    senders="$senders $!"
 }
 memory() {
     for node in ga gb; do
@@ -63,6 +65,8 @@ memory() {
     done
 }
 received() {
+    wait $senders
+    touch over
     wait $receiver_b_5001 $receiver_b_5002 $receiver_a_5003 $receiver_a_5004
     cat b.5001 b.5002 a.5003 a.5004
     for node in a b; do

@@ -6,7 +6,8 @@ during HOST PORT SECONDS FLOWS GAP_US: the same for so many seconds
 carry HOST PORT COUNT FLOWS: the same without a gap, and never more on their way than every
 socket has room for, however late the other end gets a processor
 receive PORT SECONDS [COUNT]: prints what came until SECONDS passed without a further datagram,
-or until COUNT came; the file came.PORT has the number
+and the file OVER exists if the environment names one, or until COUNT came; the file came.PORT
+has the number
 flood HOST PORT COUNT: random bytes
 capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
 frames INTERFACE COUNT FILE: keeps the frames with MPLS labels that come, as pcap
@@ -30,6 +31,8 @@ LARGEST = int(os.environ.get("LARGEST", "1000"))
 WINDOW = 64
 # Seconds after which a datagram on its way is taken for lost.
 LOST = 30
+# Senders may get no processor for seconds, so this file says that they have ended.
+OVER = os.environ.get("OVER")
 
 
 def family(host):
@@ -100,18 +103,20 @@ def receive(port, timeout, count=sys.maxsize):
     one.settimeout(30)
     print("ready", flush=True)
     received, damaged, misordered, latest = 0, 0, 0, {}
-    try:
-        while received < count:
+    while received < count:
+        try:
             data, _ = one.recvfrom(65536)
-            flow, number = struct.unpack("!II", data[4:12])
-            received += 1
-            came[:] = received.to_bytes(8, "little")
-            one.settimeout(timeout)
-            damaged += data != payload(flow, number)
-            misordered += number <= latest.get(flow, -1)
-            latest[flow] = number
-    except TimeoutError:
-        pass
+        except TimeoutError:
+            if OVER and not os.path.exists(OVER):
+                continue
+            break
+        flow, number = struct.unpack("!II", data[4:12])
+        received += 1
+        came[:] = received.to_bytes(8, "little")
+        one.settimeout(timeout)
+        damaged += data != payload(flow, number)
+        misordered += number <= latest.get(flow, -1)
+        latest[flow] = number
     say({"received": received, "damaged": damaged, "misordered": misordered})
 
 
