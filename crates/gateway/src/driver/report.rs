@@ -43,7 +43,8 @@ pub struct Report {
     pub paths: Vec<(String, &'static str)>,
     /// The counters of the path to the inside.
     pub inside: InsideCounts,
-    /// Datagrams and frames from the core that the kernel dropped for lack of room.
+    /// Datagrams and frames from the core that the kernel dropped for lack of room; datagrams that
+    /// it had joined count once.
     pub core_overrun: u64,
     /// Number of prefixes in the egress table.
     pub prefixes: usize,

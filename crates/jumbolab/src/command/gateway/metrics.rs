@@ -77,7 +77,7 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Gateway(|report| report.inside.overrun);
     inside_rejected_packets: Counter, "Packets to the inside that the kernel did not take, or that are larger than the MTU of the link to their host.",
         Gateway(|report| report.inside.rejected);
-    core_overrun_packets: Counter, "Arrivals from the core that the kernel dropped for lack of room.",
+    core_overrun_packets: Counter, "Arrivals from the core that the kernel dropped for lack of room; datagrams that it had joined count once.",
         Gateway(|report| report.core_overrun);
     errors_sent: Counter, "ICMP errors sent to hosts inside.",
         Gateway(|report| report.counts.errors);
