@@ -225,6 +225,9 @@ pub struct Inward {
     pub arrived_bytes: u64,
     /// Bundles unpacked.
     pub bundles: u64,
+    /// Bundles that did not come, or too late (`Rejection::Late`), as the numbers of others
+    /// show. Those are among them that the peer's own queue dropped.
+    pub lost_bundles: u64,
     /// Packets and pieces found in them.
     pub unpacked: u64,
     /// Pieces that were joined to the piece before them.
@@ -323,6 +326,7 @@ impl Traffic {
             (&mut inward.arrived, other.inward.arrived),
             (&mut inward.arrived_bytes, other.inward.arrived_bytes),
             (&mut inward.bundles, other.inward.bundles),
+            (&mut inward.lost_bundles, other.inward.lost_bundles),
             (&mut inward.unpacked, other.inward.unpacked),
             (&mut inward.joined, other.inward.joined),
             (&mut inward.missing, other.inward.missing),

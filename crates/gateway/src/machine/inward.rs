@@ -135,6 +135,8 @@ impl Gateway {
             }
             self.pool.give(held.bytes);
         }
+        let lost = self.peers[peer].order.take_lost();
+        self.counts.of(Some(peer)).inward.lost_bundles += lost;
         self.expire(now, peer);
         self.peers[peer].renew_bundles(peer, &mut self.due);
         if misses {

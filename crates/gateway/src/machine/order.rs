@@ -70,6 +70,8 @@ pub(super) struct Order {
     /// The highest number that came with a counter, and this counter.
     latest: Option<(u64, Counter)>,
     held: Vec<EarlyBundle>,
+    /// Bundles that did not come in time and were not reported yet.
+    lost: u64,
 }
 
 /// A bundle that came too early.
@@ -196,7 +198,18 @@ impl Order {
         }
     }
 
+    /// The bundles that did not come in time, since the last call.
+    pub(super) const fn take_lost(&mut self) -> u64 {
+        std::mem::replace(&mut self.lost, 0)
+    }
+
     fn advance(&mut self, now: Time, number: u64) {
+        let skipped = self.next.map_or(0, |next| number - next);
+        // A sender that started again has another number, and sends nothing between.
+        let is_known = self.latest.is_some() || now.since(self.last) <= Some(FORGET);
+        if skipped < FAR && is_known {
+            self.lost += skipped;
+        }
         let by = number + 1 - self.next.unwrap_or(number);
         let by = u32::try_from(by).unwrap_or(u32::MAX);
         self.seen = self.seen.checked_shl(by).unwrap_or(0) | 1;
@@ -250,6 +263,37 @@ mod tests {
             out.push(held.number);
         }
         out
+    }
+
+    #[test]
+    fn bundles_are_lost_that_do_not_come_in_time_and_none_before_a_new_start() {
+        let mut order = Order::default();
+        let mut lost_after = |millis, sequence, counter| {
+            let now = at(millis);
+            if let Verdict::Early { number } =
+                order.judge(now, (sequence, counter), Reorder::default())
+            {
+                order.hold(now, (number, 0), Vec::new(), Reorder::default());
+            }
+            while order
+                .pop(now + Span::from_millis(6), Reorder::default())
+                .is_some()
+            {}
+            order.take_lost()
+        };
+        assert_eq!(lost_after(0, 4_000, None), 0);
+        assert_eq!(lost_after(1, 4_001, None), 0);
+        assert_eq!(lost_after(2, 4_005, None), 3);
+        // It is late now, and was counted.
+        assert_eq!(lost_after(3, 4_003, None), 0);
+        assert_eq!(lost_after(4, 9, None), 99);
+        // Its sender started again.
+        assert_eq!(lost_after(3_000, 50, None), 0);
+        // A counter distinguishes that from a silence.
+        let sealed = |session, number| Some(Counter { session, number });
+        assert_eq!(lost_after(3_001, 52, sealed(1, 7_052)), 1);
+        assert_eq!(lost_after(9_000, 62, sealed(1, 7_062)), 9);
+        assert_eq!(lost_after(9_001, 0, sealed(2, 900_000)), 0);
     }
 
     #[test]

@@ -177,6 +177,7 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("arrived", total.inward.arrived.into()),
         ("inside_overrun", report.inside.overrun.into()),
         ("core_overrun", report.core_overrun.into()),
+        ("lost_bundles", total.inward.lost_bundles.into()),
         ("unpacked", total.inward.unpacked.into()),
         ("joined", total.inward.joined.into()),
         ("released", total.inward.released.into()),

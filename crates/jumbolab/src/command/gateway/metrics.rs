@@ -29,7 +29,7 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
     out_bundles: Counter, "Bundles sent.", Peer(|traffic, _| traffic.outward.bundles);
     out_bundled_packets: Counter, "Packets and pieces sent in bundles.",
         Peer(|traffic, _| traffic.outward.bundled);
-    out_alone_packets: Counter, "Packets sent without a bundle.",
+    out_alone_packets: Counter, "Packets sent without company: in bundles of their own, or plain.",
         Peer(|traffic, _| traffic.outward.alone);
     out_core_bytes: Counter, "Bytes of IP sent to the core.",
         Peer(|traffic, _| traffic.outward.sent_bytes);
@@ -52,11 +52,13 @@ const METRICS: &[(&str, Kind, &str, Value)] = metrics! {
         Peer(|traffic, _| traffic.inward.arrived);
     in_core_bytes: Counter, "Their bytes.", Peer(|traffic, _| traffic.inward.arrived_bytes);
     in_bundles: Counter, "Bundles unpacked.", Peer(|traffic, _| traffic.inward.bundles);
+    in_lost_bundles: Counter, "Bundles of the peer that did not come in time, by the numbers of others; also those that its queue dropped.",
+        Peer(|traffic, _| traffic.inward.lost_bundles);
     in_bundled_packets: Counter, "Packets and pieces found in them.",
         Peer(|traffic, _| traffic.inward.unpacked);
     in_joined_pieces: Counter, "Pieces joined to the piece before them.",
         Peer(|traffic, _| traffic.inward.joined);
-    in_missing_packets: Counter, "Packets that routers had taken out of them.",
+    in_missing_packets: Counter, "Packets that a queue had taken out of them.",
         Peer(|traffic, _| traffic.inward.missing);
     in_plain_packets: Counter, "Packets that came without a bundle.",
         Peer(|traffic, _| traffic.inward.plain);
@@ -126,7 +128,7 @@ pub(super) fn text(report: &Report) -> String {
 
 /// Adds what was dropped and rejected, by reason.
 fn put_reasons(text: &mut Exposition, peers: &[Named<'_>]) {
-    let help = "Packets dropped, by direction and cause.";
+    let help = "Packets dropped, by direction and cause; of cut packets, pieces. No peer: traffic of none.";
     text.begin(Counter, "dropped_packets", help);
     for (peer, (traffic, _)) in peers {
         let directions = [
