@@ -288,8 +288,8 @@ impl Gateway {
         self.configuration.names.clone()
     }
 
-    /// The names of the peers to which bundles are sealed.
-    pub fn sealed(&self) -> Vec<String> {
+    /// The names of the peers to which bundles are sealed once keys are agreed.
+    pub fn keyed(&self) -> Vec<String> {
         let names = self.configuration.names.iter().enumerate();
         let sealed = names.filter(|(number, _)| self.core.has_key(*number).is_some());
         sealed.map(|(_, name)| name.clone()).collect()

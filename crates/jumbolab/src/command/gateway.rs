@@ -61,6 +61,8 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if args.check {
         return check(&read.configuration);
     }
+    // Packets may be dropped for these reasons until somebody acts.
+    let found = problems(&read.configuration)?;
     let log = Log::open(outputs.log.as_deref())?;
     let metrics = outputs.metrics.map(Endpoint::open).transpose()?;
     signals::listen_as_daemon()?;
@@ -69,6 +71,9 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let mut gateway = Gateway::open(read.configuration, recorder).map_err(privileges)?;
     let reporter = Reporter::start(log, metrics)?;
     reporter.event("started", facts(&gateway));
+    for problem in found {
+        reporter.event("problem", vec![("text", problem.into())]);
+    }
     let forwarding = Forwarding {
         args,
         outputs,
@@ -195,7 +200,7 @@ fn facts(gateway: &Gateway) -> Facts {
     vec![
         ("inside", serde_json::Value::Object(inside.collect())),
         ("peers", gateway.names().into()),
-        ("sealed", gateway.sealed().into()),
+        ("keyed", gateway.keyed().into()),
         ("prefixes", gateway.prefixes().into()),
     ]
 }
