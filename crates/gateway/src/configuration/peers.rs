@@ -72,6 +72,13 @@ impl Peers {
             let why = "it is the key of this gateway; write the one that the peer printed";
             return Err(section.reject("public_key", why));
         }
+        let others = self.names.iter().zip(&self.peers);
+        let mut others =
+            others.filter_map(|(name, other)| Some((name, other.sealing.as_ref()?.peer)));
+        if let Some((name, _)) = others.find(|(_, key)| *key == peer) {
+            let why = format!("it is also that of {name}; write the one that this peer printed");
+            return Err(section.reject("public_key", why));
+        }
         let mut sealing = Sealing::new(identity, peer);
         sealing.preshared = preshared.unwrap_or_default();
         sealing.padding = padding.unwrap_or(Padding::NONE);
@@ -170,7 +177,7 @@ impl Peers {
                 let other = self.names.get(egress).map_or(name, String::as_str);
                 return Err(section.reject(
                     "prefixes",
-                    format!("`{text}` is also behind {other}; a network has one egress"),
+                    format!("`{text}` is also behind {other}; write it for one of them, or a part of it for each"),
                 ));
             }
             self.rows.push(row);

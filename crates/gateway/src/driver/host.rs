@@ -39,7 +39,7 @@ pub fn problems(configuration: &Configuration) -> Result<Vec<String>> {
             problems.extend(host.missing_routes(configuration));
             if filters_strictly("default") {
                 problems.push(format!(
-                    "inside.routes = leave: the kernel drops packets of the peers' hosts unless a route to them leads to {name}; type: sysctl -w net.ipv4.conf.default.rp_filter=2, or leave inside.routes out"
+                    "inside.routes = leave: the kernel drops packets of the peers' hosts unless a route to them leads to {name}; type: sysctl -w net.ipv4.conf.default.rp_filter=2, or remove the line inside.routes"
                 ));
             }
         }
@@ -111,6 +111,11 @@ impl Host {
             );
             ("address", why)
         })
+    }
+
+    /// The MTU of the interface toward an address, if there is a route.
+    pub fn mtu_toward(&self, there: IpAddr) -> Option<u32> {
+        Some(self.toward(there)?.mtu)
     }
 
     /// Why this host does not have an address of its own.
@@ -195,13 +200,17 @@ impl Host {
             }
             let (network, length, through) = (route.network, route.length, &through.name);
             let name = configuration.names.get(row.egress).map_or("?", |name| name);
-            let words = route.words.as_ref();
-            let removal = words.map_or_else(
-                || format!("ip route del {network}/{length} dev {through}"),
-                os::netlink::RouteWords::removal,
-            );
+            let remedy = match &route.words {
+                Some(words) if words.is_of_address() => {
+                    format!("this host is in it; write prefixes without {network}/{length}")
+                }
+                Some(words) => format!("type: {}, or write other prefixes", words.removal()),
+                None => format!(
+                    "type: ip route del {network}/{length} dev {through}, or write other prefixes"
+                ),
+            };
             problems.push(format!(
-                "peers.{name}.prefixes = {}/{}: the kernel routes {network}/{length} to {through}, not to {tun}, and drops packets from there as martian; type: {removal}, or write other prefixes",
+                "peers.{name}.prefixes = {}/{}: the kernel routes {network}/{length} to {through}, not to {tun}, and drops packets from there as martian; {remedy}",
                 row.network, row.length
             ));
         }

@@ -147,7 +147,7 @@ pub(crate) enum Preparation {
     Init(Init),
 }
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Init {
     /// Address of this gateway that the peer knows.
     #[arg(long, value_name = "ADDRESS")]
@@ -164,7 +164,7 @@ pub(crate) struct Init {
     /// Public key of the other gateway, as `keygen` or `init` printed it there.
     #[arg(long, value_name = "KEY")]
     pub(crate) public_key: Option<String>,
-    /// MTU: the largest IP packet [default: 9000].
+    /// MTU: the largest IP packet [default: that of the interface toward the peer, or 9000].
     #[arg(long, value_name = "BYTES")]
     pub(crate) mtu: Option<String>,
     /// MTU of the hosts, whatever that of the core is [default: 1500].

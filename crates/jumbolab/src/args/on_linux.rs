@@ -14,7 +14,7 @@ pub(crate) enum OnLinux {
     Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
-    /// Aggregator packets of the hosts of a site into jumbo frames to another gateway.
+    /// Aggregate packets of the hosts of a site into jumbo frames to another gateway.
     #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
     /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.

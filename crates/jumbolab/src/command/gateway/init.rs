@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 use gateway::configuration::{Simple, read_identity, read_options};
+use gateway::driver::Host;
 use gateway::machine::PublicKey;
+use units::IpMtu;
 
 use super::keygen;
 use crate::args::Init;
@@ -17,11 +19,13 @@ pub(super) fn run(args: &Init) -> Result<()> {
         args.config_dir.join("gateway.key"),
         args.config_dir.join("gateway.toml"),
     );
+    let args = &with_mtu(args);
     check(args, None)?;
     let mut said = String::new();
-    let identity = match key.exists() {
-        true => read_identity(&key)?,
-        false => {
+    let is_new = !key.exists();
+    let identity = match is_new {
+        false => read_identity(&key)?,
+        true => {
             files::create_folder(&args.config_dir)
                 .with_context(|| args.config_dir.display().to_string())?;
             let identity = keygen::create(&key)?;
@@ -34,11 +38,10 @@ pub(super) fn run(args: &Init) -> Result<()> {
         create(&file, &configuration(args, &key))?;
         let _ = writeln!(said, "created {}", file.display());
     }
-    let _ = write!(
-        said,
-        "\nType on the other gateway, unless it has the key already:\n\n    {}\n",
-        half(args, &identity.public().to_string())
-    );
+    if is_new || args.public_key.is_none() {
+        let half = half(args, &identity.public().to_string());
+        let _ = write!(said, "\nType on the other gateway:\n\n    {half}\n");
+    }
     let _ = match args.public_key {
         None => writeln!(said, "\nThen type here what it prints."),
         Some(_) => writeln!(
@@ -48,6 +51,18 @@ pub(super) fn run(args: &Init) -> Result<()> {
         ),
     };
     output::print(&said)
+}
+
+/// The options with the MTU of the interface toward the peer, where none is written: bundles
+/// are no larger, and both gateways may state it.
+fn with_mtu(args: &Init) -> Init {
+    let toward = |peer| Host::look().ok()?.mtu_toward(peer);
+    let mtu = args.peer.parse().ok().and_then(toward);
+    let fitting = mtu.map(|mtu| mtu.min(IpMtu::LARGEST).to_string());
+    Init {
+        mtu: args.mtu.clone().or(fitting),
+        ..args.clone()
+    }
 }
 
 /// Rejects options that make no configuration. Without a key only the others are read.
@@ -82,6 +97,15 @@ fn check(args: &Init, key: Option<&Path>) -> Result<()> {
         ),
     ];
     read_options(&Simple { values: mirrored })?;
+    if let Some(prefix) = args
+        .prefix
+        .iter()
+        .find(|one| args.local_prefix.contains(one))
+    {
+        bail!(
+            "--prefix {prefix}: it is also --local-prefix; write a network of the other gateway's hosts"
+        );
+    }
     if let Some(public) = &args.public_key {
         let read = public.parse::<PublicKey>();
         read.map_err(|bad| anyhow!("--public-key {public}: {bad}"))?;

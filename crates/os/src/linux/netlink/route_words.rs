@@ -31,6 +31,11 @@ impl RouteWords {
         self.command("del", "")
     }
 
+    /// Whether the kernel entered the route for an address of this host.
+    pub fn is_of_address(&self) -> bool {
+        self.words.contains(&protocol(RouteProtocol::Kernel))
+    }
+
     fn command(&self, verb: &str, mtu: &str) -> String {
         let family = if self.is_ipv6 { "-6 " } else { "" };
         let (words, next_hops) = (&self.words, &self.next_hops);
