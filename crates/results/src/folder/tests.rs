@@ -1,4 +1,5 @@
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::fs::symlink;
 
 use plan::synthetic::{cell, factors, facts, plan, trial};
@@ -219,6 +220,7 @@ fn a_folder_that_is_none_or_damaged_says_so() {
     assert!(!damaged.contains('\n'));
 }
 
+#[cfg(unix)]
 #[test]
 fn a_journal_that_is_a_link_is_rejected_and_its_target_stays() {
     let base = tempfile::tempdir().unwrap();
@@ -240,6 +242,7 @@ fn a_journal_that_is_a_link_is_rejected_and_its_target_stays() {
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious\n");
 }
 
+#[cfg(unix)]
 #[test]
 fn a_pipe_among_the_journals_is_rejected_at_once() {
     let base = tempfile::tempdir().unwrap();
@@ -255,8 +258,10 @@ fn a_pipe_among_the_journals_is_rejected_at_once() {
 }
 
 /// What a running program may find, and the damage.
+#[cfg(unix)]
 type Harm = (&'static str, fn(&Path));
 
+#[cfg(unix)]
 fn harms() -> [Harm; 6] {
     [
         ("it was removed, renamed or replaced", |path| {
@@ -285,6 +290,7 @@ fn harms() -> [Harm; 6] {
     ]
 }
 
+#[cfg(unix)]
 #[test]
 fn a_journal_that_is_lost_during_a_run_is_noticed_and_its_trials_are_saved_elsewhere() {
     for (what, harm) in harms() {
