@@ -12,12 +12,18 @@
 //!
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
+// On Linux the tests alone use it.
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", allow(dead_code, unreachable_pub, unused_imports))]
+mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 mod portable;
 #[cfg(target_os = "linux")]
 mod remote;
 
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{far_host, kernel_clock, pacing, random, secrecy, socket};
 #[cfg(target_os = "linux")]
 pub use linux::{
     capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, kernel_clock,

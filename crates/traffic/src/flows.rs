@@ -7,6 +7,7 @@ mod file;
 #[cfg(test)]
 mod fuzz;
 
+use std::env::consts::OS;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
@@ -209,7 +210,7 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
     let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
     let path_mtu = keys.word("pmtudisc", "default", &PMTUDISC)?;
-    Ok(Options {
+    let options = Options {
         socket: socket::Options {
             bind: bind.map(|bind| SocketAddr::new(bind, 0)),
             device: keys.text("interface")?.map(str::to_owned),
@@ -228,8 +229,35 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
         spin: true,
         busy: keys.truth("busy_poll", false)?,
         drifts: false,
-        stamp_departures: None,
-    })
+        ..Options::default()
+    };
+    check_system(keys, transport, &options)?;
+    Ok(options)
+}
+
+/// Rejects by name what this system lacks.
+fn check_system(keys: &Section, transport: Option<Transport>, options: &Options) -> Result<()> {
+    let socket = &options.socket;
+    let of_linux = [
+        ("protocol", transport.is_none()),
+        ("interface", socket.device.is_some()),
+        ("pmtudisc", socket.path_mtu != PathMtu::Machine),
+        ("mss", socket.segment.is_some()),
+        ("congestion", socket.congestion.is_some()),
+        ("gso", options.segmentation > 1),
+        ("gro", options.merge),
+    ];
+    let absent = of_linux
+        .into_iter()
+        .chain([("dscp", cfg!(windows) && socket.dscp != 0)])
+        .find(|(_, is_set)| *is_set && cfg!(not(target_os = "linux")));
+    match absent {
+        Some((key, _)) => Err(keys.reject(
+            key,
+            format!("it needs Linux, and this program is for {OS}; leave it out"),
+        )),
+        None => Ok(()),
+    }
 }
 
 fn meter(keys: &Section, transport: Option<Transport>) -> Result<Meter> {

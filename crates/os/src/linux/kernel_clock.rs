@@ -1,7 +1,6 @@
 //! The clocks of the kernel: what a timestamp of a packet and another process of this
 //! machine mean by a time, and waiting for a time.
 
-mod mapping;
 pub(crate) mod reading;
 mod slew;
 mod synchronisation;
@@ -13,9 +12,10 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_getres, clock_nanosleep};
 use units::{Span, Time};
 
-use crate::clock::{first_reading, monotonic};
+use crate::clock::first_reading;
 use crate::error::{OperationContext, Result};
-pub use mapping::Mapping;
+pub use crate::portable::mapping::Mapping;
+use crate::portable::mapping::compare;
 pub use reading::monotonic_nanos;
 use reading::nanos;
 pub use slew::SlewWatch;
@@ -67,31 +67,6 @@ pub fn identity() -> [u8; 8] {
 /// as a step.
 pub fn wall_offset_nanos() -> i64 {
     i64::try_from(compare()).unwrap_or(i64::MAX)
-}
-
-/// The wall clock at the zero of [`monotonic`], in nanoseconds since 1970.
-fn compare() -> i128 {
-    wall_ahead_of(|| monotonic().as_nanos())
-}
-
-/// The wall clock minus another one, in nanoseconds. The wall clock is read between two
-/// readings of the other one. If these are far apart, the process was interrupted and reads
-/// again.
-fn wall_ahead_of(other: impl Fn() -> u64) -> i128 {
-    const CLOSE: u64 = 1_000;
-    const TRIES: u32 = 8;
-    let mut best = (u64::MAX, 0);
-    for _ in 0..TRIES {
-        let before = other();
-        let wall = nanos(ClockId::CLOCK_REALTIME);
-        let apart = other().saturating_sub(before);
-        let middle = before.saturating_add(apart / 2);
-        best = best.min((apart, i128::from(wall) - i128::from(middle)));
-        if apart <= CLOSE {
-            break;
-        }
-    }
-    best.1
 }
 
 /// Sleeps until [`monotonic`] shows `deadline`; returns at once if it has passed. The

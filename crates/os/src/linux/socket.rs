@@ -3,6 +3,7 @@
 
 mod address;
 mod buffers;
+mod calls;
 mod congestion;
 mod errors;
 mod ip_option;
@@ -16,16 +17,18 @@ mod state;
 mod wait;
 
 pub use address::{address_of, begin_to_connect, bind_to, connect, peer_of, plain};
-pub use buffers::UDP_RECEIVE_BUFFER;
 pub use buffers::{receive_buffer, send_buffer, set_receive_buffer};
+pub use calls::{Socket, SocketRef};
+pub use calls::{
+    borrowed, end_stream, keep_alive, readable, reuse_address, send, set_no_delay,
+    set_non_blocking, stated_drops,
+};
 pub use congestion::available_congestion_controls;
 pub use congestion::{default_congestion_control, try_congestion_control};
 pub use errors::{next_error, reported};
 pub use ip_option::IpOption;
-pub use kind::Kind;
 pub use open::{NO_ECHOES, control, listen, open, open_for_echoes, receive_icmp_only};
-pub use options::Options;
-pub use options::{reset_on_close, set_code_point, set_timeout};
+pub use options::{apply, reset_on_close, set_code_point, set_timeout};
 pub use receive::{receive, receive_from};
 pub use smoothed_rtt::SmoothedRtt;
 pub use stamps::{
@@ -33,9 +36,19 @@ pub use stamps::{
     stamp_departures,
 };
 pub use stamps::{Stamp, keep_stamping};
-pub use state::TcpState;
 pub use state::{TCP_HEADER, full_segment, take_error, tcp_state};
+pub use state::{stated_tcp_state, tcp_progress};
 pub use wait::is_readable;
-pub use wait::{is_of_connection, stalled, wait};
+pub use wait::{is_of_connection, wait};
+pub use wait::{wait_to_read, wait_to_write};
 
+pub use crate::portable::socket_parts::{
+    KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,
+};
+pub use crate::sys::datagrams::{cut, merge};
+pub use crate::sys::inbox::{Inbox, receive_stamped};
 pub use crate::sys::socket::{accept, reset};
+pub use crate::sys::tcp_info::stuck_segment;
+
+pub use nix::errno::Errno;
+pub use nix::sys::socket::MsgFlags;

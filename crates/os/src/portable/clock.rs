@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use units::{Span, Time};
 
 #[cfg(target_os = "linux")]
-use crate::linux::kernel_clock::reading::monotonic_nanos;
+pub(crate) use crate::linux::kernel_clock::reading::monotonic_nanos;
 #[cfg(not(target_os = "linux"))]
-use instant::monotonic_nanos;
+pub(crate) use instant::monotonic_nanos;
 
 /// The start of a run on this machine's wall clock.
 ///
@@ -94,7 +94,7 @@ pub fn sleep(span: Span) {
 }
 
 /// The system's wall clock, in nanoseconds since 1970 UTC.
-fn wall_of_system() -> u64 {
+pub(crate) fn wall_of_system() -> u64 {
     #[expect(
         clippy::disallowed_methods,
         reason = "os::clock is where clocks are read"

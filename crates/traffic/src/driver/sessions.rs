@@ -17,6 +17,7 @@ mod flow;
 mod intervals;
 mod options;
 mod paced;
+#[cfg(target_os = "linux")]
 mod path_mtu;
 mod receive;
 mod records;

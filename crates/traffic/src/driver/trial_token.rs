@@ -10,7 +10,6 @@
 //!   datagrams of others to a second socket, which only counts them.
 
 mod acceptor;
-mod callers;
 mod datagrams;
 
 use std::io;
@@ -20,24 +19,17 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 pub use crate::machine::trial_token::Token;
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockFlag, send};
+use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time, Transport};
 
+use super::callers::{BACKLOG, Callers};
 use acceptor::Acceptor;
-pub(crate) use callers::Callers;
 use datagrams::Others;
 use os::clock;
 use os::error::{OperationContext, Result};
 use os::random::random;
 use os::socket::{self, Options, address_of, listen, open, stalled, take_error, wait};
 use os::sys::queued::unacknowledged;
-
-/// Connections that may wait at a port.
-pub(crate) const BACKLOG: i32 = 128;
-
-/// The pause after unauthenticated peers once the sender is in, so that they take little processor
-/// time from the trial. Further ones wait in the kernel, which drops those without room.
-const REST: Span = Span::from_millis(10);
 
 /// The interval of looks whether the token is acknowledged.
 const LOOK: Span = Span::from_micros(50);
@@ -89,11 +81,8 @@ impl DataPort {
         let way = match transport {
             Transport::Tcp => {
                 listen(&socket, BACKLOG)?;
-                let flags = match options.non_blocking {
-                    true => SockFlag::SOCK_NONBLOCK,
-                    false => SockFlag::empty(),
-                };
-                let callers = Callers::new(socket, None, token.clone(), most, flags)?;
+                let callers =
+                    Callers::new(socket, None, token.clone(), most, options.non_blocking)?;
                 PortKind::Stream(Acceptor::begin(callers)?)
             }
             Transport::Udp => PortKind::Datagrams(Some(socket)),

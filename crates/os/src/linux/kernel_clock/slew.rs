@@ -8,8 +8,8 @@ use nix::time::ClockId;
 use units::Span;
 
 use super::reading::nanos;
-use super::wall_ahead_of;
 use crate::error::{Error, OperationContext, Result};
+use crate::portable::mapping::wall_ahead_of;
 
 /// The first interval between two readings.
 const INTERVAL: Duration = Duration::from_millis(20);

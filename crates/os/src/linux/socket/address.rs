@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, bind, getpeername, getsockname};
@@ -48,16 +48,16 @@ pub fn begin_to_connect(socket: &OwnedFd, to: SocketAddr) -> nix::Result<()> {
 }
 
 /// The local address of a socket.
-pub fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
+pub fn address_of(socket: impl AsFd) -> Result<SocketAddr> {
     let address: SockaddrStorage =
-        getsockname(socket.as_raw_fd()).during(|| "reading a socket's address")?;
+        getsockname(socket.as_fd().as_raw_fd()).during(|| "reading a socket's address")?;
     plain(&address).ok_or_else(|| Error::new("reading a socket's address", "it is no IP address"))
 }
 
 /// The address of the other end of a connected socket.
-pub fn peer_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
+pub fn peer_of(socket: impl AsFd) -> Result<SocketAddr> {
     let doing = || "reading the other end's address";
-    let address: SockaddrStorage = getpeername(socket.as_raw_fd()).during(doing)?;
+    let address: SockaddrStorage = getpeername(socket.as_fd().as_raw_fd()).during(doing)?;
     plain(&address).ok_or_else(|| Error::new(doing(), "it is not an IP address"))
 }
 

@@ -1,17 +1,13 @@
 //! Sizes of the buffers of sockets.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::socket::{getsockopt, sockopt};
 use units::Bytes;
 
 use crate::error::{OperationContext, Result};
 use crate::sys::option;
-
-/// The receive buffer that a UDP receiver requests: the default of 212 992 bytes loses
-/// a large part of a burst in the receiving host, whatever the network does.
-pub const UDP_RECEIVE_BUFFER: Bytes = Bytes::new(16 << 20);
 
 /// Requests a send buffer, beyond the machine's limit if the kernel allows it.
 pub(crate) fn set_send_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
@@ -38,11 +34,11 @@ fn set(
 }
 
 /// The current SO_SNDBUF.
-pub fn send_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
+pub fn send_buffer(socket: impl AsFd) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::SndBuf).during(|| "reading the send buffer")? as u64)
 }
 
 /// The current SO_RCVBUF.
-pub fn receive_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
+pub fn receive_buffer(socket: impl AsFd) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::RcvBuf).during(|| "reading the receive buffer")? as u64)
 }

@@ -1,35 +1,11 @@
-//! Kinds of sockets, and sockets without options.
+//! Sockets without options.
 
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
-use units::Transport;
-
 use crate::error::{OperationContext, Result};
+use crate::portable::socket_parts::Kind;
 use crate::sys::socket;
-
-/// A kind of socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// TCP.
-    Stream,
-    /// UDP.
-    Datagram,
-    /// ICMP echoes, to which the kernel gives their identifier.
-    Echo,
-    /// Packets of an IP protocol, without the header of IPv6. With that of IPv4 the kernel
-    /// delivers them, and takes them as [`IpOption::HEADERS`](super::IpOption::HEADERS) says.
-    Raw(libc::c_int),
-}
-
-impl From<Transport> for Kind {
-    fn from(transport: Transport) -> Self {
-        match transport {
-            Transport::Tcp => Self::Stream,
-            Transport::Udp => Self::Datagram,
-        }
-    }
-}
 
 /// A socket without options.
 pub(super) fn bare(kind: Kind, address: IpAddr, non_blocking: bool) -> Result<OwnedFd> {

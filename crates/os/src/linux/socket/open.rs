@@ -6,9 +6,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use nix::sys::socket::Backlog;
 
 use super::address::address_of;
-use super::kind::{Kind, bare, icmp};
-use super::options::Options;
+use super::kind::{bare, icmp};
+use super::options::apply;
 use crate::error::{Error, OperationContext, Result};
+use crate::portable::socket_parts::{Kind, Options};
 use crate::sys::option;
 
 /// The remedy where echo requests are not allowed.
@@ -21,7 +22,7 @@ pub const NO_ECHOES: &str = "this user may not send echo requests; type: sudo sy
 pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result<OwnedFd> {
     let kind = kind.into();
     let socket = bare(kind, address, options.non_blocking)?;
-    options.apply(&socket, kind, address)?;
+    apply(options, &socket, kind, address)?;
     Ok(socket)
 }
 
@@ -33,7 +34,7 @@ pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result
 pub fn open_for_echoes(address: IpAddr, options: &Options) -> Result<(OwnedFd, bool)> {
     for kind in [Kind::Echo, Kind::Raw(icmp(address))] {
         if let Ok(socket) = bare(kind, address, options.non_blocking) {
-            options.apply(&socket, kind, address)?;
+            apply(options, &socket, kind, address)?;
             return Ok((socket, kind != Kind::Echo));
         }
     }

@@ -1,9 +1,11 @@
 //! Reads from a peer, each with a permit.
 
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::sys::socket::{MsgFlags, SockaddrStorage};
+use nix::sys::socket::MsgFlags;
 
+use super::address::plain;
 use crate::deadline::Permit;
 
 /// Reads once from a socket.
@@ -29,6 +31,7 @@ pub fn receive_from(
     socket: &OwnedFd,
     room: &mut [u8],
     _permit: Permit,
-) -> nix::Result<(usize, Option<SockaddrStorage>)> {
-    nix::sys::socket::recvfrom(socket.as_raw_fd(), room)
+) -> nix::Result<(usize, Option<SocketAddr>)> {
+    let (length, from) = nix::sys::socket::recvfrom(socket.as_raw_fd(), room)?;
+    Ok((length, from.as_ref().and_then(plain)))
 }

@@ -1,6 +1,6 @@
 //! TCP's smoothed round-trip time over the length of a connection.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use meter::time_series::TimeSeries;
 use units::{Span, Time};
@@ -21,10 +21,10 @@ pub struct SmoothedRtt {
 impl SmoothedRtt {
     /// Takes a sample at `at`, if one is due. The caller looks at a clock anyway.
     #[inline]
-    pub fn sample(&mut self, at: Time, socket: BorrowedFd<'_>) {
+    pub fn sample(&mut self, at: Time, socket: impl AsFd) {
         if at >= self.next {
             self.next = at + EVERY;
-            self.take(at, socket);
+            self.take(at, socket.as_fd());
         }
     }
 
@@ -47,10 +47,8 @@ impl SmoothedRtt {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream};
-    use std::os::fd::AsFd;
-
     use super::*;
+    use std::net::{TcpListener, TcpStream};
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a connection to this process")]
@@ -60,7 +58,7 @@ mod tests {
         let mut smoothed = SmoothedRtt::default();
         for millis in 0..35 {
             let at = Time::ZERO + Span::from_millis(millis);
-            smoothed.sample(at, stream.as_fd());
+            smoothed.sample(at, &stream);
         }
         let series = smoothed.finish();
         let samples = series.intervals().iter().map(|one| one.times);

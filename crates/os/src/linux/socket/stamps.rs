@@ -7,8 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 
 use super::errors::next_error;
-use super::kind::{Kind, bare};
+use super::kind::bare;
 use crate::error::{OperationContext, Result};
+use crate::portable::socket_parts::Kind;
 
 /// Stamps of arrivals.
 pub const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
@@ -33,7 +34,7 @@ pub const LEFT: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWAR
 pub const ACKNOWLEDGED: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 9);
 
 /// Enables the kernel's receive timestamps.
-pub fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<()> {
+pub fn stamp_arrivals(socket: impl AsFd) -> Result<()> {
     setsockopt(&socket, sockopt::Timestamping, &ARRIVALS).during(|| "asking for receive stamps")
 }
 
@@ -50,7 +51,7 @@ pub fn stamp_departures(socket: BorrowedFd<'_>, events: TimestampingFlag) -> Res
 /// If the kernel rejects.
 pub fn keep_stamping() -> Result<OwnedFd> {
     let socket = bare(Kind::Datagram, IpAddr::V4(Ipv4Addr::LOCALHOST), false)?;
-    stamp_arrivals(socket.as_fd())?;
+    stamp_arrivals(&socket)?;
     Ok(socket)
 }
 

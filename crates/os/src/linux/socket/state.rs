@@ -1,35 +1,19 @@
 //! The state of a socket, and of its connection.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::socket::{getsockopt, sockopt};
-use units::Span;
+use units::{Bytes, Span};
 
+use super::calls::Socket;
 use crate::error::{OperationContext, Result};
-use crate::sys::tcp_info::tcp_info;
-
-/// TCP's statistics of a connection [LinuxUapi tcp.h].
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct TcpState {
-    /// Congestion control in force.
-    #[serde(rename = "congestion_control")]
-    pub congestion: String,
-    /// Smoothed round-trip time.
-    #[serde(rename = "tcp_round_trip_s", with = "units::with_unit::seconds")]
-    pub round_trip: Span,
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// The largest segment sent, in bytes of payload.
-    #[serde(rename = "segment_bytes")]
-    pub segment_size: u64,
-}
+use crate::portable::socket_parts::{TcpProgress, TcpState};
+use crate::sys::tcp_info::{stuck_segment, tcp_info};
 
 /// TCP's statistics of a connection.
-pub fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
-    let info = tcp_info(socket).during(|| "reading TCP_INFO")?;
+pub fn tcp_state(socket: impl AsFd) -> Result<TcpState> {
+    let info = tcp_info(socket.as_fd()).during(|| "reading TCP_INFO")?;
     let congestion =
         getsockopt(&socket, sockopt::TcpCongestion).during(|| "reading the congestion control")?;
     Ok(TcpState {
@@ -41,6 +25,25 @@ pub fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
         segments: info.tcpi_segs_out.into(),
         retransmitted: info.tcpi_total_retrans.into(),
         segment_size: info.tcpi_snd_mss.into(),
+    })
+}
+
+/// TCP's statistics of a connection; `None` where the system does not state them.
+///
+/// # Errors
+/// The kernel's.
+pub fn stated_tcp_state(socket: &Socket) -> Result<Option<TcpState>> {
+    tcp_state(socket).map(Some)
+}
+
+/// TCP's progress; `None` where the system does not state it.
+pub fn tcp_progress(socket: &Socket) -> Option<TcpProgress> {
+    let info = tcp_info(socket.as_fd()).ok()?;
+    Some(TcpProgress {
+        retransmitted: info.tcpi_total_retrans.into(),
+        window: Bytes::new(u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss)),
+        round_trip: Span::from_micros(info.tcpi_rtt.into()),
+        stuck: stuck_segment(socket),
     })
 }
 

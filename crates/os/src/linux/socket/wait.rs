@@ -1,18 +1,18 @@
 //! Waiting for sockets of any kind.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use units::{Span, Time};
+use units::Time;
 
+use super::calls::Socket;
 use crate::clock;
-use crate::error::{Error, OperationContext, Result};
+use crate::error::{OperationContext, Result};
 
 /// Waits for one of `events` until `deadline` on the monotonic clock; empty at the
 /// deadline.
-pub fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result<PollFlags> {
+pub fn wait(socket: impl AsFd, events: PollFlags, deadline: Time) -> Result<PollFlags> {
     loop {
         let left = deadline.since(clock::monotonic()).unwrap_or_default();
         let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(60_000);
@@ -28,6 +28,23 @@ pub fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result
     }
 }
 
+/// Waits until something can be read from `socket`, or its end. Returns whether that was before
+/// `deadline` on the monotonic clock.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn wait_to_read(socket: &Socket, deadline: Time) -> Result<bool> {
+    Ok(!wait(socket, PollFlags::POLLIN, deadline)?.is_empty())
+}
+
+/// Waits likewise until a stream takes more.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn wait_to_write(socket: &Socket, deadline: Time) -> Result<bool> {
+    Ok(!wait(socket, PollFlags::POLLOUT, deadline)?.is_empty())
+}
+
 /// Whether something can be read from `file` at once, or its end.
 ///
 /// # Errors
@@ -35,17 +52,6 @@ pub fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result
 pub fn is_readable(file: BorrowedFd<'_>) -> Result<bool> {
     let events = wait(file, PollFlags::POLLIN, clock::monotonic())?;
     Ok(!events.is_empty())
-}
-
-/// The error for an end without progress.
-pub fn stalled(operation: &str, timeout: Span) -> Error {
-    Error {
-        operation: operation.to_owned(),
-        source: io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("no progress within {timeout}"),
-        ),
-    }
 }
 
 /// Whether accept(2) failed because of the connection alone, or there is none. Linux passes

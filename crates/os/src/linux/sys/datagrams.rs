@@ -4,7 +4,7 @@
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use super::option;
 use crate::deadline::Permit;
@@ -229,8 +229,18 @@ impl<'a> Parts<'a> {
 ///
 /// # Errors
 /// The kernel's: it is older than Linux 5.0, or the socket is none of UDP.
-pub fn merge(socket: BorrowedFd<'_>) -> io::Result<()> {
-    option::set(socket, libc::SOL_UDP, libc::UDP_GRO, 1)
+pub fn merge(socket: impl AsFd) -> io::Result<()> {
+    option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
+}
+
+/// Lets the kernel cut the bytes of each further call into datagrams of `size` bytes; the
+/// last one may be shorter.
+///
+/// # Errors
+/// The kernel's: it is older than Linux 4.18, or the socket is none of UDP.
+pub fn cut(socket: impl AsFd, size: usize) -> io::Result<()> {
+    let size = libc::c_int::try_from(size).unwrap_or(libc::c_int::MAX);
+    option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, size)
 }
 
 fn length_of<T>() -> libc::socklen_t {
@@ -316,8 +326,6 @@ fn control(header: &libc::msghdr) -> (u8, Option<usize>) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::AsFd;
-
     use units::Span;
 
     use super::*;

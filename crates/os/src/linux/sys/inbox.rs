@@ -3,7 +3,7 @@
 //! [LinuxUapi socket.h, udp.h].
 
 use std::mem::{MaybeUninit, size_of, zeroed};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 
 use nix::errno::Errno;
@@ -58,7 +58,7 @@ impl Inbox {
     /// unless `busy`.
     pub fn take(
         &mut self,
-        socket: BorrowedFd<'_>,
+        socket: impl AsFd,
         busy: bool,
         _permit: Permit,
     ) -> nix::Result<&[InboxEntry]> {
@@ -82,7 +82,7 @@ impl Inbox {
         // which outlive the call and have the stated lengths.
         let count = unsafe {
             libc::recvmmsg(
-                socket.as_raw_fd(),
+                socket.as_fd().as_raw_fd(),
                 headers.as_mut_ptr().cast(),
                 u32::try_from(batch).unwrap_or(1),
                 wait | libc::MSG_TRUNC,
@@ -121,7 +121,7 @@ impl Inbox {
 /// Reads once into `room`: a datagram, or a piece of a stream, whose timestamp is that of its
 /// last bytes. A stream without bytes has ended.
 pub fn receive_stamped(
-    socket: BorrowedFd<'_>,
+    socket: impl AsFd,
     room: &mut [u8],
     flags: MsgFlags,
     _permit: Permit,
@@ -130,7 +130,8 @@ pub fn receive_stamped(
     let mut header = header(&mut piece, &mut control);
     // SAFETY: the header points to buffers that outlive the call and have the stated
     // lengths.
-    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags.bits()) };
+    let length =
+        unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags.bits()) };
     let length = usize::try_from(length).map_err(|_| Errno::last())?;
     Ok(InboxEntry {
         length,

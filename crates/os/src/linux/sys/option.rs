@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Sets an option that is an int.
 pub fn set(
@@ -68,9 +68,9 @@ pub(super) unsafe fn data<T>(
 }
 
 /// Packets that a socket has dropped since its creation: without room, or damaged.
-pub fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
+pub fn dropped(socket: impl AsFd) -> io::Result<u32> {
     const DROPS: usize = 8;
-    Ok(memory::<{ DROPS + 1 }>(socket)?[DROPS])
+    Ok(memory::<{ DROPS + 1 }>(socket.as_fd())?[DROPS])
 }
 
 /// Bytes of kernel memory of the packets that wait in a socket to be read. Those of

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{SockFlag, accept4};
@@ -18,9 +18,11 @@ pub(crate) fn open(
     Ok(owned(Errno::result(socket)?))
 }
 
-/// Accepts a connection, which gets `flags`.
-pub fn accept(listener: BorrowedFd<'_>, flags: SockFlag) -> nix::Result<OwnedFd> {
-    let socket = accept4(listener.as_raw_fd(), flags | SockFlag::SOCK_CLOEXEC)?;
+/// Accepts a connection. Whether no call on it waits is in `non_blocking`.
+pub fn accept(listener: impl AsFd, non_blocking: bool) -> nix::Result<OwnedFd> {
+    let mut flags = SockFlag::SOCK_CLOEXEC;
+    flags.set(SockFlag::SOCK_NONBLOCK, non_blocking);
+    let socket = accept4(listener.as_fd().as_raw_fd(), flags)?;
     Ok(owned(socket))
 }
 
@@ -32,7 +34,7 @@ fn owned(socket: RawFd) -> OwnedFd {
 
 /// Ends a connection at once, for all descriptors of its socket: data on their way are
 /// dropped, and the other end is told [tcp(7)].
-pub fn reset(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub fn reset(socket: impl AsFd) -> io::Result<()> {
     let nowhere = libc::sockaddr {
         sa_family: libc::sa_family_t::try_from(libc::AF_UNSPEC).unwrap_or_default(),
         sa_data: [0; 14],
@@ -40,7 +42,7 @@ pub fn reset(socket: BorrowedFd<'_>) -> io::Result<()> {
     let length =
         libc::socklen_t::try_from(size_of::<libc::sockaddr>()).map_err(io::Error::other)?;
     // SAFETY: the kernel reads `length` bytes, which is the size of the address.
-    let result = unsafe { libc::connect(socket.as_raw_fd(), &raw const nowhere, length) };
+    let result = unsafe { libc::connect(socket.as_fd().as_raw_fd(), &raw const nowhere, length) };
     match result {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -1,7 +1,7 @@
 //! TCP_INFO, and what follows from it.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use super::option::{data, receive_memory};
 use super::queued::unacknowledged;
@@ -60,7 +60,8 @@ const TIMEOUTS: u8 = 3;
 
 /// The bytes of the segments with which a connection is stuck, if it is: the oldest one
 /// was sent again after several timeouts.
-pub fn stuck_segment(socket: BorrowedFd<'_>) -> Option<u32> {
+pub fn stuck_segment(socket: impl AsFd) -> Option<u32> {
+    let socket = socket.as_fd();
     let info = tcp_info(socket).ok()?;
     let is_stuck = info.tcpi_unacked > 0 && info.tcpi_retransmits >= TIMEOUTS;
     let waits = unacknowledged(socket).ok().filter(|_| is_stuck)?;

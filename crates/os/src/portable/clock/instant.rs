@@ -8,7 +8,7 @@ use std::time::Instant;
     clippy::disallowed_methods,
     reason = "os::clock is where clocks are read"
 )]
-pub(super) fn monotonic_nanos() -> u64 {
+pub(crate) fn monotonic_nanos() -> u64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     let first = FIRST.get_or_init(Instant::now);
     u64::try_from(first.elapsed().as_nanos()).unwrap_or(u64::MAX)

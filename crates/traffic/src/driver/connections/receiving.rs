@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockFlag};
+use nix::sys::socket::MsgFlags;
 use units::Time;
 
 use super::{Incoming, Received};
@@ -68,7 +68,7 @@ impl Receiving {
 
     /// The connection, once it has come.
     fn accept(&self) -> Option<OwnedFd> {
-        let connection = accept(self.listener.as_fd(), SockFlag::SOCK_NONBLOCK).ok()?;
+        let connection = accept(&self.listener, true).ok()?;
         // A connection that is closed in the ordinary way is a little longer in the way.
         let _ = reset_on_close(connection.as_fd());
         Some(connection)

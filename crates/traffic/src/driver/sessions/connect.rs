@@ -17,7 +17,9 @@ use wire::control::{self, Report};
 
 use super::connection::{Connection, Room};
 use super::intervals::Intervals;
-use super::send::{Ready, Sent, run_echoes};
+#[cfg(target_os = "linux")]
+use super::send::run_echoes;
+use super::send::{Ready, Sent};
 use super::{Described, Entry, Flow, Records, black_hole, reverse, sizes};
 use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
@@ -91,22 +93,29 @@ pub struct FlowOutcome {
     pub fault: Option<String>,
 }
 
+/// Carries out a plan of echoes, which the other end's kernel answers.
+#[cfg(target_os = "linux")]
+fn run_of_echoes(plan: Plan) -> Result<Outcome> {
+    let start = clock::monotonic();
+    let records = open_log(plan.keep, start)?;
+    let flows = run_echoes(plan.to, plan.flows, start, records, plan.intervals)?;
+    Ok(Outcome {
+        offset: None,
+        same_clock: false,
+        flows: flows.into_iter().map(FlowOutcome::of_echoes).collect(),
+        fault: None,
+    })
+}
+
 /// Carries out a plan. The outcome holds the measurements made before an error, and the
 /// error.
 ///
 /// # Errors
 /// If it cannot begin: no receiver listens, the receiver rejects, or the kernel does.
 pub fn run(plan: Plan) -> Result<Outcome> {
+    #[cfg(target_os = "linux")]
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
-        let start = clock::monotonic();
-        let records = open_log(plan.keep, start)?;
-        let flows = run_echoes(plan.to, plan.flows, start, records, plan.intervals)?;
-        return Ok(Outcome {
-            offset: None,
-            same_clock: false,
-            flows: flows.into_iter().map(FlowOutcome::of_echoes).collect(),
-            fault: None,
-        });
+        return run_of_echoes(plan);
     }
     let wanted = plan.flows.first().map(|flow| flow.options.socket.clone());
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;

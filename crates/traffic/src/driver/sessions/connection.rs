@@ -1,19 +1,16 @@
 //! Control connections, with timeouts for reading and writing.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use nix::errno::Errno;
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
 use units::{Span, Transport};
 
 use os::clock;
 use os::deadline::Permit;
 use os::error::{Error, OperationContext, Result};
-use os::socket::receive;
-use os::socket::{Options, address_of, connect, open, peer_of, wait};
-use os::sys::option;
+use os::socket::{Errno, KeepAlive, MsgFlags, Options, Socket};
+use os::socket::{address_of, connect, open, peer_of, receive, send, set_no_delay};
+use os::socket::{keep_alive, wait_to_read, wait_to_write};
 
 /// Bytes per read: several messages.
 const READ: usize = 4096;
@@ -22,20 +19,18 @@ const READ: usize = 4096;
 /// small and fits the kernel's buffer, so a slow reader does not block it.
 const UNREAD: Span = Span::from_secs(5);
 
-/// Keep-alive settings, in seconds: idle time before a probe, interval between probes,
-/// number of probes. The last value is the longest time for which data may stay
-/// unacknowledged, in milliseconds, because the kernel sends no probes while it
-/// retransmits [tcp(7)].
-const ALIVE: [(libc::c_int, libc::c_int); 4] = [
-    (libc::TCP_KEEPIDLE, 10),
-    (libc::TCP_KEEPINTVL, 5),
-    (libc::TCP_KEEPCNT, 4),
-    (libc::TCP_USER_TIMEOUT, 30_000),
-];
+/// A silent peer is lost after half a minute. The limit for data without an acknowledgement
+/// counts, too: the kernel sends no probes while it retransmits [tcp(7)].
+const ALIVE: KeepAlive = KeepAlive {
+    idle: 10,
+    interval: 5,
+    probes: 4,
+    unacknowledged: Span::from_secs(30),
+};
 
 /// A connected control socket.
 pub(super) struct Connection {
-    socket: OwnedFd,
+    socket: Socket,
     peer: SocketAddr,
 }
 
@@ -56,12 +51,12 @@ impl Connection {
                 other => other,
             })
             .during(doing)
-            .map_err(|error| match error.source.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => Error::new(
+            .map_err(|error| match error.source.kind() {
+                ErrorKind::PermissionDenied => Error::new(
                     error.operation,
                     "a route or a firewall of this host forbids it; see `ip route` and `nft list ruleset`",
                 ),
-                Some(libc::ECONNREFUSED) => Error::new(
+                ErrorKind::ConnectionRefused => Error::new(
                     error.operation,
                     "no receiver listens there; start `jumbolab recv` on that host, with --listen ADDRESS if it is another one",
                 ),
@@ -71,14 +66,10 @@ impl Connection {
     }
 
     /// Wraps a connected socket.
-    pub(super) fn of(socket: OwnedFd) -> Result<Self> {
-        let peer = peer_of(socket.as_fd())?;
-        setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
-        setsockopt(&socket, sockopt::KeepAlive, &true).during(|| "asking for signs of life")?;
-        for (name, value) in ALIVE {
-            option::set(socket.as_fd(), libc::IPPROTO_TCP, name, value)
-                .during(|| "asking for signs of life")?;
-        }
+    pub(super) fn of(socket: Socket) -> Result<Self> {
+        let peer = peer_of(&socket)?;
+        set_no_delay(&socket)?;
+        keep_alive(&socket, ALIVE)?;
         Ok(Self { socket, peer })
     }
 
@@ -89,7 +80,7 @@ impl Connection {
 
     /// The address of this end.
     pub(super) fn here(&self) -> Result<SocketAddr> {
-        address_of(self.socket.as_fd())
+        address_of(&self.socket)
     }
 
     /// Reads data from the other end into `room`; empty if none arrived within `timeout`,
@@ -101,7 +92,7 @@ impl Connection {
         permit: Permit,
     ) -> Result<&'a [u8]> {
         let deadline = clock::monotonic() + timeout;
-        if wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+        if !wait_to_read(&self.socket, deadline)? {
             return Ok(&[]);
         }
         match receive(&self.socket, &mut room.0, MsgFlags::MSG_DONTWAIT, permit) {
@@ -121,11 +112,11 @@ impl Connection {
         let deadline = clock::monotonic() + UNREAD;
         while !output.is_empty() {
             let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
-            match send(self.socket.as_raw_fd(), output, flags) {
+            match send(&self.socket, output, flags) {
                 Ok(count) => drop(output.drain(..count)),
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => {
-                    if wait(self.socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+                    if !wait_to_write(&self.socket, deadline)? {
                         return Err(Error::new(doing(), "it does not read"));
                     }
                 }

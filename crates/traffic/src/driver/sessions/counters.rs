@@ -4,7 +4,6 @@
 mod buckets;
 
 use std::net::IpAddr;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -14,6 +13,7 @@ use units::{Bytes, Time};
 pub use buckets::Quantiles;
 pub(super) use buckets::{Buckets, Reading};
 use os::clock;
+use os::socket::Socket;
 
 /// The counters of a flow's sender.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct SentCounters {
     /// The echoes of its messages; their delays are round-trip times.
     pub(super) echoes: ReceivedCounters,
     /// The socket of a stream, to ask TCP for its state.
-    pub(super) stream: OnceLock<OwnedFd>,
+    pub(super) stream: OnceLock<Socket>,
     path_mtu: Mutex<Option<PathMtuNotice>>,
 }
 

@@ -1,6 +1,7 @@
 //! Options of a flow, and the sizes that its protocol allows.
 
 use std::net::IpAddr;
+#[cfg(target_os = "linux")]
 use std::num::NonZero;
 
 use units::{Bytes, Transport};
@@ -27,6 +28,7 @@ pub struct Options {
     pub drifts: bool,
     /// The kernel timestamps the departure of every n-th message of a stream, at its
     /// first bytes.
+    #[cfg(target_os = "linux")]
     pub stamp_departures: Option<NonZero<u64>>,
 }
 

@@ -2,33 +2,30 @@
 //! statistics.
 
 mod datagrams;
+#[cfg_attr(not(target_os = "linux"), path = "receive/no_out_of_order.rs")]
 mod out_of_order;
 mod recorder;
 mod reversed;
 mod stream;
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use meter::clock_offset::ClockOffset;
-use nix::sys::socket::{setsockopt, sockopt};
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Flow, Report};
 
 use super::Records;
 use super::counters::ReceivedCounters;
 use super::records::LogSink;
+use crate::driver::callers::BACKLOG;
 use crate::driver::timeline::Timeline;
-use crate::driver::trial_token::BACKLOG;
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{OperationContext, Result};
-use os::socket::{
-    Options, UDP_RECEIVE_BUFFER, address_of, listen, open, receive_buffer, stamp_arrivals,
-};
-use os::sys::option;
+use os::socket::{Options, Socket, UDP_RECEIVE_BUFFER};
+use os::socket::{address_of, listen, merge, open, receive_buffer, reuse_address, stamp_arrivals};
 use recorder::ReceiveRecorder;
 
 /// The longest wait of a flow's thread before it checks whether it is to end.
@@ -105,7 +102,7 @@ impl Signal {
 /// A flow that waits for its sender.
 pub(super) struct Waiting {
     flow: Flow,
-    socket: OwnedFd,
+    socket: Socket,
     peer: IpAddr,
     /// Whether this end has connected the socket, because it asked for the flow.
     connected: bool,
@@ -160,17 +157,16 @@ impl Waiting {
         let socket = open(flow.transport, here.ip(), &options)?;
         match flow.transport {
             Transport::Udp if flow.merge => {
-                option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
-                    .during(|| "letting the kernel merge datagrams")?;
+                merge(&socket).during(|| "letting the kernel merge datagrams")?;
             }
             Transport::Udp => {}
             Transport::Tcp => {
-                setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
+                reuse_address(&socket)?;
                 listen(&socket, BACKLOG)?;
             }
         }
-        let port = address_of(socket.as_fd())?.port();
-        let buffer = receive_buffer(socket.as_fd())?;
+        let port = address_of(&socket)?.port();
+        let buffer = receive_buffer(&socket)?;
         let recorder = ReceiveRecorder::new(
             flow.flow,
             Timeline::new(clocks.zero()),
@@ -208,9 +204,9 @@ impl Waiting {
 
     /// Enables the kernel's receive timestamps if arrivals are measured; a receiver
     /// that only sends echoes is faster without them.
-    fn stamp(&self, socket: &OwnedFd) -> Result<()> {
+    fn stamp(&self, socket: &Socket) -> Result<()> {
         match self.flow.meter {
-            wire::control::Meter::OneWay => stamp_arrivals(socket.as_fd()),
+            wire::control::Meter::OneWay => stamp_arrivals(socket),
             wire::control::Meter::RoundTrip => Ok(()),
         }
     }

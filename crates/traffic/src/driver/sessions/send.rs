@@ -1,7 +1,9 @@
 //! A sender's end of a flow.
 
 mod datagrams;
+#[cfg_attr(not(target_os = "linux"), path = "send/no_departures.rs")]
 mod departures;
+#[cfg(target_os = "linux")]
 mod echo;
 mod replies;
 mod round_trips;
@@ -9,14 +11,11 @@ mod stall_timer;
 mod stream;
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use meter::streaming_recorder::SHARES;
 use meter::time_series::TimeSeries;
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, send};
 use units::{Bytes, Span, Time, Transport};
 use wire::control::Meter;
 use wire::message::{Echo, Message};
@@ -26,17 +25,19 @@ use super::delays::DelayDistribution;
 use super::echo_tags::EchoTags;
 use super::intervals::Observed;
 use super::paced::Departures;
+#[cfg(target_os = "linux")]
 use super::path_mtu;
 use super::records::LogSink;
 use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 pub(super) use datagrams::emit;
+#[cfg(target_os = "linux")]
 pub(super) use echo::run as run_echoes;
 use os::deadline::Deadline;
 use os::error::{Error, OperationContext, Result};
-use os::socket::receive;
+use os::socket::{Errno, MsgFlags, Options, SmoothedRtt, Socket, TcpState};
 use os::socket::{
-    Options, SmoothedRtt, TcpState, connect, open, reset, send_buffer, set_timeout, tcp_state,
+    apply, connect, open, receive, reset, send, send_buffer, set_timeout, stated_tcp_state,
 };
 pub use stall_timer::Stall;
 
@@ -125,7 +126,7 @@ pub(super) struct Ready {
     flow: Flow,
     number: u16,
     to: SocketAddr,
-    socket: OwnedFd,
+    socket: Socket,
     log_sink: LogSink,
     tags: EchoTags,
     counters: Arc<SentCounters>,
@@ -162,7 +163,7 @@ impl Ready {
             counters: Arc::default(),
         };
         ready.show(transport, cookie, deadline)?;
-        set_timeout(ready.socket.as_fd(), LOOK)?;
+        set_timeout(&ready.socket, LOOK)?;
         Ok(ready)
     }
 
@@ -171,7 +172,7 @@ impl Ready {
         flow: Flow,
         number: u16,
         to: SocketAddr,
-        socket: OwnedFd,
+        socket: Socket,
         counters: Arc<SentCounters>,
     ) -> Result<Self> {
         let transport = flow.transport.unwrap_or(Transport::Udp);
@@ -180,7 +181,7 @@ impl Ready {
             timeout: Some(LOOK),
             ..flow.options.socket.clone()
         };
-        options.apply(&socket, transport.into(), to.ip())?;
+        apply(&options, &socket, transport.into(), to.ip())?;
         Ok(Self {
             flow,
             number,
@@ -193,7 +194,7 @@ impl Ready {
     }
 
     /// The socket of a flow that the other end sends.
-    pub(super) fn into_socket(self) -> OwnedFd {
+    pub(super) fn into_socket(self) -> Socket {
         self.socket
     }
 
@@ -236,26 +237,26 @@ impl Ready {
         }
         self.log_sink.flush();
         let tcp = match self.flow.transport {
-            Some(Transport::Tcp) => Some(tcp_state(self.socket.as_fd())?),
+            Some(Transport::Tcp) => stated_tcp_state(&self.socket)?,
             _ => None,
         };
         if log.stall.is_some() {
             // Otherwise the receiver waits for data that do not arrive.
-            let _ = reset(self.socket.as_fd());
+            let _ = reset(&self.socket);
         }
-        Ok(log.finish(&departures, tcp, send_buffer(self.socket.as_fd())?))
+        Ok(log.finish(&departures, tcp, send_buffer(&self.socket)?))
     }
 
     /// Shows the cookie, which proves that the session and this socket have the same
     /// owner.
     fn show(&self, transport: Transport, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
         let doing = || format!("opening the flow {}", self.flow.name.as_str());
-        let shown = |flags| send(self.socket.as_raw_fd(), cookie, flags);
+        let shown = |flags| send(&self.socket, cookie, flags);
         if transport == Transport::Tcp {
             shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
             return Ok(());
         }
-        set_timeout(self.socket.as_fd(), AGAIN)?;
+        set_timeout(&self.socket, AGAIN)?;
         let mut room = [0; 64];
         for _ in 0..TRIES {
             let Ok(permit) = deadline.permit() else {
@@ -280,8 +281,9 @@ impl Ready {
         ))
     }
 
-    /// Notes the path MTU, if an error that waits states it.
+    /// Notes the path MTU, if an error that waits states it. Only Linux keeps such errors.
     fn read_errors(&self) {
+        #[cfg(target_os = "linux")]
         path_mtu::read_errors(&self.socket, &self.counters);
     }
 

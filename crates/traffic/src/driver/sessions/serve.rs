@@ -2,7 +2,6 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
@@ -10,9 +9,6 @@ use std::thread;
 
 use crate::machine::control::Limits;
 use meter::clock_offset::ClockOffset;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::SockFlag;
 use secret::Secret;
 use units::{Rate, Span};
 use wire::control::{Flow, Report};
@@ -22,11 +18,12 @@ use super::connection::Connection;
 use super::send::Sent;
 use super::{Interval, Records, session};
 use os::error::{Error, OperationContext, Result};
-use os::socket::{self, Kind, Options, address_of, is_of_connection, listen, open, peer_of};
+use os::socket::{self, Errno, Kind, Options, Socket};
+use os::socket::{address_of, borrowed, is_of_connection, listen, open, peer_of, readable};
 use os::{clock, interrupt};
 
-/// Interval of checks whether the receiver is to end, in milliseconds.
-const LOOK_MILLIS: u16 = 50;
+/// Interval of checks whether the receiver is to end.
+const LOOK: Span = Span::from_millis(50);
 
 /// The wait when many connections are about to end.
 const LEAVE: Span = Span::from_millis(1);
@@ -168,7 +165,7 @@ impl Events {
 /// A listening receiver.
 pub struct Receiver {
     serving: Arc<Serving>,
-    listeners: Vec<OwnedFd>,
+    listeners: Vec<Socket>,
     /// The addresses with their ports, including those chosen by the kernel.
     pub addresses: Vec<SocketAddr>,
 }
@@ -224,27 +221,20 @@ impl Receiver {
     }
 
     /// The listeners with waiting connections.
-    fn ready(&self) -> Result<Vec<&OwnedFd>> {
-        let mut watched: Vec<PollFd> = self
-            .listeners
-            .iter()
-            .map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN))
-            .collect();
-        match poll(&mut watched, PollTimeout::from(LOOK_MILLIS)) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(error).during(|| "waiting for senders"),
-        }
-        let ready = watched.iter().zip(&self.listeners);
+    fn ready(&self) -> Result<Vec<&Socket>> {
+        let sockets: Vec<_> = self.listeners.iter().map(borrowed).collect();
+        let ready = readable(&sockets, Some(clock::monotonic() + LOOK))?;
+        let ready = ready.into_iter().zip(&self.listeners);
         Ok(ready
-            .filter(|(watched, _)| watched.any() == Some(true))
+            .filter(|(is_ready, _)| *is_ready)
             .map(|(_, listener)| listener)
             .collect())
     }
 
     /// Serves a sender in a thread. What the kernel rejects ends this session alone.
-    fn begin(&self, socket: OwnedFd, number: u64, sessions: &Arc<Sessions>, to: &Events) {
+    fn begin(&self, socket: Socket, number: u64, sessions: &Arc<Sessions>, to: &Events) {
         // The peer may have closed it already.
-        let Ok(peer) = peer_of(socket.as_fd()) else {
+        let Ok(peer) = peer_of(&socket) else {
             return;
         };
         let admission = sessions.admit(peer.ip());
@@ -280,7 +270,7 @@ fn drain(events: &Queue<Event>, from: &Events, tell: &mut impl FnMut(Event)) -> 
 /// Listeners at all addresses, and their addresses. If the kernel chooses the port, it
 /// is the same for all; if a port chosen for the first address is in use at another,
 /// the kernel chooses again.
-fn listeners(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr>)> {
+fn listeners(wanted: &[SocketAddr]) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     let mut tries = 0;
     loop {
         tries += 1;
@@ -297,8 +287,8 @@ fn is_taken(error: &Error, wanted: &[SocketAddr]) -> bool {
     is_chosen && error.source.kind() == ErrorKind::AddrInUse
 }
 
-fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr>)> {
-    let mut listeners: Vec<OwnedFd> = Vec::new();
+fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
+    let mut listeners: Vec<Socket> = Vec::new();
     let mut addresses: Vec<SocketAddr> = Vec::new();
     for address in wanted {
         let mut address = *address;
@@ -306,13 +296,13 @@ fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr
             address.set_port(first.port());
         }
         let listener = listener(address)?;
-        addresses.push(address_of(listener.as_fd())?);
+        addresses.push(address_of(&listener)?);
         listeners.push(listener);
     }
     Ok((listeners, addresses))
 }
 
-fn listener(address: SocketAddr) -> Result<OwnedFd> {
+fn listener(address: SocketAddr) -> Result<Socket> {
     let options = Options {
         bind: Some(address),
         v6_only: true,
@@ -328,8 +318,8 @@ fn listener(address: SocketAddr) -> Result<OwnedFd> {
 }
 
 /// The next connection, if it is still open.
-fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
-    match socket::accept(listener.as_fd(), SockFlag::SOCK_NONBLOCK) {
+fn accept(listener: &Socket) -> Result<Option<Socket>> {
+    match socket::accept(listener, true) {
         Ok(socket) => Ok(Some(socket)),
         Err(error) if is_of_connection(error) => Ok(None),
         // No descriptors are left: waits until other connections release theirs.

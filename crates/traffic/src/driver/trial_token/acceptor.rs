@@ -7,15 +7,14 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::eventfd::EventFd;
 use units::Span;
 
-use super::REST;
-use super::callers::{Callers, timeout};
+use crate::driver::callers::{Callers, REST};
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{OperationContext, Result};
+use os::socket::readable;
 
 /// The longest time of a thread. A trial ends long before.
 const LONGEST: Span = Span::from_secs(1 << 20);
@@ -107,8 +106,8 @@ fn run(
         let came = callers.hear(Some(wake), None, &deadline, enter);
         if came > 0 && callers.is_complete() {
             let until = clock::monotonic() + REST;
-            let mut watched = [PollFd::new(wake, PollFlags::POLLIN)];
-            let _ = poll(&mut watched, timeout(Some(until)));
+            // Without it the thread goes on early.
+            let _ = readable(&[wake], Some(until));
         }
     }
     callers.turn_away(&deadline);

@@ -242,7 +242,10 @@ fn no_other_user_can_join_a_port_of_datagrams() {
         } else {
             family
         };
-        let (kind, flags) = (nix::sys::socket::SockType::Datagram, SockFlag::SOCK_CLOEXEC);
+        let (kind, flags) = (
+            nix::sys::socket::SockType::Datagram,
+            nix::sys::socket::SockFlag::SOCK_CLOEXEC,
+        );
         let socket = nix::sys::socket::socket(family, kind, flags, None).unwrap();
         let share = nix::sys::socket::sockopt::ReuseAddr;
         nix::sys::socket::setsockopt(&socket, share, &true).unwrap();

@@ -1,7 +1,8 @@
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::socket::getsockopt;
+use units::Bytes;
 
 use super::super::open::open;
 use super::*;

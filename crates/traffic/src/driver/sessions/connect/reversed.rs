@@ -1,6 +1,5 @@
 //! Flows that the receiver of the session sends to this end.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use units::{Span, Time, Transport};
@@ -17,7 +16,6 @@ use os::deadline::Deadline;
 use os::error::{OperationContext, Result};
 use os::random::random;
 use os::socket;
-use os::sys::option;
 use os::{clock, kernel_clock};
 
 /// The time between two questions for the receiver's clock while flows come, which tell it
@@ -102,8 +100,7 @@ impl Session {
         )?;
         let socket = ready.into_socket();
         if merge && request.flow.transport == Transport::Udp {
-            option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
-                .during(|| "letting the kernel merge datagrams")?;
+            socket::merge(&socket).during(|| "letting the kernel merge datagrams")?;
         }
         let signal = Signal::new();
         let asked = control::Flow {

@@ -1,6 +1,5 @@
 //! Readers of the counters of a flow, one interval after the other.
 
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use units::{Bytes, Span, Time};
@@ -11,7 +10,7 @@ use super::{FlowInterval, PathMtuNotice, ReceivedInterval, SentInterval, TcpInte
 use crate::driver::sessions::counters::{
     Reading, ReceivedCounters, ReceivedTotals, SentCounters, SentTotals,
 };
-use os::sys::tcp_info;
+use os::socket::tcp_progress;
 
 /// Reads the counters of a receiver, one interval after the other.
 #[derive(Debug, Default)]
@@ -205,15 +204,14 @@ impl SentReader {
 
     fn tcp(&mut self) -> Option<TcpInterval> {
         let socket = self.counters.stream.get()?;
-        let info = tcp_info::tcp_info(socket.as_fd()).ok()?;
-        let retransmitted = u64::from(info.tcpi_total_retrans);
+        let progress = tcp_progress(socket)?;
+        let retransmitted = progress.retransmitted;
         let before = std::mem::replace(&mut self.retransmitted, retransmitted);
-        let window = u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss);
         Some(TcpInterval {
             retransmitted: retransmitted.saturating_sub(before),
-            window: Bytes::new(window),
-            round_trip: Span::from_micros(info.tcpi_rtt.into()),
-            stuck: tcp_info::stuck_segment(socket.as_fd()),
+            window: progress.window,
+            round_trip: progress.round_trip,
+            stuck: progress.stuck,
         })
     }
 

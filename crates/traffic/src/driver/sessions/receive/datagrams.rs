@@ -1,9 +1,5 @@
 //! Reception of a flow of datagrams.
 
-use std::os::fd::{AsFd, AsRawFd};
-
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -13,10 +9,8 @@ use super::{BEGIN, Waiting};
 use crate::driver::sessions::send::{is_passing, waiting};
 use os::clock;
 use os::error::{OperationContext, Result};
-use os::socket::{connect, plain, set_code_point};
-use os::socket::{receive, receive_from};
-use os::sys::inbox::Inbox;
-use os::sys::option;
+use os::socket::{Errno, Inbox, MsgFlags};
+use os::socket::{connect, receive, receive_from, send, set_code_point, stated_drops};
 
 /// The longest datagram, merged ones included.
 const LONGEST: usize = 1 << 16;
@@ -43,15 +37,16 @@ impl Waiting {
             Meter::OneWay => self.count_datagrams()?,
             Meter::RoundTrip => self.answer_datagrams()?,
         }
-        let dropped = self.dropped()?.wrapping_sub(before);
-        self.recorder.overflowed(dropped.into());
+        if let Some((before, after)) = before.zip(self.dropped()?) {
+            self.recorder.overflowed(after.wrapping_sub(before).into());
+        }
         Ok(())
     }
 
     /// Datagrams dropped so far for lack of room in the socket. The control data of
     /// datagrams do not include drops after the last one.
-    fn dropped(&self) -> Result<u32> {
-        option::dropped(self.socket.as_fd()).during(|| "asking how many datagrams found no room")
+    fn dropped(&self) -> Result<Option<u32>> {
+        stated_drops(&self.socket).during(|| "asking how many datagrams found no room")
     }
 
     /// Waits for a datagram with the cookie from the sender's address, connects the
@@ -70,14 +65,13 @@ impl Waiting {
                 Err(error) => return Err(error).during(|| "waiting for a flow"),
             };
             let from = from.filter(|_| room[..length] == self.flow.cookie);
-            let from = from.as_ref().and_then(plain);
             let Some(from) = from.filter(|from| from.ip() == self.peer) else {
                 continue;
             };
             connect(&self.socket, from).during(|| "answering a flow")?;
             self.discard_earlier(&mut room);
             if self.flow.dscp != 0 {
-                set_code_point(self.socket.as_fd(), self.peer, self.flow.dscp)?;
+                set_code_point(&self.socket, self.peer, self.flow.dscp)?;
             }
             self.stamp(&self.socket)?;
             self.show_cookie();
@@ -101,11 +95,7 @@ impl Waiting {
 
     /// Answers a cookie; if the answer is lost, the sender repeats the cookie.
     pub(super) fn show_cookie(&self) {
-        let _ = send(
-            self.socket.as_raw_fd(),
-            &self.flow.cookie,
-            MsgFlags::empty(),
-        );
+        let _ = send(&self.socket, &self.flow.cookie, MsgFlags::empty());
     }
 
     fn count_datagrams(&mut self) -> Result<()> {
@@ -118,7 +108,7 @@ impl Waiting {
             // Checked before polling: after a delay of this thread, datagrams may be
             // waiting.
             let is_over = self.is_over(latest);
-            match inbox.take(self.socket.as_fd(), self.flow.busy, permit) {
+            match inbox.take(&self.socket, self.flow.busy, permit) {
                 Ok(_) => {
                     let before = std::mem::replace(&mut latest, clock::monotonic());
                     self.count(&inbox, latest);
@@ -219,7 +209,7 @@ impl Waiting {
                 && reply.emit(datagram).is_ok()
             {
                 // An echo without room is lost, as datagrams are.
-                let _ = send(self.socket.as_raw_fd(), datagram, MsgFlags::empty());
+                let _ = send(&self.socket, datagram, MsgFlags::empty());
             }
             self.recorder.answered(message, arrival);
             if self.is_complete() {

@@ -28,14 +28,14 @@ struct FirstArrival {
 impl RateStarts {
     /// For a stream of which the first `ahead` bytes, in front of its first message,
     /// have been read.
-    pub(super) fn new(stream: &OwnedFd, ahead: u64) -> Result<Self> {
+    pub(super) fn new(stream: &OwnedFd, ahead: u64) -> Result<Option<Self>> {
         let start = tcp_info::in_order(stream.as_fd());
-        Ok(Self {
+        Ok(Some(Self {
             ahead,
             start: start.during(|| "asking what has arrived")?,
             first: None,
             settled: None,
-        })
+        }))
     }
 
     /// Called for each read that completes messages; `at` is the arrival of the last

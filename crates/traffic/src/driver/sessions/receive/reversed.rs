@@ -2,11 +2,9 @@
 //! connection and shows the cookie, as for any other.
 
 use std::net::IpAddr;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use nix::sys::socket::MsgFlags;
 use units::{Span, Time, Transport};
 use wire::control;
 
@@ -19,8 +17,8 @@ use crate::driver::timeline::Timeline;
 use os::clock;
 use os::deadline::Deadline;
 use os::error::Result;
-use os::socket::receive;
-use os::socket::{peer_of, receive_buffer, set_timeout};
+use os::socket::{MsgFlags, Socket};
+use os::socket::{peer_of, receive, receive_buffer, set_timeout};
 
 /// The longest time from the cookie to the start.
 const PREPARATION: Span = Span::from_secs(120);
@@ -33,13 +31,13 @@ impl Waiting {
     /// received until `deadline`; its session began when this clock showed `zero`.
     pub(in super::super) fn connected(
         flow: control::Flow,
-        socket: OwnedFd,
+        socket: Socket,
         peer: IpAddr,
         zero: u64,
         signal: Arc<Signal>,
         deadline: Deadline,
     ) -> Result<Self> {
-        let buffer = receive_buffer(socket.as_fd())?;
+        let buffer = receive_buffer(&socket)?;
         let log_sink = LogSink::new(None);
         Ok(Self {
             recorder: ReceiveRecorder::new(flow.flow, Timeline::new(zero), log_sink),
@@ -78,7 +76,7 @@ impl Waiting {
             return Ok(None);
         }
         let socket = stream.unwrap_or(self.socket);
-        let to = peer_of(socket.as_fd())?;
+        let to = peer_of(&socket)?;
         let ready = Ready::met(flow, self.flow.flow, to, socket, counters)?;
         let begin = clock::monotonic();
         ready.run(epoch, begin, &self.signal.stop).map(Some)
@@ -88,7 +86,7 @@ impl Waiting {
     /// answered, because an answer may be lost.
     fn is_begun(&self) -> Result<bool> {
         let deadline = self.deadline.within(PREPARATION);
-        set_timeout(self.socket.as_fd(), SOON)?;
+        set_timeout(&self.socket, SOON)?;
         let mut room = [0; 64];
         while let Ok(permit) = deadline.permit() {
             if self.signal.begun.load(Ordering::Acquire) {

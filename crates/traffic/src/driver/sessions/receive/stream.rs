@@ -1,10 +1,6 @@
 //! Reception of a flow over a stream.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-
 use meter::MessageStream;
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockFlag, send, setsockopt, sockopt};
 use units::Time;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
@@ -12,13 +8,13 @@ use wire::message::{HEADER_LEN, Message};
 use super::out_of_order::RateStarts;
 use super::recorder::Arrival;
 use super::{BEGIN, LOOK, Waiting};
+use crate::driver::callers::Callers;
 use crate::driver::sessions::send::waiting;
-use crate::driver::trial_token::{Callers, Token};
+use crate::machine::trial_token::Token;
 use os::clock;
 use os::error::{Error, OperationContext, Result};
-use os::socket::receive;
-use os::socket::{set_code_point, set_timeout};
-use os::sys::inbox::receive_stamped;
+use os::socket::{Errno, MsgFlags, Socket};
+use os::socket::{receive, receive_stamped, send, set_code_point, set_no_delay, set_timeout};
 
 /// Bytes per read.
 const READ: usize = 1 << 18;
@@ -35,9 +31,9 @@ impl Waiting {
                 None => return Ok(()),
             },
         };
-        setsockopt(&stream, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
+        set_no_delay(&stream)?;
         if self.flow.dscp != 0 {
-            set_code_point(stream.as_fd(), self.peer, self.flow.dscp)?;
+            set_code_point(&stream, self.peer, self.flow.dscp)?;
         }
         self.stamp(&stream)?;
         match self.flow.meter {
@@ -47,9 +43,11 @@ impl Waiting {
     }
 
     /// Counts the messages of a stream.
-    fn count_messages(&mut self, stream: &OwnedFd) -> Result<()> {
-        let mut rate_starts = RateStarts::new(stream, self.flow.cookie.len() as u64)?;
-        let logs = self.recorder.logs();
+    fn count_messages(&mut self, stream: &Socket) -> Result<()> {
+        let mut rate_starts = match self.recorder.logs() {
+            true => RateStarts::new(stream, self.flow.cookie.len() as u64)?,
+            false => None,
+        };
         let mut room = vec![0; READ];
         let mut messages = MessageStream::new();
         let mut latest = clock::monotonic();
@@ -60,18 +58,18 @@ impl Waiting {
             while let Some(message) = self.next_message(&mut messages, &mut piece)? {
                 received = Some(self.recorder.record(message, arrival));
             }
-            if let Some(received) = received.filter(|_| logs) {
+            if let Some((received, rate_starts)) = received.zip(rate_starts.as_mut()) {
                 rate_starts.arrived(received, stream, &self.recorder)?;
             }
         }
-        if logs {
+        if let Some(rate_starts) = rate_starts {
             rate_starts.finish(stream, &self.recorder)?;
         }
         Ok(())
     }
 
     /// Answers the messages of a stream.
-    fn answer_messages(&mut self, stream: &OwnedFd) -> Result<()> {
+    fn answer_messages(&mut self, stream: &Socket) -> Result<()> {
         let mut room = vec![0; READ];
         let mut reply = Vec::new();
         let mut messages = MessageStream::new();
@@ -95,7 +93,7 @@ impl Waiting {
     /// end, or at that of the flow. Only arrivals that are measured have stamps.
     fn next_piece(
         &mut self,
-        stream: &OwnedFd,
+        stream: &Socket,
         room: &mut [u8],
         latest: Time,
     ) -> Result<Option<(usize, Arrival)>> {
@@ -103,7 +101,7 @@ impl Waiting {
         let mut now = latest;
         while let Ok(permit) = self.deadline.permit_at(now) {
             let read = match self.flow.meter {
-                Meter::OneWay => receive_stamped(stream.as_fd(), room, flags, permit)
+                Meter::OneWay => receive_stamped(stream, room, flags, permit)
                     .map(|taken| (taken.length, taken.stamp)),
                 Meter::RoundTrip => {
                     receive(stream, room, flags, permit).map(|length| (length, None))
@@ -146,24 +144,24 @@ impl Waiting {
     }
 
     /// Accepts the connection that shows the cookie; others are reset.
-    pub(super) fn accept(&self) -> Result<Option<OwnedFd>> {
+    pub(super) fn accept(&self) -> Result<Option<Socket>> {
         let deadline = self.deadline.within(BEGIN);
         let (from, token) = (Some(self.peer), Token::new(self.flow.cookie));
-        let mut callers = Callers::new(&self.socket, from, token, 1, SockFlag::empty())?;
+        let mut callers = Callers::new(&self.socket, from, token, 1, false)?;
         let mut entered = None;
         while entered.is_none() && deadline.permit().is_ok() && !self.is_over(clock::monotonic()) {
             let soon = Some(clock::monotonic() + LOOK);
             callers.hear(None, soon, &deadline, |stream| entered = Some(stream));
         }
         if let Some(stream) = &entered {
-            set_timeout(stream.as_fd(), LOOK)?;
+            set_timeout(stream, LOOK)?;
         }
         Ok(entered)
     }
 
     /// Sends a message back, from `room`, which holds no more than [`WRITE`] bytes.
     /// Returns whether the sender still accepts it.
-    fn answer(&self, stream: &OwnedFd, message: Message, room: &mut Vec<u8>) -> Result<bool> {
+    fn answer(&self, stream: &Socket, message: Message, room: &mut Vec<u8>) -> Result<bool> {
         let Some(reply) = message.reply_in_full() else {
             return Ok(true);
         };
@@ -179,11 +177,7 @@ impl Waiting {
             // All bytes behind the header are zero.
             let start = sent.min(HEADER_LEN);
             let end = room.len().min(start + (length - sent));
-            match send(
-                stream.as_raw_fd(),
-                &room[start..end],
-                MsgFlags::MSG_NOSIGNAL,
-            ) {
+            match send(stream, &room[start..end], MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if sent + count == length => return Ok(true),
                 Ok(count) => sent += count,
                 Err(Errno::EAGAIN | Errno::EINTR) => {}

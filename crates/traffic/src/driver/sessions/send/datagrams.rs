@@ -1,9 +1,5 @@
 //! Sending of datagrams, one or several per call.
 
-use std::os::fd::{AsFd, AsRawFd};
-
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, send};
 use wire::control::Meter;
 use wire::message::{Echo, Message};
 
@@ -14,8 +10,7 @@ use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{Error, OperationContext, Result};
-use os::socket::receive;
-use os::sys::option;
+use os::socket::{Errno, MsgFlags, cut, receive, send};
 
 /// The longest datagram.
 const LONGEST: usize = 1 << 16;
@@ -45,8 +40,8 @@ impl Ready {
     /// interface counts as sent, and is lost on the path: the kernel reports it only
     /// because it keeps errors of the path for this socket
     /// ([`crate::driver::sessions::path_mtu`]).
-    fn send_out(&self, bytes: &[u8]) -> nix::Result<()> {
-        match send(self.socket.as_raw_fd(), bytes, MsgFlags::empty()) {
+    fn send_out(&self, bytes: &[u8]) -> std::result::Result<(), Errno> {
+        match send(&self.socket, bytes, MsgFlags::empty()) {
             Ok(_) | Err(Errno::ENOBUFS) => Ok(()),
             Err(error) => Err(error),
         }
@@ -101,9 +96,7 @@ impl Ready {
             if size != departure.size {
                 self.send_bundle(&mut bundle, size, &mut room, log)?;
                 size = departure.size;
-                let cut = libc::c_int::try_from(size).unwrap_or(libc::c_int::MAX);
-                option::set(self.socket.as_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, cut)
-                    .during(|| "asking for UDP segmentation")?;
+                cut(&self.socket, size).during(|| "asking for UDP segmentation")?;
             }
             let Some(now) = departures.wait(departure) else {
                 break;

@@ -10,6 +10,7 @@ use wire::message::HEADER_LEN;
 
 use super::Departed;
 use crate::driver::departure_stamps::{DepartureStamps, MORE};
+use crate::driver::sessions::Options;
 use crate::driver::timeline::Timeline;
 use os::error::{OperationContext, Result};
 use os::socket::LEFT;
@@ -31,13 +32,20 @@ pub(super) struct Stamps {
 
 impl Stamps {
     /// Makes `socket` count bytes from here on.
-    pub(super) fn begin(socket: BorrowedFd<'_>, every: NonZero<u64>, epoch: Time) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn begin(
+        socket: BorrowedFd<'_>,
+        options: &Options,
+        epoch: Time,
+    ) -> Result<Option<Self>> {
+        let Some(every) = options.stamp_departures else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
             every,
             due: DepartureStamps::begin(socket, true, TimestampingFlag::empty(), LEFT)?,
             timeline: Timeline::new(kernel_clock::nanos_of(epoch)),
             departed: Vec::new(),
-        })
+        }))
     }
 
     /// Writes the header of a message whose departure is to be timestamped. Returns the

@@ -1,11 +1,9 @@
 //! Reception of echoes while messages are sent.
 
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use meter::MessageStream;
-use nix::sys::socket::MsgFlags;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 
@@ -18,8 +16,7 @@ use crate::driver::sessions::unanswered::Answers;
 use crate::driver::timeline::Timeline;
 use os::deadline::{Deadline, Permit};
 use os::error::{Error, OperationContext, Result};
-use os::socket::stamp_arrivals;
-use os::sys::inbox::{Inbox, receive_stamped};
+use os::socket::{Inbox, MsgFlags, Socket, receive_stamped, stamp_arrivals};
 use os::{clock, interrupt, kernel_clock};
 
 /// The time without echoes, after the last departure, after which missing echoes are
@@ -144,11 +141,11 @@ impl Replies {
 
 /// Receives echoes of datagrams until all are back, or none has arrived for long
 /// enough.
-pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
-    stamp_arrivals(socket.as_fd())?;
+pub(super) fn collect_datagrams(socket: &Socket, mut replies: Replies) -> Result<Replies> {
+    stamp_arrivals(socket)?;
     let mut inbox = Inbox::of_datagrams(HEADER_LEN);
     while let Some(permit) = replies.permit() {
-        match inbox.take(socket.as_fd(), false, permit) {
+        match inbox.take(socket, false, permit) {
             Ok(_) => {
                 let read = clock::monotonic();
                 replies.latest = read;
@@ -167,12 +164,12 @@ pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Resul
 }
 
 /// Receives echoes of a stream, until its end.
-pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
-    stamp_arrivals(socket.as_fd())?;
+pub(super) fn collect_stream(socket: &Socket, mut replies: Replies) -> Result<Replies> {
+    stamp_arrivals(socket)?;
     let mut room = vec![0; READ];
     let mut messages = MessageStream::new();
     while let Some(permit) = replies.permit() {
-        let taken = match receive_stamped(socket.as_fd(), &mut room, MsgFlags::empty(), permit) {
+        let taken = match receive_stamped(socket, &mut room, MsgFlags::empty(), permit) {
             Ok(taken) => taken,
             Err(error) if is_passing(error) => continue,
             Err(error) => return Err(error).during(|| "collecting echoes"),

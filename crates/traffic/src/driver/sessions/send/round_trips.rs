@@ -1,6 +1,5 @@
 //! Common parts of round trips over datagrams and streams.
 
-use std::os::fd::OwnedFd;
 use std::thread;
 
 use units::Time;
@@ -11,6 +10,7 @@ use super::{Log, Ready};
 use crate::driver::sessions::Record;
 use crate::driver::sessions::unanswered::Unanswered;
 use os::error::{Error, OperationContext, Result};
+use os::socket::Socket;
 
 impl Ready {
     /// Runs `send` while another thread receives echoes with `collect`, and records the
@@ -18,7 +18,7 @@ impl Ready {
     pub(super) fn send_and_collect(
         &mut self,
         log: &mut Log,
-        collect: fn(&OwnedFd, Replies) -> Result<Replies>,
+        collect: fn(&Socket, Replies) -> Result<Replies>,
         send: impl FnOnce(&mut Self, &mut Log, &mut Unanswered) -> Result<()>,
     ) -> Result<()> {
         let mut unanswered = Unanswered::new(self.number, &self.log_sink, &self.tags);

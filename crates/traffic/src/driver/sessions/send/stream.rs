@@ -1,10 +1,6 @@
 //! Sending of messages over a stream.
 
-use std::os::fd::{AsFd, AsRawFd};
-
 use meter::MessageStream;
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
 use wire::control::Meter;
 
 use super::datagrams::emit;
@@ -17,8 +13,7 @@ use crate::driver::sessions::unanswered::Unanswered;
 use os::clock;
 use os::deadline::Ended;
 use os::error::{Error, OperationContext, Result};
-use os::socket::receive;
-use os::sys::tcp_info::stuck_segment;
+use os::socket::{Errno, MsgFlags, borrowed, end_stream, receive, send, stuck_segment};
 
 impl Ready {
     pub(super) fn send_stream(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
@@ -46,10 +41,9 @@ impl Ready {
     ) -> Result<()> {
         let mut room = Vec::new();
         let one_way = unanswered.is_none();
-        let every = self.flow.options.stamp_departures.filter(|_| one_way);
-        let mut stamps = match every {
-            Some(every) => Some(Stamps::begin(self.socket.as_fd(), every, log.epoch)?),
-            None => None,
+        let mut stamps = match one_way {
+            true => Stamps::begin(borrowed(&self.socket), &self.flow.options, log.epoch)?,
+            false => None,
         };
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
@@ -63,7 +57,7 @@ impl Ready {
             }
             let mut rest = &room[..size];
             if let Some(stamps) = &mut stamps {
-                rest = stamps.begin_message(self.socket.as_fd(), sequence, rest)?;
+                rest = stamps.begin_message(borrowed(&self.socket), sequence, rest)?;
             }
             if !self.write(rest, departures, log)? {
                 if let Some(unanswered) = &mut unanswered {
@@ -75,12 +69,12 @@ impl Ready {
             log.sent(size, now);
             if one_way {
                 let at = log.since_epoch(now);
-                log.smoothed_rtt.sample(at, self.socket.as_fd());
+                log.smoothed_rtt.sample(at, &self.socket);
                 self.log_sink.keep_sent(self.number, &message);
             }
         }
         if let Some(stamps) = stamps {
-            log.departures = stamps.end(self.socket.as_fd())?;
+            log.departures = stamps.end(borrowed(&self.socket))?;
         }
         Ok(())
     }
@@ -156,7 +150,7 @@ impl Ready {
         let mut left = bytes;
         let mut stall_timer = None::<StallTimer>;
         while !left.is_empty() {
-            match send(self.socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
+            match send(&self.socket, left, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == left.len() => break,
                 Ok(count) => {
                     left = &left[count..];
@@ -188,13 +182,13 @@ impl Ready {
 
     /// Whether TCP is stuck with a segment.
     fn stuck(&self) -> Option<Stall> {
-        let segment = stuck_segment(self.socket.as_fd());
+        let segment = stuck_segment(&self.socket);
         segment.map(|size| Stall::Segments(size.into()))
     }
 
     /// Announces the end of the data; data in flight still arrive.
     fn close(&self) -> Result<()> {
-        match shutdown(self.socket.as_raw_fd(), Shutdown::Write) {
+        match end_stream(&self.socket) {
             Ok(()) | Err(Errno::ENOTCONN) => Ok(()),
             Err(error) => Err(error).during(|| "closing a flow"),
         }

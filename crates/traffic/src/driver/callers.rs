@@ -1,49 +1,51 @@
 //! Connections to a listening TCP socket, of which those that show the token enter. Others say
 //! nothing or something else, so several are heard at a time.
 
+use std::borrow::Borrow;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::machine::trial_token::{Admission, Decision, Number, TOKEN_LEN, Token};
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{MsgFlags, SockFlag};
-use units::Time;
+use units::{Span, Time};
 
-use super::{BACKLOG, REST};
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{OperationContext, Result};
-use os::socket::receive;
-use os::socket::{accept, peer_of, reset_on_close};
+use os::socket::{Errno, MsgFlags, Socket, SocketRef};
+use os::socket::{accept, borrowed, peer_of, readable, receive, reset_on_close, set_non_blocking};
+
+/// Connections that may wait at a port.
+pub(crate) const BACKLOG: i32 = 128;
+
+/// The pause after unauthenticated peers once the sender is in, so that they take little processor
+/// time from the trial. Further ones wait in the kernel, which drops those without room.
+pub(super) const REST: Span = Span::from_millis(10);
 
 /// A listening socket, and the connections that have not shown the token.
 pub(crate) struct Callers<L> {
     listener: L,
-    /// The flags of connections.
-    flags: SockFlag,
+    /// Whether no call on a connection waits.
+    non_blocking: bool,
     /// The only address from which they may come; `None`: any.
     from: Option<IpAddr>,
     admission: Admission,
-    waiting: Vec<(Number, OwnedFd)>,
+    waiting: Vec<(Number, Socket)>,
     next: Number,
 }
 
-impl<L: AsFd> Callers<L> {
+impl<L: Borrow<Socket>> Callers<L> {
     /// At `listener`, which does not block from here on; at most `most` enter.
     pub(crate) fn new(
         listener: L,
         from: Option<IpAddr>,
         token: Token,
         most: usize,
-        flags: SockFlag,
+        non_blocking: bool,
     ) -> Result<Self> {
         // A peer may close before its connection is accepted.
-        fcntl(&listener, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).during(|| "opening a port")?;
+        set_non_blocking(listener.borrow()).during(|| "opening a port")?;
         Ok(Self {
             listener,
-            flags,
+            non_blocking,
             from,
             admission: Admission::new(token, most),
             waiting: Vec::new(),
@@ -55,10 +57,10 @@ impl<L: AsFd> Callers<L> {
     /// them once. Passes those that showed the token to `enter`. Returns the number of new ones.
     pub(crate) fn hear(
         &mut self,
-        wake: Option<BorrowedFd<'_>>,
+        wake: Option<SocketRef<'_>>,
         until: Option<Time>,
         deadline: &Deadline,
-        mut enter: impl FnMut(OwnedFd),
+        mut enter: impl FnMut(Socket),
     ) -> i32 {
         for number in self.wait(wake, until) {
             if let Some(stream) = self.read(number, deadline) {
@@ -88,32 +90,30 @@ impl<L: AsFd> Callers<L> {
         for (number, socket) in std::mem::take(&mut self.waiting) {
             self.admission.reject(number);
             // Without it the connection ends in the usual way.
-            let _ = reset_on_close(socket.as_fd());
+            let _ = reset_on_close(&socket);
         }
     }
 
     /// Returns the connections that are readable.
-    fn wait(&self, wake: Option<BorrowedFd<'_>>, until: Option<Time>) -> Vec<Number> {
-        let waiting = self.waiting.iter().map(|(_, socket)| socket.as_fd());
-        let all = waiting.chain([self.listener.as_fd()]).chain(wake);
-        let mut watched: Vec<PollFd> = all
-            .map(|socket| PollFd::new(socket, PollFlags::POLLIN))
-            .collect();
+    fn wait(&self, wake: Option<SocketRef<'_>>, until: Option<Time>) -> Vec<Number> {
+        let waiting = self.waiting.iter().map(|(_, socket)| borrowed(socket));
+        let listener = borrowed(self.listener.borrow());
+        let all: Vec<_> = waiting.chain([listener]).chain(wake).collect();
         let next = self.admission.next_expiry().into_iter().chain(until);
-        // An interrupted poll is repeated by the loop.
-        let _ = poll(&mut watched, timeout(next.min()));
-        let waiting = watched.iter().zip(&self.waiting);
+        // A wait that fails is repeated by the loop.
+        let ready = readable(&all, next.min()).unwrap_or_default();
+        let waiting = ready.into_iter().zip(&self.waiting);
         waiting
-            .filter(|(watched, _)| watched.any() == Some(true))
+            .filter(|(is_ready, _)| *is_ready)
             .map(|(_, (number, _))| *number)
             .collect()
     }
 
     /// Accepts the connections that wait, at most as many as the kernel holds. Returns
     /// their number.
-    fn accept(&mut self, deadline: &Deadline, enter: &mut impl FnMut(OwnedFd)) -> i32 {
+    fn accept(&mut self, deadline: &Deadline, enter: &mut impl FnMut(Socket)) -> i32 {
         for count in 0..BACKLOG {
-            let socket = match accept(self.listener.as_fd(), self.flags) {
+            let socket = match accept(self.listener.borrow(), self.non_blocking) {
                 Ok(socket) => socket,
                 Err(Errno::EINTR | Errno::ECONNABORTED | Errno::EPROTO) => continue,
                 Err(Errno::EAGAIN) => return count,
@@ -123,10 +123,10 @@ impl<L: AsFd> Callers<L> {
                     return count;
                 }
             };
-            let from = peer_of(socket.as_fd()).map(|from| from.ip());
+            let from = peer_of(&socket).map(|from| from.ip());
             let from = from.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
             if self.from.is_some_and(|only| only != from) {
-                let _ = reset_on_close(socket.as_fd());
+                let _ = reset_on_close(&socket);
                 continue;
             }
             let number = self.next;
@@ -145,7 +145,7 @@ impl<L: AsFd> Callers<L> {
     }
 
     /// Reads what is missing of a connection's token. Returns the connection once it was shown.
-    fn read(&mut self, number: Number, deadline: &Deadline) -> Option<OwnedFd> {
+    fn read(&mut self, number: Number, deadline: &Deadline) -> Option<Socket> {
         let at = self.waiting.iter().position(|(one, _)| *one == number)?;
         let permit = deadline.permit().ok()?;
         let mut room = [0; TOKEN_LEN];
@@ -173,18 +173,9 @@ impl<L: AsFd> Callers<L> {
         if let Some(at) = self.waiting.iter().position(|(one, _)| *one == number) {
             let (_, socket) = self.waiting.swap_remove(at);
             // Without it the connection ends in the usual way.
-            let _ = reset_on_close(socket.as_fd());
+            let _ = reset_on_close(&socket);
         }
     }
-}
-
-/// The time until `deadline` for a poll, rounded up.
-pub(super) fn timeout(deadline: Option<Time>) -> PollTimeout {
-    deadline.map_or(PollTimeout::NONE, |deadline| {
-        let left = deadline.since(clock::monotonic()).unwrap_or_default();
-        let millis = left.as_nanos().div_ceil(1_000_000);
-        PollTimeout::from(u16::try_from(millis).unwrap_or(u16::MAX))
-    })
 }
 
 #[cfg(test)]
@@ -205,8 +196,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = listener.local_addr().unwrap();
         let from = Some(to.ip());
-        let mut callers = Callers::new(listener, from, token, 1, SockFlag::empty()).unwrap();
-        let round = |callers: &mut Callers<TcpListener>| {
+        let mut callers = Callers::new(Socket::from(listener), from, token, 1, false).unwrap();
+        let round = |callers: &mut Callers<Socket>| {
             let deadline = Deadline::fixed(Span::from_secs(1_000));
             let until = Some(clock::monotonic() + Span::from_millis(50));
             let mut entered = None;
@@ -233,7 +224,7 @@ mod tests {
         assert!(round(&mut callers).is_none());
         sender.write_all(&[9; 9]).unwrap();
         let found = (0..1_000).find_map(|_| round(&mut callers)).unwrap();
-        let from = peer_of(found.as_fd()).unwrap();
+        let from = peer_of(&found).unwrap();
         assert_eq!(Some(from), sender.local_addr().ok());
         // Nobody else may enter, and all are rejected.
         assert!(callers.is_complete() && callers.waiting.is_empty());
@@ -246,7 +237,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let to = listener.local_addr().unwrap();
         let from = Some(IpAddr::from([127, 0, 0, 2]));
-        let mut callers = Callers::new(listener, from, token, 1, SockFlag::empty()).unwrap();
+        let mut callers = Callers::new(Socket::from(listener), from, token, 1, false).unwrap();
         let mut other = TcpStream::connect(to).unwrap();
         other.write_all(&[9; TOKEN_LEN]).unwrap();
         let deadline = Deadline::fixed(Span::from_secs(1_000));

@@ -2,8 +2,7 @@
 
 use units::{Span, Time};
 
-use super::compare;
-use crate::clock::monotonic;
+use crate::clock::{monotonic, wall_of_system};
 
 /// The largest drift of the clocks between two comparisons; a larger change means that
 /// the wall clock was set.
@@ -73,6 +72,31 @@ impl Mapping {
         self.instant(unix_nanos, now)
             .or_else(|| self.instant(unix_nanos, monotonic()))
     }
+}
+
+/// The wall clock at the zero of [`monotonic`], in nanoseconds since 1970.
+pub(crate) fn compare() -> i128 {
+    wall_ahead_of(|| monotonic().as_nanos())
+}
+
+/// The wall clock minus another one, in nanoseconds. The wall clock is read between two
+/// readings of the other one. If these are far apart, the process was interrupted and reads
+/// again.
+pub(crate) fn wall_ahead_of(other: impl Fn() -> u64) -> i128 {
+    const CLOSE: u64 = 1_000;
+    const TRIES: u32 = 8;
+    let mut best = (u64::MAX, 0);
+    for _ in 0..TRIES {
+        let before = other();
+        let wall = wall_of_system();
+        let apart = other().saturating_sub(before);
+        let middle = before.saturating_add(apart / 2);
+        best = best.min((apart, i128::from(wall) - i128::from(middle)));
+        if apart <= CLOSE {
+            break;
+        }
+    }
+    best.1
 }
 
 #[cfg(test)]

@@ -1,0 +1,44 @@
+//! The clock of systems other than Linux as other processes and the program's stamps mean it.
+
+use std::sync::OnceLock;
+
+use units::{Span, Time};
+
+use super::random::random;
+use crate::clock::{self, first_reading, monotonic};
+pub use crate::portable::mapping::Mapping;
+
+/// The monotonic clock in nanoseconds since this process first read it.
+pub fn monotonic_nanos() -> u64 {
+    clock::monotonic_nanos()
+}
+
+/// The reading of [`monotonic`] when [`monotonic_nanos`] shows `nanos`; zero if that was before
+/// the first reading.
+pub fn monotonic_of(nanos: u64) -> Time {
+    Time::from_nanos(nanos.saturating_sub(first_reading()))
+}
+
+/// The reading of [`monotonic_nanos`] when [`monotonic`] shows `time`.
+pub fn nanos_of(time: Time) -> u64 {
+    first_reading().saturating_add(time.as_nanos())
+}
+
+/// Identifies the clock that [`monotonic_nanos`] reads. Its zero is this process's own, so
+/// every process has another value, and two ends on one machine compare their clocks.
+pub fn identity() -> [u8; 8] {
+    static IDENTITY: OnceLock<[u8; 8]> = OnceLock::new();
+    // Without random numbers there is no session that could use it.
+    *IDENTITY.get_or_init(|| random().unwrap_or_default())
+}
+
+/// Sleeps until [`monotonic`] shows `deadline`; returns at once if it has passed.
+pub fn sleep_until(deadline: Time) {
+    // A sleep may end early by the granularity of the system's timer.
+    while let Some(left) = deadline
+        .since(monotonic())
+        .filter(|left| *left > Span::ZERO)
+    {
+        clock::sleep(left);
+    }
+}

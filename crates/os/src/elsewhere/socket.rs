@@ -1,0 +1,38 @@
+//! Sockets of systems other than Linux, with the names that they have on Linux.
+//!
+//! A socket here never waits in the system: a call that may wait polls. So one call can wait
+//! and another one not, on every system, and a call ends at its time: Windows leaves a socket
+//! undefined after SO_RCVTIMEO.
+//!
+//! Arrivals have no stamps of the kernel, so the program's own count, and results say so.
+
+mod calls;
+mod datagrams;
+mod error_number;
+mod inbox;
+mod open;
+mod tcp;
+mod waiting;
+
+pub use crate::portable::socket_parts::{
+    KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,
+};
+pub use calls::{MsgFlags, Socket, SocketRef};
+pub use calls::{
+    accept, address_of, borrowed, connect, end_stream, listen, peer_of, receive, receive_from,
+    reset, send,
+};
+pub use datagrams::{cut, merge, stamp_arrivals, stated_drops};
+pub use error_number::{Errno, is_of_connection};
+pub use inbox::{Inbox, InboxEntry, receive_stamped};
+pub use open::{
+    apply, keep_alive, open, receive_buffer, reset_on_close, reuse_address, send_buffer,
+    set_code_point, set_no_delay, set_non_blocking, set_timeout,
+};
+pub use tcp::{
+    SmoothedRtt, available_congestion_controls, stated_tcp_state, stuck_segment, tcp_progress,
+};
+pub use waiting::{readable, wait_to_read, wait_to_write};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! Opening of sockets, and their options.
+
+use std::env::consts::OS;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use meter::departures::PathMtu;
+use socket2::{Domain, SockAddr, TcpKeepalive, Type};
+use units::{Bytes, Span};
+
+use super::calls::Socket;
+use crate::error::{Error, OperationContext, Result};
+use crate::portable::socket_parts::{KeepAlive, Kind, Options};
+
+/// A socket with options, for packets to or from `address`.
+///
+/// # Errors
+/// The system has no such socket, or rejects an option.
+pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result<Socket> {
+    let kind = kind.into();
+    let domain = match address {
+        IpAddr::V4(_) => Domain::IPV4,
+        IpAddr::V6(_) => Domain::IPV6,
+    };
+    let of_system = match kind {
+        Kind::Stream => Type::STREAM,
+        Kind::Datagram => Type::DGRAM,
+        Kind::Echo | Kind::Raw(_) => return Err(needs_linux("a socket for ICMP")),
+    };
+    let socket = socket2::Socket::new(domain, of_system, None);
+    let socket = socket.and_then(|socket| Socket::new(socket, options.non_blocking));
+    let socket = socket.during(|| "opening a socket")?;
+    apply(options, &socket, kind, address)?;
+    Ok(socket)
+}
+
+fn needs_linux(what: &str) -> Error {
+    Error::new(
+        what,
+        format!("it needs Linux, and this program is for {OS}"),
+    )
+}
+
+impl Options {
+    /// The first option that this system lacks, in the words of an error.
+    pub fn absent(&self) -> Option<&'static str> {
+        [
+            (self.device.is_some(), "binding to an interface"),
+            (cfg!(windows) && self.dscp != 0, "a code point"),
+            (self.path_mtu != PathMtu::Machine, "path MTU discovery"),
+            (self.unfragmented, "forbidding fragments"),
+            (self.congestion.is_some(), "a congestion control"),
+            (self.segment.is_some(), "a segment size"),
+        ]
+        .into_iter()
+        .find_map(|(is_set, what)| is_set.then_some(what))
+    }
+}
+
+/// Sets the options of a socket of this kind, for packets to or from `address`; those of
+/// TCP, of streams only. Stamps and errors of the path are of Linux alone.
+///
+/// # Errors
+/// The system lacks one, or rejects it.
+pub fn apply(options: &Options, socket: &Socket, kind: Kind, address: IpAddr) -> Result<()> {
+    if let Some(what) = options.absent() {
+        return Err(needs_linux(what));
+    }
+    let system = &socket.inner;
+    if options.dscp != 0 {
+        set_code_point(socket, address, options.dscp)?;
+    }
+    if let Some(ttl) = options.ttl {
+        match address {
+            IpAddr::V4(_) => system.set_ttl_v4(ttl.into()),
+            IpAddr::V6(_) => system.set_unicast_hops_v6(ttl.into()),
+        }
+        .during(|| format!("setting a time to live of {ttl}"))?;
+    }
+    if address.is_ipv6() && options.v6_only {
+        let set = system.set_only_v6(true);
+        set.during(|| "limiting a socket to IPv6")?;
+    }
+    if let Some(size) = options.send_buffer {
+        largest_below(size, |size| system.set_send_buffer_size(size))
+            .during(|| format!("setting a send buffer of {size}"))?;
+    }
+    if let Some(size) = options.receive_buffer {
+        largest_below(size, |size| system.set_recv_buffer_size(size))
+            .during(|| format!("setting a receive buffer of {size}"))?;
+    }
+    if kind == Kind::Stream && options.no_delay {
+        set_no_delay(socket)?;
+    }
+    if let Some(span) = options.timeout {
+        set_timeout(socket, span)?;
+    }
+    if options.reset_on_close {
+        reset_on_close(socket)?;
+    }
+    if options.reuse_address {
+        reuse_address(socket)?;
+    }
+    match options.bind {
+        Some(here) => bind_to(socket, here),
+        None => Ok(()),
+    }
+}
+
+/// Binds a socket to an address, including the zone of a link-local one.
+fn bind_to(socket: &Socket, address: SocketAddr) -> Result<()> {
+    let bound = socket.inner.bind(&SockAddr::from(address));
+    bound.during(|| format!("binding to {address}")).map_err(|error| {
+        let kind = error.source.kind();
+        let remedy = match kind {
+            ErrorKind::AddrInUse => {
+                "the port is in use by another program; end it, or choose another port where the command has --port"
+            }
+            ErrorKind::AddrNotAvailable => "this host has no such address",
+            ErrorKind::PermissionDenied => {
+                "this user may not use the port; choose another one"
+            }
+            _ => return error,
+        };
+        // The error keeps its kind: callers tolerate some ports and addresses.
+        let source = io::Error::new(kind, remedy);
+        Error { source, ..error }
+    })
+}
+
+/// Sets a size, or the largest half, quarter and so on of it that the system allows: macOS and
+/// FreeBSD reject sizes beyond their limit, which others take for the limit.
+fn largest_below(size: Bytes, set: impl Fn(usize) -> io::Result<()>) -> io::Result<()> {
+    /// The smallest buffer that is tried.
+    const LEAST: usize = 1 << 16;
+    // The systems take an int.
+    let mut size = usize::try_from(size.get().min(i32::MAX as u64)).unwrap_or(usize::MAX);
+    loop {
+        match set(size) {
+            Err(_) if size / 2 >= LEAST => size /= 2,
+            result => return result,
+        }
+    }
+}
+
+/// Sets the code point of packets that a socket sends to `to`: the upper six bits of
+/// their service byte [RFC2474 s3].
+///
+/// # Errors
+/// The system's. Windows lets no program set it.
+#[cfg(not(windows))]
+pub fn set_code_point(socket: &Socket, to: IpAddr, dscp: u8) -> Result<()> {
+    let service = u32::from(dscp) << 2;
+    match to {
+        IpAddr::V4(_) => socket.inner.set_tos_v4(service),
+        IpAddr::V6(_) => socket.inner.set_tclass_v6(service),
+    }
+    .during(|| format!("setting the code point {dscp}"))
+}
+
+/// Windows lets no program set the code point of its packets: it takes IP_TOS, and ignores it
+/// [WinsockIpOptions].
+///
+/// # Errors
+/// Always.
+#[cfg(windows)]
+pub fn set_code_point(_: &Socket, _: IpAddr, _: u8) -> Result<()> {
+    Err(needs_linux("a code point"))
+}
+
+/// Sets the longest time of a call that waits.
+///
+/// # Errors
+/// None on these systems.
+pub fn set_timeout(socket: &Socket, span: Span) -> Result<()> {
+    // Zero would mean that no call waits.
+    socket.patience().set(span.as_nanos().max(1));
+    Ok(())
+}
+
+/// Makes all further calls return at once.
+///
+/// # Errors
+/// None on these systems.
+pub fn set_non_blocking(socket: &Socket) -> io::Result<()> {
+    socket.patience().set(0);
+    Ok(())
+}
+
+/// Makes closing a socket drop unsent data and reset the connection.
+///
+/// # Errors
+/// The system's.
+pub fn reset_on_close(socket: &Socket) -> Result<()> {
+    let set = socket.inner.set_linger(Some(Duration::ZERO));
+    set.during(|| "setting up the end of a connection")
+}
+
+/// Lets the address of a listener be in use by an earlier connection.
+///
+/// # Errors
+/// The system's.
+pub fn reuse_address(socket: &Socket) -> Result<()> {
+    // On Windows this is so anyway, and the option would let other programs take the port.
+    match cfg!(windows) {
+        true => Ok(()),
+        false => { socket.inner.set_reuse_address(true) }.during(|| "sharing an address"),
+    }
+}
+
+/// Switches Nagle's algorithm off.
+///
+/// # Errors
+/// The system's.
+pub fn set_no_delay(socket: &Socket) -> Result<()> {
+    let set = socket.inner.set_tcp_nodelay(true);
+    set.during(|| "switching Nagle's algorithm off")
+}
+
+/// Makes TCP look whether the other end lives. These systems have no limit for data without
+/// an acknowledgement.
+///
+/// # Errors
+/// The system's.
+pub fn keep_alive(socket: &Socket, wanted: KeepAlive) -> Result<()> {
+    let seconds = |number: i32| Duration::from_secs(u64::try_from(number).unwrap_or_default());
+    let set = TcpKeepalive::new()
+        .with_time(seconds(wanted.idle))
+        .with_interval(seconds(wanted.interval))
+        .with_retries(u32::try_from(wanted.probes).unwrap_or_default());
+    let set = socket.inner.set_tcp_keepalive(&set);
+    set.during(|| "asking for signs of life")
+}
+
+/// The current SO_SNDBUF.
+///
+/// # Errors
+/// The system's.
+pub fn send_buffer(socket: &Socket) -> Result<u64> {
+    let size = socket.inner.send_buffer_size();
+    Ok(size.during(|| "reading the send buffer")? as u64)
+}
+
+/// The current SO_RCVBUF.
+///
+/// # Errors
+/// The system's.
+pub fn receive_buffer(socket: &Socket) -> Result<u64> {
+    let size = socket.inner.recv_buffer_size();
+    Ok(size.during(|| "reading the receive buffer")? as u64)
+}
