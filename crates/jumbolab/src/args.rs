@@ -10,7 +10,6 @@ mod family;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod gateway;
 mod help;
-#[cfg(target_os = "linux")]
 mod jumbogram;
 #[cfg(target_os = "linux")]
 mod on_linux;
@@ -20,7 +19,6 @@ mod probe;
 mod setup;
 mod suggestions;
 mod table;
-#[cfg(target_os = "linux")]
 mod traffic;
 
 use std::ffi::OsString;
@@ -45,8 +43,9 @@ pub(crate) use family::Family;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 pub(crate) use gateway::{Gateway, Init, Keygen, Preparation};
 pub(crate) use help::Help;
+pub(crate) use jumbogram::Jumbogram;
 #[cfg(target_os = "linux")]
-pub(crate) use jumbogram::{Jumbogram, Method, Topology};
+pub(crate) use jumbogram::{Method, Topology};
 #[cfg(target_os = "linux")]
 pub(crate) use on_linux::OnLinux;
 pub(crate) use predict::{
@@ -60,7 +59,12 @@ pub(crate) use setup::{Agent, Doctor};
 pub(crate) use setup::{Completions, Man};
 pub(crate) use table::Build;
 #[cfg(target_os = "linux")]
-pub(crate) use traffic::{PORT, Recv, Send};
+pub(crate) use traffic::PORT;
+pub(crate) use traffic::{Recv, Send};
+
+/// Whether this build is for a system without the options of Linux, which are rejected there by
+/// name and not in the help.
+const ELSEWHERE: bool = cfg!(not(target_os = "linux"));
 
 /// Measure, simulate and diagnose MTUs and jumbo frames.
 #[derive(Debug, Parser)]
@@ -86,6 +90,10 @@ pub(crate) enum Command {
     Claims(Claims),
     /// Calculate header overhead, the limits of a link, and the best MTU of a path.
     Predict(Box<Predict>),
+    /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
+    Send(Box<Send>),
+    /// Receive and measure the traffic of `jumbolab send`.
+    Recv(Recv),
     /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),
     /// Print a completion script for a shell.

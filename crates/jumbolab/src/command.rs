@@ -10,11 +10,10 @@ pub(crate) mod decode;
 mod doctor;
 #[cfg(target_os = "linux")]
 mod emulate;
-#[cfg(target_os = "linux")]
 mod flow_text;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod gateway;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "command/no_jumbogram.rs")]
 mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod man;
@@ -26,13 +25,11 @@ mod printed;
 mod probabilities;
 #[cfg(target_os = "linux")]
 mod probe;
-#[cfg(target_os = "linux")]
-mod recv;
+pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
-#[cfg(target_os = "linux")]
-mod send;
+pub(crate) mod send;
 pub(crate) mod sensitivity;
 #[cfg(target_os = "linux")]
 mod shell;
@@ -54,8 +51,6 @@ pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
         OnLinux::Emulate(emulate) => emulate::run(&emulate),
         #[cfg(feature = "gateway")]
         OnLinux::Gateway(gateway) => gateway::run(&gateway),
-        OnLinux::Send(send) => send::run(&send),
-        OnLinux::Recv(recv) => recv::run(&recv),
         OnLinux::Agent(_) => agent::run().map(done),
         OnLinux::Doctor(doctor) => doctor::run(&doctor),
     }

@@ -55,7 +55,6 @@ pub(crate) enum Ending {
     #[cfg(target_os = "linux")]
     Undecided,
     /// A signal stopped it before it was done; it printed what it had.
-    #[cfg(target_os = "linux")]
     Stopped,
     /// As the user's program that it ran, with its exit code.
     #[cfg(target_os = "linux")]
@@ -79,7 +78,6 @@ impl Ending {
             Self::Unsound => UNSOUND,
             #[cfg(target_os = "linux")]
             Self::Undecided => UNDECIDED,
-            #[cfg(target_os = "linux")]
             Self::Stopped => STOPPED,
             #[cfg(target_os = "linux")]
             Self::Program(code) => code,

@@ -4,17 +4,20 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::ELSEWHERE;
+
 #[derive(Debug, clap::Args)]
 #[command(
     next_help_heading = "Jumbograms (also with --packets, --duration, --gap, --port and --json)"
 )]
 pub(crate) struct Jumbogram {
     /// Use jumbograms: UDP datagrams, each as one IPv6 packet of any size.
-    #[arg(long, requires = "message", conflicts_with_all = OF_FLOWS)]
+    #[arg(long, hide = ELSEWHERE, requires = "message", conflicts_with_all = OF_FLOWS)]
     pub(crate) jumbogram: bool,
     /// Network to use inside this machine [default: loopback].
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "TOPOLOGY",
         requires = "jumbogram",
         conflicts_with = "host"
@@ -23,6 +26,7 @@ pub(crate) struct Jumbogram {
     /// Sending method [default: packet].
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "METHOD",
         requires = "jumbogram",
         conflicts_with = "host"
@@ -31,6 +35,7 @@ pub(crate) struct Jumbogram {
     /// Write the packets to a new pcapng file.
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "FILE",
         requires = "jumbogram",
         conflicts_with = "host"

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 #[cfg(feature = "gateway")]
 use super::Gateway;
-use super::{Agent, Doctor, Emulate, Probe, Recv, Send, Shell};
+use super::{Agent, Doctor, Emulate, Probe, Shell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OnLinux {
@@ -17,10 +17,6 @@ pub(crate) enum OnLinux {
     /// Aggregate packets of the hosts of a site into jumbo frames to another gateway.
     #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
-    /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
-    Send(Box<Send>),
-    /// Receive and measure the traffic of `jumbolab send`.
-    Recv(Recv),
     /// Answer the requests of `run --on hosts`, which starts it by `ssh`.
     #[command(hide = true)]
     Agent(Agent),

@@ -6,7 +6,7 @@ use std::env::consts;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// Sockets, interfaces or namespaces of Linux.
+    /// Interfaces, namespaces or errors of paths of Linux.
     Linux,
     /// Linux and the feature `gateway`.
     Gateway,
@@ -38,8 +38,8 @@ const COMMANDS: [(&str, &[Row]); 3] = [
             ("probe", Linux),
             ("emulate", Linux),
             ("gateway", Gateway),
-            ("send", Linux),
-            ("recv", Linux),
+            ("send", Nothing),
+            ("recv", Nothing),
             ("decode", Nothing),
         ],
     ),
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn another_system_has_what_needs_no_kernel_and_names_the_rest_in_one_line() {
-        let there = "list show run sensitivity report claims predict decode completions man";
+        let there =
+            "list show run sensitivity report claims predict send recv decode completions man";
         for system in OTHERS {
             let build = build(system);
             let commands: Vec<&str> = build.commands().collect();
@@ -146,7 +147,7 @@ mod tests {
             };
             assert_eq!(
                 line,
-                "Only on Linux: shell, probe, emulate, gateway, send, recv, doctor"
+                "Only on Linux: shell, probe, emulate, gateway, doctor"
             );
         }
         assert!(build("linux").absences().is_empty());

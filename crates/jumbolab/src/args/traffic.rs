@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use keyfile::Section;
 
-use super::{Family, Jumbogram};
+use super::{ELSEWHERE, Family, Jumbogram};
 
 /// The default port of a receiver's control connections.
 pub(crate) const PORT: u16 = 7770;
@@ -14,7 +14,7 @@ pub(crate) const PORT: u16 = 7770;
 #[command(after_help = RECV_NOTES)]
 pub(crate) struct Recv {
     /// Use jumbograms: UDP datagrams, each as one IPv6 packet of any size.
-    #[arg(long, conflicts_with_all = ["secret_file", "packet_log_dir", "interval", "json_stream", "no_reflector", "ipv4"])]
+    #[arg(long, hide = ELSEWHERE, conflicts_with_all = ["secret_file", "packet_log_dir", "interval", "json_stream", "no_reflector", "ipv4"])]
     pub(crate) jumbogram: bool,
     /// Stop after one session, or after one complete jumbogram.
     #[arg(long)]
@@ -36,7 +36,7 @@ pub(crate) struct Recv {
     pub(crate) open: bool,
 
     /// Do not reflect STAMP test packets (RFC 8762). They are answered over UDP on the same port, for any sender, at a limited rate.
-    #[arg(long, help_heading = "Access")]
+    #[arg(long, hide = ELSEWHERE, help_heading = "Access")]
     pub(crate) no_reflector: bool,
 
     /// Maximum number of concurrent sessions.
@@ -211,13 +211,13 @@ pub(crate) struct FlowKeys {
     #[arg(long, value_name = "HOPS", help_heading = SOCKET)]
     ttl: Option<String>,
     /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets rejected), `probe` (DF set, known path MTU ignored) or `default` (system setting) [default: default].
-    #[arg(long, value_name = "MODE", help_heading = SOCKET)]
+    #[arg(long, hide = ELSEWHERE, value_name = "MODE", help_heading = SOCKET)]
     pmtudisc: Option<String>,
     /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = SOCKET)]
     source: Option<String>,
     /// Outgoing interface [default: as the kernel routes].
-    #[arg(long, value_name = "INTERFACE", help_heading = SOCKET)]
+    #[arg(long, hide = ELSEWHERE, value_name = "INTERFACE", help_heading = SOCKET)]
     interface: Option<String>,
     /// Send buffer [default: the kernel's].
     #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
@@ -232,16 +232,16 @@ pub(crate) struct FlowKeys {
     #[arg(long, help_heading = SOCKET)]
     nagle: bool,
     /// TCP: maximum segment size.
-    #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
+    #[arg(long, hide = ELSEWHERE, value_name = "BYTES", help_heading = SOCKET)]
     mss: Option<String>,
     /// TCP: congestion control, for example cubic.
-    #[arg(long, value_name = "NAME", help_heading = SOCKET)]
+    #[arg(long, hide = ELSEWHERE, value_name = "NAME", help_heading = SOCKET)]
     congestion: Option<String>,
     /// UDP: messages per system call, cut into datagrams by the kernel or the network card (GSO). Hosts then forward super-packets.
-    #[arg(long, value_name = "COUNT", help_heading = SOCKET)]
+    #[arg(long, hide = ELSEWHERE, value_name = "COUNT", help_heading = SOCKET)]
     gso: Option<String>,
     /// UDP: let the receiver's kernel merge datagrams into super-packets (GRO).
-    #[arg(long, help_heading = SOCKET)]
+    #[arg(long, hide = ELSEWHERE, help_heading = SOCKET)]
     gro: bool,
 }
 
@@ -299,13 +299,25 @@ impl FlowKeys {
     }
 }
 
-const RECV_NOTES: &str = "\
-Runs until Ctrl-C. Senders connect to the port of --port; flows use ports that the kernel chooses. Without --secret-file and --open, only senders on this machine are served.
-With --jumbogram, it receives from `send --jumbogram`, without access control.";
+/// The text of [`RECV_NOTES`] on every system.
+macro_rules! recv_notes {
+    () => {
+        "Runs until Ctrl-C. Senders connect to the port of --port; flows use ports that the kernel chooses. Without --secret-file and --open, only senders on this machine are served."
+    };
+}
 
-const SEND_NOTES: &str = "\
-With --jumbogram, messages go to `recv --jumbogram` on HOST, or without HOST through namespaces of this machine;
---capture writes what arrives there, with --duration the first datagram only.
+const RECV_NOTES: &str = match ELSEWHERE {
+    true => recv_notes!(),
+    false => concat!(
+        recv_notes!(),
+        "\nWith --jumbogram, it receives from `send --jumbogram`, without access control."
+    ),
+};
+
+/// The text of [`SEND_NOTES`] on every system.
+macro_rules! send_notes {
+    () => {
+        "\
 Distributions for --message, --gap, --on-time and --off-time (sizes like 1500 or 2kB, times like 1ms):
   constant:1500                the same value each time; also without the name
   uniform:40,1500              minimum and maximum
@@ -318,4 +330,17 @@ Distributions for --message, --gap, --on-time and --off-time (sizes like 1500 or
   weibull:0.8,500              shape and scale
   file:sizes.txt               a random line of a file with one value per line
 Negative values are never drawn. A message of a size that the protocol cannot carry is not sent,
-and counted as rejected.";
+and counted as rejected."
+    };
+}
+
+const SEND_NOTES: &str = match ELSEWHERE {
+    true => send_notes!(),
+    false => concat!(
+        "\
+With --jumbogram, messages go to `recv --jumbogram` on HOST, or without HOST through namespaces of this machine;
+--capture writes what arrives there, with --duration the first datagram only.
+",
+        send_notes!()
+    ),
+};

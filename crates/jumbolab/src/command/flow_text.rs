@@ -1,5 +1,6 @@
 //! Text and helpers that `send` and `recv` share.
 
+#[cfg_attr(not(target_os = "linux"), path = "flow_text/no_host.rs")]
 mod host;
 mod intervals;
 mod json;

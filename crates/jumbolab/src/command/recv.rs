@@ -1,6 +1,7 @@
 //! `jumbolab recv`: receives traffic of any sender.
 
 mod log_thread;
+#[cfg_attr(not(target_os = "linux"), path = "recv/no_reflector.rs")]
 mod reflector;
 
 use std::io::ErrorKind;
@@ -11,7 +12,6 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context, Result, anyhow, ensure};
 use os::clock::Epoch;
 use os::interrupt;
-use probe::driver::stamp::{RunningReflector, StampReflector};
 use secret::Secret;
 use traffic::driver::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use traffic::driver::sessions::{Event, Receiver, Records, SendingRate, Serving, Session};
@@ -24,6 +24,7 @@ use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
 use log_thread::LogThread;
+use reflector::{RunningReflector, StampReflector};
 
 /// Number of attempts to find a port that is free over TCP and UDP.
 const MOST_PORTS: u32 = 20;
@@ -247,7 +248,7 @@ fn open_both(
             return Ok((receiver, None));
         }
         let reflector = reflector::open(&receiver.addresses);
-        if reflector.is_ok() || tries == 0 {
+        if reflector.is_ok() || tries == 0 || !reflector::IS_THERE {
             return Ok((receiver, Some(reflector)));
         }
     }
