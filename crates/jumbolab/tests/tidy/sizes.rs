@@ -14,12 +14,12 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("experiment", 136),
     ("files", 12),
     ("gateway", 102),
-    ("jumbolab", 128),
+    ("jumbolab", 130),
     ("keyfile", 12),
     ("link", 49),
     ("meter", 33),
     ("model", 21),
-    ("os", 154),
+    ("os", 167),
     ("plan", 66),
     ("probe", 184),
     ("queue", 64),
@@ -37,7 +37,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
 /// Lines of a file without its tests: none above, and half the files below.
 const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
-const LONGEST_MAIN: usize = 60;
+const LONGEST_MAIN: usize = 62;
 
 #[test]
 fn files_are_short() {

@@ -115,7 +115,7 @@ fn serve(socket: &OwnedFd, text: &Mutex<String>, stop: &Arc<AtomicBool>) {
         let has_arrivals = watched[0].any().unwrap_or(false);
         readers.retain_mut(|reader| reader.advance(text) == Progress::Goes);
         for _ in 0..MOST_READERS * usize::from(has_arrivals) {
-            let Ok(socket) = accept(&socket, true) else {
+            let Ok(socket) = accept(socket, true) else {
                 break;
             };
             if readers.len() == MOST_READERS {

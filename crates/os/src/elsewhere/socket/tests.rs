@@ -139,7 +139,7 @@ fn nobody_listens_and_one_port_has_one_owner() {
 }
 
 #[test]
-fn an_icmp_error_to_a_datagram_is_a_refusal() {
+fn an_icmp_error_to_a_datagram_says_that_nobody_listens() {
     let closed = address_of(&bound(Kind::Datagram, ADDRESSES[0], &Options::default())).unwrap();
     let socket = bound(Kind::Datagram, ADDRESSES[0], &Options::default());
     connect(&socket, closed).unwrap();

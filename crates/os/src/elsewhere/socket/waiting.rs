@@ -1,5 +1,7 @@
 //! Waiting for sockets.
 
+use std::time::Duration;
+
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as Number;
 use units::Time;
@@ -53,17 +55,12 @@ fn ready(sockets: &[SocketRef<'_>], event: PollFlags, deadline: Option<Time>) ->
         .map(|socket| PollFd::new(&socket.inner, event))
         .collect();
     // Polls count in milliseconds: a part of one would be none.
-    let millis = deadline.map(|deadline| {
+    let limit = deadline.map(|deadline| {
         let left = deadline.since(clock::monotonic()).unwrap_or_default();
-        left.as_nanos().div_ceil(1_000_000).min(60_000)
+        let millis = left.as_nanos().div_ceil(1_000_000);
+        Duration::from_millis(millis.min(60_000))
     });
-    let limit = millis.map(|millis| -> std::result::Result<Timespec, _> {
-        Ok::<_, std::num::TryFromIntError>(Timespec {
-            tv_sec: i64::try_from(millis / 1_000)?,
-            tv_nsec: (i64::try_from(millis % 1_000)? * 1_000_000).try_into()?,
-        })
-    });
-    let limit = limit.transpose();
+    let limit = limit.map(Timespec::try_from).transpose();
     let limit = limit.map_err(|why| Error::new(doing(), why.to_string()))?;
     match poll(&mut watched, limit.as_ref()) {
         Ok(_) | Err(Number::INTR) => {}
