@@ -225,12 +225,15 @@ pub fn set_no_delay(socket: &Socket) -> Result<()> {
 /// The system's.
 pub fn keep_alive(socket: &Socket, wanted: KeepAlive) -> Result<()> {
     let seconds = |number: i32| Duration::from_secs(u64::try_from(number).unwrap_or_default());
-    let set = TcpKeepalive::new()
+    let timed = TcpKeepalive::new()
         .with_time(seconds(wanted.idle))
-        .with_interval(seconds(wanted.interval))
-        .with_retries(u32::try_from(wanted.probes).unwrap_or_default());
-    let set = socket.inner.set_tcp_keepalive(&set);
-    set.during(|| "asking for signs of life")
+        .with_interval(seconds(wanted.interval));
+    let probes = u32::try_from(wanted.probes).unwrap_or_default();
+    let counted = timed.clone().with_retries(probes);
+    // Windows before 2017, and Wine, ask ten times whatever is wanted.
+    let set = socket.inner.set_tcp_keepalive(&counted);
+    set.or_else(|_| socket.inner.set_tcp_keepalive(&timed))
+        .during(|| "asking for signs of life")
 }
 
 /// The current SO_SNDBUF.
