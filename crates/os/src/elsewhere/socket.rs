@@ -22,7 +22,7 @@ pub use calls::{
     accept, address_of, borrowed, connect, end_stream, listen, peer_of, receive, receive_from,
     reset, send,
 };
-pub use datagrams::{cut, merge, stamp_arrivals, stated_drops};
+pub use datagrams::{STAMPS_ARRIVALS, cut, merge, stamp_arrivals, stated_drops};
 pub use error_number::{Errno, is_of_connection};
 pub use inbox::{Inbox, InboxEntry, receive_stamped};
 pub use open::{

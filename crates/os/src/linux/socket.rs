@@ -35,7 +35,7 @@ pub use stamps::{
     ACKNOWLEDGED, ARRIVALS, COUNT_WRITTEN, LEFT, NUMBERS, QUEUED, read_departures, stamp_arrivals,
     stamp_departures,
 };
-pub use stamps::{Stamp, keep_stamping};
+pub use stamps::{STAMPS_ARRIVALS, Stamp, keep_stamping};
 pub use state::{TCP_HEADER, full_segment, take_error, tcp_state};
 pub use state::{stated_tcp_state, tcp_progress};
 pub use wait::is_readable;

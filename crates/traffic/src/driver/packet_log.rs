@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow};
 use meter::clock_offset::ClockOffset;
 use os::clock::Epoch;
 use os::kernel_clock;
+use os::socket::STAMPS_ARRIVALS;
 use units::{Bytes, Transport};
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
@@ -290,10 +291,14 @@ fn estimate(flow: u16, at: u64, offset: ClockOffset) -> Estimate {
 }
 
 fn facts(role: Role) -> Facts {
+    let arrivals = match STAMPS_ARRIVALS {
+        true => Clock::Kernel,
+        false => Clock::Program,
+    };
     let (received, returned) = match role {
         Role::Sender => (Clock::None, Clock::None),
-        Role::Receiver => (Clock::Kernel, Clock::None),
-        Role::RoundTrip => (Clock::None, Clock::Kernel),
+        Role::Receiver => (arrivals, Clock::None),
+        Role::RoundTrip => (Clock::None, arrivals),
     };
     Facts {
         role,

@@ -6,6 +6,9 @@ use std::io;
 use super::calls::Socket;
 use crate::error::Result;
 
+/// Whether the kernel can timestamp arrivals.
+pub const STAMPS_ARRIVALS: bool = false;
+
 /// Enables the kernel's receive timestamps, of which there are none: the program's own count.
 ///
 /// # Errors

@@ -33,6 +33,9 @@ pub const LEFT: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWAR
 /// SOF_TIMESTAMPING_TX_ACK: stamps of the acknowledgements of departures.
 pub const ACKNOWLEDGED: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 9);
 
+/// Whether the kernel can timestamp arrivals.
+pub const STAMPS_ARRIVALS: bool = true;
+
 /// Enables the kernel's receive timestamps.
 pub fn stamp_arrivals(socket: impl AsFd) -> Result<()> {
     setsockopt(&socket, sockopt::Timestamping, &ARRIVALS).during(|| "asking for receive stamps")
