@@ -9,6 +9,7 @@ pub mod datagrams;
 pub mod ethtool;
 pub mod inbox;
 mod mapped;
+mod messages;
 pub mod option;
 pub mod packet;
 pub(crate) mod packet_ring;

@@ -4,9 +4,9 @@
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
-use super::option;
+use super::{messages, option};
 use crate::deadline::Permit;
 
 /// The most datagrams per call.
@@ -18,6 +18,7 @@ pub const MOST_SEGMENTS: usize = 64;
 /// Room for the control data of a datagram: a service byte, the size of datagrams in one
 /// piece and the count of drops, each behind a header. In words, because headers are aligned.
 const CONTROL_WORDS: usize = 12;
+const CONTROL_BYTES: usize = size_of::<[u64; CONTROL_WORDS]>();
 
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -94,24 +95,15 @@ impl Datagrams {
             header.msg_hdr.msg_name = (&raw mut self.names[place]).cast();
             header.msg_hdr.msg_namelen = length_of::<libc::sockaddr_storage>();
             header.msg_hdr.msg_control = self.control[place].as_mut_ptr().cast();
-            header.msg_hdr.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+            header.msg_hdr.msg_controllen = messages::length(CONTROL_BYTES);
         }
         // SAFETY: all headers point to buffers of their own, which outlive the call and
         // have the stated lengths.
-        let count = unsafe {
-            libc::recvmmsg(
-                socket.as_raw_fd(),
-                headers.as_mut_ptr(),
-                libc::c_uint::try_from(BATCH).unwrap_or(1),
-                libc::MSG_DONTWAIT,
-                std::ptr::null_mut(),
-            )
-        };
-        let Ok(count) = usize::try_from(count) else {
-            return match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-                error => Err(error),
-            };
+        let received =
+            unsafe { messages::receive(socket, headers.as_mut_ptr(), BATCH, libc::MSG_DONTWAIT) };
+        let count = match received {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            received => received?,
         };
         for (place, header) in headers[..count].iter().enumerate() {
             let Some(from) = address(&self.names[place]) else {
@@ -159,7 +151,7 @@ pub fn send<'a>(
             SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
         };
         header.msg_control = control[place].as_mut_ptr().cast();
-        header.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+        header.msg_controllen = messages::length(CONTROL_BYTES);
         let service = libc::c_int::from(datagram.service).to_ne_bytes();
         let each = datagram.each.map(u16::to_ne_bytes);
         let mut parts = Parts::new(header);
@@ -167,20 +159,12 @@ pub fn send<'a>(
         if let Some(each) = &each {
             parts.put(libc::SOL_UDP, libc::UDP_SEGMENT, each);
         }
-        header.msg_controllen = parts.length;
+        header.msg_controllen = messages::length(parts.length);
         count += 1;
     }
     // SAFETY: the first `count` headers point to buffers that outlive the call; the
     // kernel only reads them.
-    let sent = unsafe {
-        libc::sendmmsg(
-            socket.as_raw_fd(),
-            headers.as_mut_ptr(),
-            count,
-            libc::MSG_DONTWAIT,
-        )
-    };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    unsafe { messages::send(socket, headers.as_mut_ptr(), count, libc::MSG_DONTWAIT) }
 }
 
 /// Parts of control data that are written behind each other.
@@ -192,7 +176,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Of a header with a zeroed control buffer of the length that it states.
+    /// Of a header with a zeroed control buffer of [`CONTROL_BYTES`], which it states.
     fn new(header: &'a libc::msghdr) -> Self {
         Self {
             header,
@@ -210,14 +194,14 @@ impl<'a> Parts<'a> {
         // SAFETY: the macros compute numbers.
         let (space, own) = unsafe { (libc::CMSG_SPACE(length), libc::CMSG_LEN(length)) };
         let after = self.length + space as usize;
-        if self.next.is_null() || after > self.header.msg_controllen {
+        if self.next.is_null() || after > CONTROL_BYTES {
             return;
         }
         // SAFETY: `next` is a place in the buffer, which has room for the part.
         unsafe {
             (*self.next).cmsg_level = level;
             (*self.next).cmsg_type = kind;
-            (*self.next).cmsg_len = own as usize;
+            (*self.next).cmsg_len = messages::length(own as usize);
             libc::CMSG_DATA(self.next).copy_from(data.as_ptr(), data.len());
             self.next = libc::CMSG_NXTHDR(self.header, self.next);
         }

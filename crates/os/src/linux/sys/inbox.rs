@@ -2,13 +2,13 @@
 //! control data: the receive timestamp, and the size of merged datagrams
 //! [LinuxUapi socket.h, udp.h].
 
-use std::mem::{MaybeUninit, size_of, zeroed};
+use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsFd, AsRawFd};
-use std::ptr;
 
 use nix::errno::Errno;
 use nix::sys::socket::MsgFlags;
 
+use super::messages;
 use crate::deadline::Permit;
 use crate::kernel_clock::unix_nanos;
 
@@ -81,15 +81,10 @@ impl Inbox {
         // SAFETY: the first `batch` headers are set; they point to buffers of their own,
         // which outlive the call and have the stated lengths.
         let count = unsafe {
-            libc::recvmmsg(
-                socket.as_fd().as_raw_fd(),
-                headers.as_mut_ptr().cast(),
-                u32::try_from(batch).unwrap_or(1),
-                wait | libc::MSG_TRUNC,
-                ptr::null_mut(),
-            )
+            let flags = wait | libc::MSG_TRUNC;
+            messages::receive(socket.as_fd(), headers.as_mut_ptr().cast(), batch, flags)
         };
-        let count = usize::try_from(count).map_err(|_| Errno::last())?;
+        let count = count.map_err(|_| Errno::last())?;
         for header in &headers[..count] {
             // SAFETY: the kernel fills at most `batch` headers, which are set.
             let header = unsafe { header.assume_init_ref() };
@@ -153,7 +148,7 @@ fn header(piece: &mut libc::iovec, control: &mut [u64; CONTROL_WORDS]) -> libc::
     header.msg_iov = piece;
     header.msg_iovlen = 1;
     header.msg_control = control.as_mut_ptr().cast();
-    header.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+    header.msg_controllen = messages::length(size_of_val(control));
     header
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-use super::{option, socket};
+use super::{messages, option, socket};
 
 /// Bytes of the virtio network header in front of each frame [Virtio s5.1.6].
 pub const HEADER: usize = 10;
@@ -20,30 +20,29 @@ pub(crate) fn send<'a>(
 ) -> io::Result<usize> {
     // Filled as far as there are frames: most calls send few.
     let mut pieces = [const { MaybeUninit::<[libc::iovec; 2]>::uninit() }; BATCH];
-    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH];
+    let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH];
     let mut count = 0;
-    for ((pieces, message), frame) in pieces.iter_mut().zip(&mut messages).zip(frames) {
+    for ((pieces, header), frame) in pieces.iter_mut().zip(&mut headers).zip(frames) {
         let pieces = pieces.write(frame.map(|piece| libc::iovec {
             iov_base: piece.as_ptr().cast_mut().cast(),
             iov_len: piece.len(),
         }));
         // SAFETY: all zeroes are a valid, empty message header.
-        let message = message.write(unsafe { zeroed() });
-        message.msg_hdr.msg_iovlen = if pieces[1].iov_len > 0 { 2 } else { 1 };
-        message.msg_hdr.msg_iov = pieces.as_mut_ptr();
+        let header = header.write(unsafe { zeroed() });
+        header.msg_hdr.msg_iovlen = if pieces[1].iov_len > 0 { 2 } else { 1 };
+        header.msg_hdr.msg_iov = pieces.as_mut_ptr();
         count += 1;
     }
     // SAFETY: the first `count` headers point to frames that outlive the call; the
     // kernel only reads them.
-    let sent = unsafe {
-        libc::sendmmsg(
-            socket.as_raw_fd(),
-            messages.as_mut_ptr().cast(),
+    unsafe {
+        messages::send(
+            socket,
+            headers.as_mut_ptr().cast(),
             count,
             libc::MSG_DONTWAIT,
         )
-    };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
 }
 
 /// Opens a socket that does not block: for whole frames, or for packets without the header of

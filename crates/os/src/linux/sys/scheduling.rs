@@ -42,11 +42,9 @@ pub(crate) fn run_as_others() -> io::Result<()> {
 }
 
 fn set(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
-    let parameter = libc::sched_param {
-        sched_priority: priority,
-    };
-    // SAFETY: the kernel reads the parameter, which outlives the call.
-    match unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } {
+    // The kernel's `sched_param` is one number. musl's library refuses the call.
+    // SAFETY: the kernel reads the number, which outlives the call.
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
