@@ -42,7 +42,7 @@ pub(crate) fn run_as_others() -> io::Result<()> {
 }
 
 fn set(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
-    // The kernel's `sched_param` is one number. musl's library refuses the call.
+    // The kernel's `sched_param` is one number. musl's library rejects the call.
     // SAFETY: the kernel reads the number, which outlives the call.
     match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) } {
         0 => Ok(()),
