@@ -30,7 +30,8 @@ pub(super) fn of(error: &Error) -> String {
         message += &format!("; {remedy}");
     }
     if !message.contains("; ")
-        && let Some(remedy) = number_in(&message).and_then(|(_, number, _)| remedy(number))
+        && let Some((_, number, _)) = number_in(&message)
+        && let Some(remedy) = remedy(io::Error::from_raw_os_error(number).kind(), cfg!(windows))
     {
         message += &format!("; {remedy}");
     }
@@ -76,12 +77,15 @@ fn uncapitalised(reason: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// The remedy for system errors of the kind of `number`, whatever operation failed.
-fn remedy(number: i32) -> Option<&'static str> {
-    Some(match io::Error::from_raw_os_error(number).kind() {
+/// The remedy for system errors of a kind, whatever operation failed. Windows has no `sudo`, no
+/// `ip` and no `ulimit`.
+fn remedy(kind: ErrorKind, on_windows: bool) -> Option<&'static str> {
+    Some(match kind {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
             "check the path"
         }
+        ErrorKind::PermissionDenied if on_windows => "check the permissions",
+        ErrorKind::OutOfMemory if on_windows => "end other programs",
         ErrorKind::PermissionDenied => "check the permissions, or use `sudo`",
         ErrorKind::AlreadyExists => "write another name",
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
@@ -89,12 +93,13 @@ fn remedy(number: i32) -> Option<&'static str> {
         }
         ErrorKind::ReadOnlyFilesystem => "choose another folder",
         ErrorKind::AddrInUse => "end the program that uses it, or choose another port",
-        ErrorKind::AddrNotAvailable => "`ip address` lists the addresses of this host",
         ErrorKind::ConnectionRefused => "start the program that listens there, or check the port",
+        ErrorKind::TimedOut => "check whether the host is up, with `ping`",
+        _ if on_windows => return None,
+        ErrorKind::AddrNotAvailable => "`ip address` lists the addresses of this host",
         ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable | ErrorKind::NetworkDown => {
             "`ip route get ADDRESS` shows the route to a host"
         }
-        ErrorKind::TimedOut => "check whether the host is up, with `ping`",
         ErrorKind::OutOfMemory => "end other programs, or raise the limit of `ulimit -v`",
         ErrorKind::WouldBlock => "end other programs, or raise the limit of `ulimit -u`",
         _ => return None,
@@ -138,6 +143,31 @@ mod tests {
             line(call),
             "--port 7770: listening at [::1]:7770: address already in use; end the program that uses it, or choose another port"
         );
+    }
+
+    #[test]
+    fn remedies_name_no_command_that_windows_lacks() {
+        let told = |on_windows| {
+            let kinds = [
+                ErrorKind::NotFound,
+                ErrorKind::PermissionDenied,
+                ErrorKind::AddrNotAvailable,
+                ErrorKind::NetworkUnreachable,
+                ErrorKind::OutOfMemory,
+                ErrorKind::WouldBlock,
+            ];
+            kinds
+                .map(|kind| remedy(kind, on_windows))
+                .into_iter()
+                .flatten()
+        };
+        let lacks = |text: &str| {
+            ["`sudo`", "`ip ", "`ulimit"]
+                .iter()
+                .any(|word| text.contains(word))
+        };
+        assert_eq!(told(false).filter(|text| lacks(text)).count(), 5);
+        assert!(told(true).count() > 1 && !told(true).any(lacks));
     }
 
     #[test]
