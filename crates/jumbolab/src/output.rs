@@ -21,6 +21,9 @@ use serde_json::{Value, json};
 /// The environment variable that chooses the form of messages.
 const MESSAGES: &str = "JUMBOLAB_MESSAGES";
 
+/// Nobody reads from a pipe any more: on Windows, also an error without a kind of its own.
+const ERROR_PIPE_NOT_CONNECTED: i32 = 233;
+
 /// The characters of a layout.
 const LAYOUT: [char; 2] = ['\n', '\t'];
 
@@ -235,9 +238,11 @@ pub(crate) fn report_error(error: &Error) {
 
 /// Whether the reader of stdout has exited, as `head` does.
 pub(crate) fn is_closed_pipe(error: &Error) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+    error.downcast_ref::<io::Error>().is_some_and(|error| {
+        let number = error.raw_os_error();
+        error.kind() == ErrorKind::BrokenPipe
+            || cfg!(windows) && number == Some(ERROR_PIPE_NOT_CONNECTED)
+    })
 }
 
 #[cfg(test)]
