@@ -41,6 +41,7 @@ pub use counts::{Cause, Counts, Drops, Inward, Outward, Rejection, Rejections, T
 use link::edge::{Addressing, Edge, Transmit as EdgeTransmit};
 use link::{Answers, Link};
 use lost::Lost;
+#[cfg(target_os = "linux")]
 pub(crate) use martian::is_local;
 pub use order::Reorder;
 use packet::{Departing, Inner};

@@ -25,6 +25,7 @@ pub(super) fn is_martian(addresses: Addresses) -> bool {
 }
 
 /// Whether all packets to a network stay on a link or in a host.
+#[cfg(target_os = "linux")]
 pub(crate) fn is_local(network: IpAddr, length: u8) -> bool {
     match network {
         IpAddr::V4(network) => length >= 8 && is_local_v4(network),

@@ -2,8 +2,7 @@
 //! `JUMBOLAB_FUZZ_CASES=100000 cargo test --release -p jumbolab-gateway attacks -- --nocapture`
 //! prints the table of docs/reference/gateway-security.md.
 
-use std::time::{Duration, Instant};
-
+use os::clock::monotonic;
 use wire::bundle::{HEADER_LEN, SEALED_HEADER_LEN, TAG_LEN};
 
 use super::super::*;
@@ -30,7 +29,7 @@ struct Outcome {
     answers: u64,
     answered: usize,
     /// How long the gateway worked on them.
-    worked: Duration,
+    worked: Span,
 }
 
 /// Sends messages to a gateway, 20 us after each other. `held` says which bytes wait.
@@ -48,7 +47,7 @@ fn attack(
         kept: 0,
         answers: 0,
         answered: 0,
-        worked: Duration::ZERO,
+        worked: Span::ZERO,
     };
     let released = gateway.counts().total().inward.released;
     let mut now = begin;
@@ -56,7 +55,7 @@ fn attack(
     for number in 0..messages {
         let bytes = message(number);
         now += Span::from_micros(20);
-        let began = Instant::now();
+        let began = monotonic();
         gateway.receive_payload(now, ENDS, 0, &bytes);
         while let Some(transmit) = gateway.poll_transmit(now) {
             if let Transmit::Core { bytes, .. } = transmit {
@@ -64,7 +63,7 @@ fn attack(
                 outcome.answered += bytes.len() - OUTSIDE;
             }
         }
-        outcome.worked += began.elapsed();
+        outcome.worked += monotonic().since(began).unwrap();
         outcome.kept = outcome.kept.max(held(gateway));
         if number % 1_000 == 0 {
             conserved(gateway);
@@ -193,7 +192,7 @@ fn what_an_attack_makes_a_gateway_keep_is_bounded() {
             one.kept,
             one.answers,
             one.answered as u64 / one.answers.max(1),
-            one.worked.as_nanos() / u128::from(cases(MESSAGES))
+            one.worked.as_nanos() / cases(MESSAGES)
         );
     }
     let all = cases(MESSAGES);
