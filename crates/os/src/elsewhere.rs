@@ -1,5 +1,5 @@
-//! What systems other than Linux have in place of modules of `linux`, with the same names. The
-//! tests run it on Linux, too.
+//! Modules for systems other than Linux, with the names of those in `linux`. The tests run
+//! them on Linux, too.
 
 pub mod far_host;
 pub mod kernel_clock;

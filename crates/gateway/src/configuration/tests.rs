@@ -285,6 +285,13 @@ fn keys_that_cannot_seal_are_rejected_by_name() {
             "peers.west.padding = full: only sealed bundles have it",
         ),
         (
+            format!(
+                "{text}{}public_key = \"{PUBLIC}\"\n",
+                PEER.replace("west", "worst")
+            ),
+            "it is also that of west; write the one that this peer printed",
+        ),
+        (
             format!("{text}padding = \"66kB\"\n"),
             "peers.west.padding = 66kB: write full, off, or a size up to 65535",
         ),

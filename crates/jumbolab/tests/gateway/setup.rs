@@ -57,6 +57,10 @@ fn a_check_says_what_in_the_host_is_in_the_way_and_what_to_type() {
         check() { in_node ga "$JUMBOLAB" gateway --check "$@" 2>&1 && echo sound || echo "code $?"; }
         way="--local 192.0.2.1 --peer 198.51.100.1"
         check $way --prefix 10.2.0.0/24 --prefix fd02::/64
+        # Without a check the log says it.
+        begin ga $way --prefix 10.2.0.0/24
+        until_said ga '"kind":"problem".*does not forward IPv4'
+        end ga
         forwarding
         check $way --prefix 10.2.0.0/24 --prefix fd02::/64
         check $way --prefix 10.2.0.0/24 --mtu 9001
@@ -115,7 +119,7 @@ fn a_check_says_what_in_the_host_is_in_the_way_and_what_to_type() {
         "sound",
         "problem: peers.peer.prefixes = 10.2.0.0/24: the kernel routes 10.2.0.128/25 to out, not to jumbo0, and drops packets from there as martian; type: ip route del 10.2.0.128/25 via 192.0.2.9 dev out",
         "code 1",
-        "problem: peers.peer.prefixes = 10.1.0.0/24: the kernel routes 10.1.0.0/24 to in, not to jumbo0",
+        "problem: peers.peer.prefixes = 10.1.0.0/24: the kernel routes 10.1.0.0/24 to in, not to jumbo0, and drops packets from there as martian; this host is in it; write prefixes without 10.1.0.0/24",
         "code 1",
         "problem: inside.mtu = 9000: no interface toward the hosts has this MTU, the largest is 1500 of in; type: ip link set dev in mtu 9000",
         "code 1",

@@ -15,7 +15,7 @@ mod tcp;
 mod waiting;
 
 pub use crate::portable::socket_parts::{
-    KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,
+    InboxEntry, KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,
 };
 pub use calls::{MsgFlags, Socket, SocketRef};
 pub use calls::{
@@ -24,7 +24,7 @@ pub use calls::{
 };
 pub use datagrams::{STAMPS_ARRIVALS, cut, merge, stamp_arrivals, stated_drops};
 pub use error_number::{Errno, is_of_connection};
-pub use inbox::{Inbox, InboxEntry, receive_stamped};
+pub use inbox::{Inbox, receive_stamped};
 pub use open::{
     apply, keep_alive, open, receive_buffer, reset_on_close, reuse_address, send_buffer,
     set_code_point, set_no_delay, set_non_blocking, set_timeout,

@@ -76,6 +76,17 @@ pub struct Options {
     pub reset_on_close: bool,
 }
 
+/// A datagram that was read, or a piece of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InboxEntry {
+    /// Its bytes, which may exceed the room for them.
+    pub length: usize,
+    /// The kernel's timestamp, in nanoseconds since 1970. Only Linux has one.
+    pub stamp: Option<u64>,
+    /// The size of the datagrams that Linux merged into this one; the last may be shorter.
+    pub merged: Option<usize>,
+}
+
 /// When a connection counts as lost.
 #[derive(Clone, Copy, Debug)]
 pub struct KeepAlive {

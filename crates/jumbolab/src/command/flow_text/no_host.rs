@@ -1,4 +1,4 @@
-//! What this host makes of the packets of a sender, which systems other than Linux do not tell.
+//! Systems other than Linux do not tell how this host changes the packets of a sender.
 
 use std::net::SocketAddr;
 

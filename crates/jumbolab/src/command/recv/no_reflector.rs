@@ -28,7 +28,7 @@ pub(super) fn end(reflector: RunningReflector) -> Option<String> {
 
 /// Rejects it.
 pub(super) fn open(_: &[SocketAddr]) -> Result<StampReflector> {
-    let problem = format!("it needs Linux, and this program is for {OS}");
+    let problem = format!("it needs Linux, and this program is for {OS}; leave it out");
     Err(Error::new("reflecting", problem))
 }
 

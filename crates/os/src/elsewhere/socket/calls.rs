@@ -60,7 +60,7 @@ pub fn borrowed(socket: &Socket) -> SocketRef<'_> {
     socket
 }
 
-/// What a call on a socket does, by the names of POSIX.
+/// Flags of a call on a socket, with the names of POSIX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MsgFlags(u8);
 

@@ -1,4 +1,4 @@
-//! What Linux does for sockets of UDP, and these systems do not.
+//! Features of UDP sockets that only Linux has.
 
 use std::env::consts::OS;
 use std::io;

@@ -7,6 +7,7 @@ use rustix::event::PollFlags;
 use super::calls::{MsgFlags, Socket, receive};
 use super::error_number::Errno;
 use crate::deadline::Permit;
+use crate::portable::socket_parts::InboxEntry;
 
 /// The most datagrams per call.
 const BATCH: usize = 16;
@@ -20,17 +21,6 @@ pub struct Inbox {
     looked_at: usize,
     bytes: Vec<u8>,
     taken: Vec<InboxEntry>,
-}
-
-/// What one read got of a datagram or of a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InboxEntry {
-    /// Its bytes, which may exceed the room that was asked for.
-    pub length: usize,
-    /// The kernel's timestamp: none on these systems.
-    pub stamp: Option<u64>,
-    /// The size of the datagrams merged into this one: none on these systems.
-    pub merged: Option<usize>,
 }
 
 impl Inbox {

@@ -38,7 +38,7 @@ pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result
 fn needs_linux(what: &str) -> Error {
     Error::new(
         what,
-        format!("it needs Linux, and this program is for {OS}"),
+        format!("it needs Linux, and this program is for {OS}; leave it out"),
     )
 }
 

@@ -11,6 +11,7 @@ use nix::sys::socket::MsgFlags;
 use super::messages;
 use crate::deadline::Permit;
 use crate::kernel_clock::unix_nanos;
+use crate::portable::socket_parts::InboxEntry;
 
 /// The most datagrams per call, and the most bytes of them.
 const BATCH: usize = 64;
@@ -26,17 +27,6 @@ pub struct Inbox {
     bytes: Vec<u8>,
     control: Vec<[u64; CONTROL_WORDS]>,
     taken: Vec<InboxEntry>,
-}
-
-/// What one read got of a datagram or of a stream.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InboxEntry {
-    /// Its bytes, which may exceed the buffer.
-    pub length: usize,
-    /// The kernel's timestamp, in nanoseconds since 1970.
-    pub stamp: Option<u64>,
-    /// The size of the datagrams merged into this one; the last may be shorter.
-    pub merged: Option<usize>,
 }
 
 impl Inbox {

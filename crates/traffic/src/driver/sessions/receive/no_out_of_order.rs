@@ -4,7 +4,7 @@ use super::recorder::ReceiveRecorder;
 use os::error::Result;
 use os::socket::Socket;
 
-/// What had arrived at the beginning, which this system does not tell.
+/// The segments that had arrived out of order at the beginning: this system does not count them.
 pub(super) enum RateStarts {}
 
 impl RateStarts {
