@@ -1,9 +1,12 @@
 //! The agent of a host that a run does not build: it serves the requests of
 //! [`agent`](crate::agent), and those about the host itself.
 
+mod channel;
 mod client;
+pub(crate) mod dial;
 mod metering;
 mod requests;
+mod server;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Receiver;
@@ -17,9 +20,11 @@ use plan::HostFacts;
 use serde::{Deserialize, Serialize};
 use units::Bytes;
 
+pub use channel::PORT;
 pub(crate) use client::HostAgent;
 pub(crate) use metering::{HostUse, Metered};
 pub(crate) use requests::*;
+pub use server::{Event, EventKind, Server};
 
 /// The path of an investigation.
 #[derive(Clone, Debug, Serialize, Deserialize)]

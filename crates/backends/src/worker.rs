@@ -7,6 +7,7 @@ pub use os::worker::role;
 
 use crate::auto_rate::calibration;
 use crate::doctor::attempt;
+use crate::host_agent::dial;
 use crate::{agent, edge_gateway, emulation, stall_meter};
 use probe::driver::mesh;
 
@@ -22,6 +23,7 @@ pub fn run(role: &str) -> Result<()> {
         }
         edge_gateway::ROLE => edge_gateway::serve(),
         emulation::ROLE => emulation::serve(),
+        dial::ROLE => dial::serve(os::worker::arguments()),
         agent::ROLE => agent::serve(io::stdin().lock()),
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock()),
         os::host_changes::ROLE => Ok(os::host_changes::serve()?),

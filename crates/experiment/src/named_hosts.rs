@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use keyfile::{Node, Origin, Table, Value, did_you_mean, fault, one_line, rejection};
@@ -12,8 +13,8 @@ use super::keys::find;
 /// The name of the table.
 pub(super) const ROOT: &str = "hosts";
 
-const KEYS: [&str; 3] = ["address", "interface", "become"];
-const DESTINATION: &str = "ssh";
+const KEYS: [&str; 4] = ["address", "interface", "become", "secret_file"];
+const DESTINATION: &str = "destination";
 const ALLOW: &str = "allow_management_interface";
 
 /// The keys of one machine, each with its place.
@@ -65,7 +66,7 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
     let end = |role: HostRole| {
         let (machine, role) = (machine(role)?, role.name());
         machine.with_context(|| format!(
-            "--on hosts needs the machine that is the {role}; write --host {role}=user@machine, or [{ROOT}.{role}] with `ssh` in the experiment"
+            "--on hosts needs the machine that is the {role}; write --host {role}=user@machine, or [{ROOT}.{role}] with `{DESTINATION}` in the experiment"
         ))
     };
     Ok(NamedHosts {
@@ -151,9 +152,9 @@ fn named(role: &str, keys: &Written) -> Result<NamedHost> {
             value => Err(rejection(origin, &path(key), value, "write a text")),
         }
     };
-    let Some(ssh) = text(DESTINATION)? else {
+    let Some(destination) = text(DESTINATION)? else {
         bail!(
-            "{ROOT}.{role}: `ssh` is missing; write for instance ssh = \"user@machine\", or --host {role}=user@machine"
+            "{ROOT}.{role}: `{DESTINATION}` is missing; write for instance {DESTINATION} = \"user@machine\", or --host {role}=user@machine"
         );
     };
     let address = match (text("address")?, keys.get("address")) {
@@ -166,10 +167,11 @@ fn named(role: &str, keys: &Written) -> Result<NamedHost> {
         _ => None,
     };
     Ok(NamedHost {
-        ssh: ssh.to_owned(),
+        destination: destination.to_owned(),
         address,
         interface: text("interface")?.map(str::to_owned),
         privilege: text("become")?.map(str::to_owned),
+        secret_file: text("secret_file")?.map(PathBuf::from),
     })
 }
 
@@ -184,14 +186,14 @@ mod tests {
         [hosts]
         allow_management_interface = true
         [hosts.sender]
-        ssh = "a"
+        destination = "a"
         interface = "eth1"
         become = "sudo -u root"
         [hosts.receiver]
-        ssh = "user@b"
+        destination = "user@b"
         address = "2001:db8::2"
         [hosts.router]
-        ssh = "r"
+        destination = "r"
     "#;
 
     fn hosts(text: &str, arguments: &[&str]) -> Result<NamedHosts, String> {
@@ -209,12 +211,16 @@ mod tests {
         assert_eq!(found.sender.privilege.as_deref(), Some("sudo -u root"));
         assert_eq!(found.receiver.address, "2001:db8::2".parse().ok());
         let other = hosts(FILE, &["sender=c,address=192.0.2.7,become=sudo"]).unwrap();
-        assert_eq!(other.sender.ssh, "c");
+        assert_eq!(other.sender.destination, "c");
         assert_eq!(other.sender.interface, None, "nothing of another machine");
         assert_eq!(other.sender.address, "192.0.2.7".parse().ok());
         assert_eq!(other.receiver, found.receiver);
-        let router = |hosts: &NamedHosts| hosts.router.as_ref().map(|host| host.ssh.clone());
+        let router =
+            |hosts: &NamedHosts| hosts.router.as_ref().map(|host| host.destination.clone());
         assert_eq!(router(&found).as_deref(), Some("r"));
+        let other = hosts(FILE, &["sender=tcp://[::1]:7,secret_file=/a b"]).unwrap();
+        assert_eq!(other.sender.destination, "tcp://[::1]:7");
+        assert_eq!(other.sender.secret_file, Some(PathBuf::from("/a b")));
         let other = hosts(FILE, &["router=s,interface=br0"]).unwrap();
         assert_eq!(router(&other).as_deref(), Some("s"));
         let bare = "format = 1\nname = \"x\"\n";
@@ -244,14 +250,23 @@ mod tests {
             assert!(!error.contains('\n'), "{error}");
         }
         for (text, told) in [
-            ("[hosts.switch]\nssh = \"a\"", "the sender, the receiver or"),
+            (
+                "[hosts.switch]\ndestination = \"a\"",
+                "the sender, the receiver or",
+            ),
             (
                 "[hosts.router]\naddress = \"1.2.3.4\"",
                 "the machine that is the sender",
             ),
-            ("[hosts.sender]\naddress = \"1.2.3.4\"", "`ssh` is missing"),
-            ("[hosts.sender]\nssh = 3", "write a text"),
-            ("[hosts.sender]\nssh = \"a\"\nport = 3", "unknown key"),
+            (
+                "[hosts.sender]\naddress = \"1.2.3.4\"",
+                "`destination` is missing",
+            ),
+            ("[hosts.sender]\ndestination = 3", "write a text"),
+            (
+                "[hosts.sender]\ndestination = \"a\"\nport = 3",
+                "unknown key",
+            ),
             ("[hosts]\nallow_management_interface = 1", "true or false"),
         ] {
             let error = hosts(&format!("{bare}{text}"), &["receiver=b"]).unwrap_err();

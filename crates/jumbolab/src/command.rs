@@ -16,6 +16,7 @@ mod gateway;
 #[cfg_attr(not(target_os = "linux"), path = "command/no_jumbogram.rs")]
 mod jumbogram;
 pub(crate) mod list;
+mod log_thread;
 pub(crate) mod man;
 #[cfg(target_os = "linux")]
 mod openmetrics;
@@ -51,7 +52,7 @@ pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
         OnLinux::Emulate(emulate) => emulate::run(&emulate),
         #[cfg(feature = "gateway")]
         OnLinux::Gateway(gateway) => gateway::run(&gateway),
-        OnLinux::Agent(_) => agent::run().map(done),
+        OnLinux::Agent(agent) => agent::run(&agent).map(done),
         OnLinux::Doctor(doctor) => doctor::run(&doctor),
     }
 }

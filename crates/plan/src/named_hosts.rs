@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use crate::SideEffect;
 
@@ -24,14 +25,16 @@ pub struct NamedHosts {
 /// A machine as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedHost {
-    /// How `ssh` reaches it.
-    pub ssh: String,
+    /// How it is reached: what `ssh` takes, or `tcp://HOST[:PORT]` of a server of agents.
+    pub destination: String,
     /// Its address in the measured network.
     pub address: Option<IpAddr>,
     /// Its interface in the measured network.
     pub interface: Option<String>,
     /// The command that gives privileges there, with its options.
     pub privilege: Option<String>,
+    /// The file with the secret of a server of agents.
+    pub secret_file: Option<PathBuf>,
 }
 
 /// The role of a machine in a run.

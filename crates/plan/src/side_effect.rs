@@ -21,11 +21,11 @@ pub struct SideEffect {
 pub enum Action {
     /// It reads a file.
     Read,
-    /// It connects to a host by ssh.
+    /// It connects to a host.
     Connect,
     /// It starts a program.
     Run,
-    /// It starts a program on a host that it reaches by ssh.
+    /// It starts a program on a host.
     RunOnHost,
     /// It sends packets to an address.
     SendTo,
@@ -40,6 +40,9 @@ impl fmt::Display for SideEffect {
         let Self { value, key, .. } = self;
         match self.action {
             Action::Read => write!(f, "read {value} ({key})"),
+            Action::Connect if value.starts_with("tcp://") => {
+                write!(f, "connect to {value} ({key})")
+            }
             Action::Connect => write!(f, "connect to {value} by ssh ({key})"),
             Action::Run => write!(f, "run `{value}` ({key})"),
             Action::RunOnHost => write!(f, "run `{value}` on the host ({key})"),

@@ -1,4 +1,7 @@
-//! A secret that two ends share, and the keyed hashes made with it.
+//! A secret that two ends share, the keyed hashes made with it, and a sealed connection.
+
+pub mod channel;
+pub mod noise;
 
 use std::fmt;
 use std::sync::Arc;

@@ -50,7 +50,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         keep: Box::new(|_| Ok(None)),
     })
     .expect("loopback is up");
-    let to = receiver.addresses[0];
+    let to = receiver.addresses()[0];
     #[expect(
         clippy::disallowed_methods,
         reason = "a test panics where it has no thread"

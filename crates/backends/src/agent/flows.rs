@@ -314,7 +314,10 @@ pub(super) fn receive(
         rate: SendingRate::None,
         keep: collector.keep(),
     })?;
-    let address = receiver.addresses.first().context("nothing to listen on")?;
+    let address = receiver
+        .addresses()
+        .first()
+        .context("nothing to listen on")?;
     listening(address.port())?;
     let (mut served, mut rejected_peers) = (None, 0);
     receiver.run(|event| match event {

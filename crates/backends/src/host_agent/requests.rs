@@ -33,7 +33,7 @@ use crate::stall_meter::{Begin, End, StallMeter};
 
 /// The variable in which `sshd` leaves the addresses of its connection: the client's
 /// address and port, then the server's [ssh(1)].
-const SSH_CONNECTION: &str = "SSH_CONNECTION";
+pub(super) const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
 /// The time for an investigation, which has a limit of its own.
 const INVESTIGATING: Span = Span::from_secs(120);

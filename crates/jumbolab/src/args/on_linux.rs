@@ -17,8 +17,7 @@ pub(crate) enum OnLinux {
     /// Aggregate packets of the hosts of a site into jumbo frames to another gateway.
     #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
-    /// Answer the requests of `run --on hosts`, which starts it by `ssh`.
-    #[command(hide = true)]
+    /// Serve `run --on hosts` of other machines.
     Agent(Agent),
     /// Check whether this machine is ready for experiments.
     Doctor(Doctor),

@@ -1,7 +1,9 @@
 //! `doctor`, `agent`, `completions` and `man` on the command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
+use backends::host_agent::PORT as AGENT_PORT;
 use clap_complete::Shell;
 #[cfg(target_os = "linux")]
 use os::ssh::Destination;
@@ -22,7 +24,30 @@ pub(crate) struct Doctor {
 
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
-pub(crate) struct Agent {}
+#[command(after_help = AGENT_NOTES)]
+pub(crate) struct Agent {
+    /// Local address to listen on. Repeatable [default: none; requests come on stdin].
+    #[arg(long, value_name = "ADDRESS", requires = "secret_file")]
+    pub(crate) listen: Vec<IpAddr>,
+    /// Port to listen on [default: 7771].
+    #[arg(long, value_name = "PORT", default_value_t = AGENT_PORT, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// File with the secret that both ends share; only its owner may have access to it.
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub(crate) secret_file: Option<PathBuf>,
+}
+
+#[cfg(target_os = "linux")]
+const AGENT_NOTES: &str = "Without --listen it answers the requests of `run --on hosts`, which starts it by ssh.
+
+With --listen it is a server for hosts without ssh: it starts an agent for each run that proves the secret, with the rights of its own user. A run can start programs here, so give the secret to nobody else, and make it random:
+
+    head -c 32 /dev/urandom | base64 > secret; chmod 600 secret
+    jumbolab agent --listen 192.0.2.2 --secret-file secret
+
+On the other machine:
+
+    jumbolab run os-comparison --on hosts --host sender=user@a --host receiver=tcp://192.0.2.2,secret_file=secret";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {

@@ -1,6 +1,5 @@
 //! `jumbolab recv`: receives traffic of any sender.
 
-mod log_thread;
 #[cfg_attr(not(target_os = "linux"), path = "recv/no_reflector.rs")]
 mod reflector;
 
@@ -20,10 +19,10 @@ use units::{IpVersion, Span};
 
 use super::flow_text::{self, Printer, Results, secret};
 use super::jumbogram;
+use super::log_thread::LogThread;
 use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
-use log_thread::LogThread;
 use reflector::{RunningReflector, StampReflector};
 
 /// Number of attempts to find a port that is free over TCP and UDP.
@@ -61,7 +60,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         Some(_) => Some(Printer::start(results.of_receiver())?),
         None => None,
     };
-    for address in &receiver.addresses {
+    for address in receiver.addresses() {
         log.info(format!(
             "listening on {} port {}",
             address.ip(),
@@ -247,7 +246,7 @@ fn open_both(
         if args.no_reflector {
             return Ok((receiver, None));
         }
-        let reflector = reflector::open(&receiver.addresses);
+        let reflector = reflector::open(receiver.addresses());
         if reflector.is_ok() || tries == 0 || !reflector::IS_THERE {
             return Ok((receiver, Some(reflector)));
         }

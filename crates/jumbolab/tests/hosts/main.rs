@@ -10,4 +10,5 @@ mod meters;
 mod run;
 #[path = "../cli/schema.rs"]
 mod schema;
+mod servers;
 mod unknown_senders;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
@@ -21,6 +22,26 @@ pub fn path() -> Result<PathBuf> {
     return Ok(PathBuf::from(FILE));
     #[cfg(not(target_os = "linux"))]
     return std::env::current_exe().during(|| "looking for the program itself");
+}
+
+/// A command that starts this program again, without the terminal: Ctrl-C does not reach it.
+///
+/// # Errors
+/// As [`path`].
+pub fn command() -> Result<Command> {
+    let mut command = Command::new(path()?);
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        command.arg0("jumbolab").process_group(0);
+    }
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt as _;
+        // CREATE_NEW_PROCESS_GROUP
+        command.creation_flags(0x200);
+    }
+    Ok(command)
 }
 
 /// Opens the file for reading.

@@ -31,6 +31,11 @@ pub fn role() -> Option<String> {
     (words.next()? == ARGUMENT).then(|| words.next().unwrap_or_default())
 }
 
+/// The words behind the role.
+pub fn arguments() -> impl Iterator<Item = String> {
+    std::env::args().skip(3)
+}
+
 /// The role of the sandbox's first process.
 pub const INIT_PROCESS: &str = "init";
 

@@ -6,10 +6,8 @@
 //! the header of [`wire::message`]. All times, including the kernel's receive
 //! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
 
-mod admission;
 mod black_hole;
 mod connect;
-mod connection;
 mod counters;
 mod delays;
 mod echo_tags;

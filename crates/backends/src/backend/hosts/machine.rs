@@ -15,6 +15,7 @@ use units::{IpVersion, Span};
 
 use super::nic_change;
 use crate::facts;
+use crate::host_agent::dial::AgentServer;
 use crate::host_agent::{
     BeginCapture, BeginChanges, Change, Describe, DescribeNics, Description, FindInterface,
     HostAgent, ListInterfaces, Restore,
@@ -33,8 +34,6 @@ pub(super) struct Machine {
     nics: Vec<Nic>,
     /// The address that the user gave.
     address: Option<IpAddr>,
-    /// The path of this program there.
-    program: String,
     /// The offloads that were on when the run began.
     offloads: Vec<String>,
     /// Whether it is locked because the run changes the interface.
@@ -44,7 +43,51 @@ pub(super) struct Machine {
     /// Sentences about what an earlier run had left.
     notes: Vec<String>,
     // Dropped last: its connection carries those of the agents.
-    ssh: Ssh,
+    reach: Reach,
+}
+
+/// How agents are started on a machine.
+enum Reach {
+    Ssh {
+        ssh: Ssh,
+        /// The path of this program there.
+        program: String,
+    },
+    Server(AgentServer),
+}
+
+impl Reach {
+    /// # Errors
+    /// One line with the remedy.
+    fn to(named: &NamedHost) -> Result<Self> {
+        let secret_file = named.secret_file.as_deref();
+        if let Some(server) = AgentServer::of(&named.destination, secret_file)? {
+            return match named.privilege {
+                Some(_) => Err(anyhow!(
+                    "become is for ssh; start `jumbolab agent --listen` there with the privilege"
+                )),
+                None => Ok(Self::Server(server)),
+            };
+        }
+        if secret_file.is_some() {
+            bail!("secret_file is for a destination tcp://HOST; ssh has keys of its own");
+        }
+        let destination: Destination =
+            { named.destination.parse() }.map_err(|why: String| anyhow!(why))?;
+        let privilege = named.privilege.as_deref().map(str::parse::<Become>);
+        let privilege = privilege.transpose().map_err(|why| anyhow!(why))?;
+        let ssh = Ssh::connect(&destination, privilege.as_ref())?;
+        let program = ssh.program()?;
+        Ok(Self::Ssh { ssh, program })
+    }
+
+    /// The command that starts another agent.
+    fn command(&self) -> Result<Command<'static>> {
+        match self {
+            Self::Ssh { ssh, program } => Ok(ssh.command(&[program, "agent"], GRACE)?),
+            Self::Server(server) => server.command(),
+        }
+    }
 }
 
 impl Machine {
@@ -85,26 +128,21 @@ impl Machine {
         named: &NamedHost,
         choose: impl FnOnce(&HostAgent, &Description) -> Result<Vec<String>>,
     ) -> Result<Self> {
-        let place = || format!("--host {}={}", role.name(), named.ssh);
-        let destination: Destination =
-            { named.ssh.parse() }.map_err(|why: String| anyhow!(why).context(place()))?;
-        let privilege = named.privilege.as_deref().map(str::parse::<Become>);
-        let privilege = privilege.transpose();
-        let privilege = privilege.map_err(|why| anyhow!(why).context(place()))?;
-        let ssh = Ssh::connect(&destination, privilege.as_ref())?;
-        let program = ssh.program()?;
-        let command = ssh.command(&[&program, "agent"], GRACE)?;
-        let agent = HostAgent::start(command, named.ssh.clone())?;
+        let place = || format!("--host {}={}", role.name(), named.destination);
+        let reach = Reach::to(named).with_context(place)?;
+        let command = reach.command()?;
+        let agent = HostAgent::start(command, named.destination.clone())?;
         let description = agent.call(&Describe())?;
         let ours = env!("CARGO_PKG_VERSION");
         if description.version != ours {
             bail!(
                 "host {}: its jumbolab has version {}, this one {ours}; install this version there",
-                named.ssh,
+                named.destination,
                 description.version
             );
         }
-        let names = choose(&agent, &description).with_context(|| format!("host {}", named.ssh))?;
+        let names =
+            choose(&agent, &description).with_context(|| format!("host {}", named.destination))?;
         let nics = agent.call(&DescribeNics(names))?;
         let offloads = nics
             .first()
@@ -115,18 +153,17 @@ impl Machine {
             description,
             nics,
             address: named.address,
-            program,
             offloads,
             is_locked: false,
             changes_nic: false,
             notes: Vec::new(),
-            ssh,
+            reach,
         })
     }
 
     /// The command that starts another agent there.
     pub(super) fn command(&self) -> Result<Command<'static>> {
-        Ok(self.ssh.command(&[&self.program, "agent"], GRACE)?)
+        self.reach.command()
     }
 
     /// Whether the agent has the privilege to change the interface.
@@ -280,7 +317,11 @@ impl Machine {
 
     /// The reason for which the machine was lost, if it was.
     pub(super) fn lost(&mut self) -> Option<anyhow::Error> {
-        self.ssh.lost().map(Into::into)
+        match &mut self.reach {
+            Reach::Ssh { ssh, .. } => ssh.lost().map(Into::into),
+            // The worker that carries the connection says why it was lost.
+            Reach::Server(_) => None,
+        }
     }
 
     /// The facts for the record of the run.

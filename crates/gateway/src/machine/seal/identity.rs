@@ -5,12 +5,11 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use curve25519_dalek::montgomery::MontgomeryPoint;
+use secret::noise::{agreed, public_of};
 use units::{Bytes, IpMtu, Span};
 use zeroize::Zeroizing;
 
-/// Bytes of a key.
-pub const KEY_LEN: usize = 32;
+pub use secret::noise::KEY_LEN;
 
 /// Text that is no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -194,21 +193,6 @@ impl fmt::Debug for PresharedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PresharedKey")
     }
-}
-
-/// The public key of a private one [RFC7748 s6.1].
-pub(super) fn public_of(private: &[u8; KEY_LEN]) -> [u8; KEY_LEN] {
-    MontgomeryPoint::mul_base_clamped(*private).to_bytes()
-}
-
-/// The bytes that the owners of both keys agree on; `None` if they would be zeros whatever
-/// the private key is [RFC7748 s6.1].
-pub(super) fn agreed(
-    private: &[u8; KEY_LEN],
-    public: &[u8; KEY_LEN],
-) -> Option<Zeroizing<[u8; KEY_LEN]>> {
-    let point = Zeroizing::new(MontgomeryPoint(*public).mul_clamped(*private).to_bytes());
-    (*point != [0; KEY_LEN]).then_some(point)
 }
 
 #[cfg(test)]

@@ -2,13 +2,12 @@
 //! those of a session, with the pattern that WireGuard has [Perrin2018 s9.4]
 //! [Donenfeld2017 s5.4].
 
-use snow::params::{CipherChoice, DHChoice, HashChoice, NoiseParams};
-use snow::resolvers::{CryptoResolver, DefaultResolver};
-use snow::types::{Cipher, Dh, Hash, Random};
+use secret::noise::{Ephemeral, Functions, KEY_LEN};
+use snow::params::NoiseParams;
 use snow::{Builder, Error, HandshakeState};
 use zeroize::Zeroizing;
 
-use super::identity::{KEY_LEN, PublicKey, Sealing, agreed, public_of};
+use super::identity::{PublicKey, Sealing};
 
 /// The pattern and its functions. SHA-256 stands for WireGuard's BLAKE2s.
 const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_SHA256";
@@ -27,9 +26,6 @@ const SECOND_LEN: usize = KEY_LEN + TAG_LEN;
 
 /// A time since 1970, which orders the first messages of a gateway.
 pub(super) type Timestamp = [u8; TIMESTAMP_LEN];
-
-/// A private key that is used once.
-pub(super) type Ephemeral = Zeroizing<[u8; KEY_LEN]>;
 
 /// The keys of a session.
 pub(super) struct Split {
@@ -116,94 +112,10 @@ fn builder<'a>(
     ephemeral: Ephemeral,
 ) -> Result<Builder<'a>, Error> {
     let pattern: NoiseParams = PATTERN.parse()?;
-    Builder::with_resolver(pattern, Box::new(Functions { ephemeral }))
+    Builder::with_resolver(pattern, Box::new(Functions::new(ephemeral)))
         .prologue(prologue)?
         .local_private_key(sealing.identity.private())?
         .psk(2, sealing.preshared.bytes())
-}
-
-/// The functions of the pattern. Those of the library are used but for two: private keys
-/// are erased here, and the ephemeral key is one that the caller drew.
-struct Functions {
-    ephemeral: Ephemeral,
-}
-
-impl CryptoResolver for Functions {
-    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Once(Some(self.ephemeral.clone()))))
-    }
-
-    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
-        matches!(choice, DHChoice::Curve25519).then(|| Box::<Curve>::default() as Box<dyn Dh>)
-    }
-
-    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
-        DefaultResolver.resolve_hash(choice)
-    }
-
-    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
-        DefaultResolver.resolve_cipher(choice)
-    }
-}
-
-/// Gives the bytes of one private key, once.
-struct Once(Option<Ephemeral>);
-
-impl Random for Once {
-    fn try_fill_bytes(&mut self, to: &mut [u8]) -> Result<(), Error> {
-        let key = self.0.take().filter(|key| key.len() == to.len());
-        to.copy_from_slice(&*key.ok_or(Error::Rng)?);
-        Ok(())
-    }
-}
-
-/// A key pair of X25519, whose private key becomes zeros when it is dropped.
-#[derive(Default)]
-struct Curve {
-    private: Zeroizing<[u8; KEY_LEN]>,
-    public: [u8; KEY_LEN],
-}
-
-impl Dh for Curve {
-    fn name(&self) -> &'static str {
-        "25519"
-    }
-
-    fn pub_len(&self) -> usize {
-        KEY_LEN
-    }
-
-    fn priv_len(&self) -> usize {
-        KEY_LEN
-    }
-
-    fn set(&mut self, private: &[u8]) {
-        self.private.copy_from_slice(private);
-        self.public = public_of(&self.private);
-    }
-
-    fn generate(&mut self, random: &mut dyn Random) -> Result<(), Error> {
-        random.try_fill_bytes(&mut *self.private)?;
-        self.public = public_of(&self.private);
-        Ok(())
-    }
-
-    fn pubkey(&self) -> &[u8] {
-        &self.public
-    }
-
-    fn privkey(&self) -> &[u8] {
-        &*self.private
-    }
-
-    fn dh(&self, public: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        let public = public.first_chunk().ok_or(Error::Dh)?;
-        let shared = agreed(&self.private, public).ok_or(Error::Dh)?;
-        out.get_mut(..KEY_LEN)
-            .ok_or(Error::Dh)?
-            .copy_from_slice(&*shared);
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -292,14 +204,5 @@ mod tests {
                 assert_eq!(text, bytes(sealed));
             }
         }
-    }
-
-    #[test]
-    fn a_key_that_makes_the_outcome_zero_is_rejected() {
-        let mut out = [1; KEY_LEN];
-        let mut curve = Curve::default();
-        curve.set(&[3; KEY_LEN]);
-        assert!(matches!(curve.dh(&[0; KEY_LEN], &mut out), Err(Error::Dh)));
-        assert_eq!(out, [1; KEY_LEN]);
     }
 }

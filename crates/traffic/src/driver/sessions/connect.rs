@@ -15,12 +15,12 @@ use secret::Secret;
 use units::{Span, Time};
 use wire::control::{self, Report};
 
-use super::connection::{Connection, Room};
 use super::intervals::Intervals;
 #[cfg(target_os = "linux")]
 use super::send::run_echoes;
 use super::send::{Ready, Sent};
 use super::{Described, Entry, Flow, Records, black_hole, reverse, sizes};
+use crate::driver::control_port::{Connection, Room};
 use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
 use os::random::random;
@@ -30,6 +30,9 @@ use under_way::Flows;
 
 /// The longest time for an answer of the receiver.
 const TIMEOUT: Span = Span::from_secs(10);
+
+/// The remedy if nobody listens.
+const ABSENT: &str = "no receiver listens there; start `jumbolab recv` on that host, with --listen ADDRESS if it is another one";
 
 /// The longest time of a session until its flows begin.
 const PREPARATION: Span = Span::from_secs(120);
@@ -275,13 +278,13 @@ struct Session {
 
 impl Session {
     fn begin(to: SocketAddr, wanted: &Options, secret: Option<Secret>) -> Result<Self> {
-        let connection = Connection::to(to, wanted, TIMEOUT)?;
+        let connection = Connection::to(to, wanted, TIMEOUT, ABSENT)?;
         let client = Client::new(secret, random()?, kernel_clock::identity());
         let stop = Arc::<AtomicBool>::default();
         let mut session = Self {
             connection,
             client,
-            room: Room::new(),
+            room: Room::default(),
             heard: VecDeque::new(),
             deadline: Deadline::new(clock::monotonic() + PREPARATION, &stop),
             stop,

@@ -1,38 +1,26 @@
 //! A receiver: it listens on its addresses and serves several senders at the same time.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread;
 
+use crate::driver::control_port::{Connection, ControlPort, Sessions};
 use crate::machine::control::Limits;
 use meter::clock_offset::ClockOffset;
 use secret::Secret;
 use units::{Rate, Span};
 use wire::control::{Flow, Report};
 
-use super::admission::Sessions;
-use super::connection::Connection;
 use super::send::Sent;
 use super::{Interval, Records, session};
-use os::error::{Error, OperationContext, Result};
-use os::socket::{self, Errno, Kind, Options, Socket};
-use os::socket::{address_of, borrowed, is_of_connection, listen, open, peer_of, readable};
+use os::error::{OperationContext, Result};
+use os::socket::{Socket, peer_of};
 use os::{clock, interrupt};
 
 /// Interval of checks whether the receiver is to end.
 const LOOK: Span = Span::from_millis(50);
-
-/// The wait when many connections are about to end.
-const LEAVE: Span = Span::from_millis(1);
-
-/// Connections that may wait to be accepted.
-const WAITING: i32 = 64;
-
-/// Number of attempts to find a port that is free at all addresses.
-const MOST_PORTS: u32 = 20;
 
 /// The settings of a receiver.
 pub struct Serving {
@@ -165,9 +153,7 @@ impl Events {
 /// A listening receiver.
 pub struct Receiver {
     serving: Arc<Serving>,
-    listeners: Vec<Socket>,
-    /// The addresses with their ports, including those chosen by the kernel.
-    pub addresses: Vec<SocketAddr>,
+    port: ControlPort,
 }
 
 impl Receiver {
@@ -176,12 +162,15 @@ impl Receiver {
     /// # Errors
     /// If the kernel rejects one of them.
     pub fn open(serving: Serving) -> Result<Self> {
-        let (listeners, addresses) = listeners(&serving.listen)?;
         Ok(Self {
+            port: ControlPort::open(&serving.listen)?,
             serving: Arc::new(serving),
-            listeners,
-            addresses,
         })
+    }
+
+    /// The addresses with their ports, including those chosen by the kernel.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.port.addresses
     }
 
     /// Serves until it is asked to stop, or, with [`Serving::once`], until the session
@@ -200,15 +189,9 @@ impl Receiver {
         let mut number = 0;
         let mut over = false;
         while !over && !interrupt::asked() {
-            for listener in self.ready()? {
-                if !sessions.has_room() {
-                    clock::sleep(LEAVE);
-                    break;
-                }
-                if let Some(socket) = accept(listener)? {
-                    number += 1;
-                    self.begin(socket, number, &sessions, &to);
-                }
+            for socket in self.port.accept(LOOK, &sessions)? {
+                number += 1;
+                self.begin(socket, number, &sessions, &to);
             }
             over = drain(&events, &to, &mut tell) && self.serving.once;
         }
@@ -218,17 +201,6 @@ impl Receiver {
         }
         drain(&events, &to, &mut tell);
         Ok(())
-    }
-
-    /// The listeners with waiting connections.
-    fn ready(&self) -> Result<Vec<&Socket>> {
-        let sockets: Vec<_> = self.listeners.iter().map(borrowed).collect();
-        let ready = readable(&sockets, Some(clock::monotonic() + LOOK))?;
-        let ready = ready.into_iter().zip(&self.listeners);
-        Ok(ready
-            .filter(|(is_ready, _)| *is_ready)
-            .map(|(_, listener)| listener)
-            .collect())
     }
 
     /// Serves a sender in a thread. What the kernel rejects ends this session alone.
@@ -265,70 +237,6 @@ fn drain(events: &Queue<Event>, from: &Events, tell: &mut impl FnMut(Event)) -> 
         tell(event);
     }
     ended
-}
-
-/// Listeners at all addresses, and their addresses. If the kernel chooses the port, it
-/// is the same for all; if a port chosen for the first address is in use at another,
-/// the kernel chooses again.
-fn listeners(wanted: &[SocketAddr]) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match listeners_once(wanted) {
-            Err(error) if tries < MOST_PORTS && is_taken(&error, wanted) => {}
-            done => return done,
-        }
-    }
-}
-
-/// Whether a port chosen by the kernel is in use at another address.
-fn is_taken(error: &Error, wanted: &[SocketAddr]) -> bool {
-    let is_chosen = wanted.iter().any(|address| address.port() == 0);
-    is_chosen && error.source.kind() == ErrorKind::AddrInUse
-}
-
-fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
-    let mut listeners: Vec<Socket> = Vec::new();
-    let mut addresses: Vec<SocketAddr> = Vec::new();
-    for address in wanted {
-        let mut address = *address;
-        if let (0, Some(first)) = (address.port(), addresses.first()) {
-            address.set_port(first.port());
-        }
-        let listener = listener(address)?;
-        addresses.push(address_of(&listener)?);
-        listeners.push(listener);
-    }
-    Ok((listeners, addresses))
-}
-
-fn listener(address: SocketAddr) -> Result<Socket> {
-    let options = Options {
-        bind: Some(address),
-        v6_only: true,
-        // The peer may close before its connection is accepted, so accepting must not
-        // block.
-        non_blocking: true,
-        reuse_address: true,
-        ..Options::default()
-    };
-    let socket = open(Kind::Stream, address.ip(), &options)?;
-    listen(&socket, WAITING)?;
-    Ok(socket)
-}
-
-/// The next connection, if it is still open.
-fn accept(listener: &Socket) -> Result<Option<Socket>> {
-    match socket::accept(listener, true) {
-        Ok(socket) => Ok(Some(socket)),
-        Err(error) if is_of_connection(error) => Ok(None),
-        // No descriptors are left: waits until other connections release theirs.
-        Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM) => {
-            clock::sleep(Span::from_millis(50));
-            Ok(None)
-        }
-        Err(error) => Err(error).during(|| "accepting a sender"),
-    }
 }
 
 #[cfg(test)]

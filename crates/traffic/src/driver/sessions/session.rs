@@ -14,13 +14,12 @@ use meter::clock_offset::ClockOffset;
 use units::{Bytes, Span, Time};
 use wire::control::{Flow, Reason, Report, SentReport};
 
-use super::admission::{Admission, Polling};
-use super::connection::{Connection, Room};
 use super::intervals::{ReceivedReader, SessionReporter};
 use super::receive::{Clocks, Signal, Waiting};
 use super::send::Sent;
 use super::serve::{Event, Events, Served, Serving, Session};
 use super::{Described, Entry, Interval, Records, reverse, sizes};
+use crate::driver::control_port::{Admission, Connection, Polling, Room};
 use os::deadline::{Deadline, Ended, Permit};
 use os::error::{Error, Result};
 use os::random::random;
@@ -147,7 +146,7 @@ impl<'a> ControlSession<'a> {
                 "it is another machine, and there is neither --secret-file nor --open",
             );
         }
-        let mut room = Room::new();
+        let mut room = Room::default();
         loop {
             let permit = self.permit()?;
             let bytes = self.connection.read(&mut room, self.wait(), permit)?;

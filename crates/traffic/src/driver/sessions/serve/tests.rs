@@ -52,7 +52,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
         idle: Span::from_millis(100),
         ..Limits::default()
     });
-    let to = receiver.addresses[0];
+    let to = receiver.addresses()[0];
     let running = thread::spawn(move || {
         let mut ended = Vec::new();
         receiver.run(|event| ended.push(event)).unwrap();

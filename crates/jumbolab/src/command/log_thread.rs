@@ -1,5 +1,5 @@
-//! Prints sessions to stderr on a separate thread, so that a blocked pipe does
-//! not keep the receiver from accepting connections.
+//! Prints what a server logs to stderr on a separate thread, so that a blocked pipe does not
+//! keep it from accepting connections.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;

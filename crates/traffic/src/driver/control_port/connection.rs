@@ -29,14 +29,17 @@ const ALIVE: KeepAlive = KeepAlive {
 };
 
 /// A connected control socket.
-pub(super) struct Connection {
+pub struct Connection {
     socket: Socket,
     peer: SocketAddr,
 }
 
 impl Connection {
-    /// Connects to a receiver's control port.
-    pub(super) fn to(address: SocketAddr, wanted: &Options, timeout: Span) -> Result<Self> {
+    /// Connects to a control port. `absent` says what to do if nobody listens there.
+    ///
+    /// # Errors
+    /// One line with the remedy.
+    pub fn to(address: SocketAddr, wanted: &Options, timeout: Span, absent: &str) -> Result<Self> {
         let doing = || format!("connecting to {} port {}", address.ip(), address.port());
         let only = Options {
             bind: wanted.bind,
@@ -58,7 +61,7 @@ impl Connection {
                 ),
                 ErrorKind::ConnectionRefused => Error::new(
                     error.operation,
-                    "no receiver listens there; start `jumbolab recv` on that host, with --listen ADDRESS if it is another one",
+                    absent.to_owned(),
                 ),
                 _ => error,
             })?;
@@ -66,7 +69,10 @@ impl Connection {
     }
 
     /// Wraps a connected socket.
-    pub(super) fn of(socket: Socket) -> Result<Self> {
+    ///
+    /// # Errors
+    /// It has lost its peer.
+    pub fn of(socket: Socket) -> Result<Self> {
         let peer = peer_of(&socket)?;
         set_no_delay(&socket)?;
         keep_alive(&socket, ALIVE)?;
@@ -74,23 +80,24 @@ impl Connection {
     }
 
     /// The address of the other end.
-    pub(super) fn peer(&self) -> SocketAddr {
+    pub fn peer(&self) -> SocketAddr {
         self.peer
     }
 
     /// The address of this end.
-    pub(super) fn here(&self) -> Result<SocketAddr> {
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn here(&self) -> Result<SocketAddr> {
         address_of(&self.socket)
     }
 
     /// Reads data from the other end into `room`; empty if none arrived within `timeout`,
     /// which is short, so that the caller sees its deadline.
-    pub(super) fn read<'a>(
-        &self,
-        room: &'a mut Room,
-        timeout: Span,
-        permit: Permit,
-    ) -> Result<&'a [u8]> {
+    ///
+    /// # Errors
+    /// The other end closed the connection, or it is lost.
+    pub fn read<'a>(&self, room: &'a mut Room, timeout: Span, permit: Permit) -> Result<&'a [u8]> {
         let deadline = clock::monotonic() + timeout;
         if !wait_to_read(&self.socket, deadline)? {
             return Ok(&[]);
@@ -107,7 +114,10 @@ impl Connection {
     }
 
     /// Sends all of `output`, and empties it.
-    pub(super) fn write(&self, output: &mut Vec<u8>) -> Result<()> {
+    ///
+    /// # Errors
+    /// The other end does not read, or the connection is lost.
+    pub fn write(&self, output: &mut Vec<u8>) -> Result<()> {
         let doing = || format!("writing to {}", self.peer.ip());
         let deadline = clock::monotonic() + UNREAD;
         while !output.is_empty() {
@@ -128,10 +138,10 @@ impl Connection {
 }
 
 /// The buffer for one read.
-pub(super) struct Room([u8; READ]);
+pub struct Room([u8; READ]);
 
-impl Room {
-    pub(super) fn new() -> Self {
+impl Default for Room {
+    fn default() -> Self {
         Self([0; READ])
     }
 }

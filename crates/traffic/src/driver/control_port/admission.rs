@@ -16,7 +16,7 @@ const LEAVING: usize = 64;
 
 /// The sessions of a receiver, and the connections not authenticated yet.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub struct Sessions {
     slots: usize,
     /// The number of flows that poll for messages.
     polling: Arc<AtomicUsize>,
@@ -42,7 +42,7 @@ struct Waiting {
 
 /// The admission of one connection, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Admission {
+pub struct Admission {
     sessions: Arc<Sessions>,
     number: u64,
     state: State,
@@ -51,7 +51,7 @@ pub(super) struct Admission {
 
 /// The permission of a flow to poll for messages, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Polling(Arc<AtomicUsize>);
+pub struct Polling(Arc<AtomicUsize>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -61,7 +61,7 @@ enum State {
 
 impl Sessions {
     /// No connections, and `slots` session slots.
-    pub(super) fn new(slots: usize) -> Arc<Self> {
+    pub fn new(slots: usize) -> Arc<Self> {
         Arc::new(Self {
             slots,
             polling: Arc::default(),
@@ -71,19 +71,19 @@ impl Sessions {
 
     /// Whether another connection may be accepted; the threads of evicted connections
     /// are limited, too.
-    pub(super) fn has_room(&self) -> bool {
+    pub fn has_room(&self) -> bool {
         self.connections().leaving < LEAVING
     }
 
     /// Whether there is any connection.
-    pub(super) fn is_anybody(&self) -> bool {
+    pub fn is_anybody(&self) -> bool {
         let connections = self.connections();
         connections.taken + connections.waiting.len() + connections.leaving > 0
     }
 
     /// Admits an unauthenticated connection. If too many wait, one is evicted: the
     /// oldest of the network and address with the most waiting connections.
-    pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Admission {
+    pub fn admit(self: &Arc<Self>, from: IpAddr) -> Admission {
         let mut connections = self.connections();
         if connections.waiting.len() >= WAITING {
             connections.evict_one();
@@ -159,7 +159,7 @@ fn prefix(address: IpAddr, length: u32) -> u128 {
 impl Admission {
     /// Takes a slot for a connection that has authenticated itself. Returns whether one
     /// was free.
-    pub(super) fn take_slot(&mut self) -> bool {
+    pub fn take_slot(&mut self) -> bool {
         let mut connections = self.sessions.connections();
         let place = connections
             .waiting
@@ -176,12 +176,12 @@ impl Admission {
 
     /// Set if the connection must end, because newer ones evicted it before its
     /// authentication.
-    pub(super) fn evicted(&self) -> Arc<AtomicBool> {
+    pub fn evicted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.evicted)
     }
 
     /// Lets a flow poll for messages, unless `most` flows of the receiver do.
-    pub(super) fn poll(&self, most: usize) -> Option<Polling> {
+    pub fn poll(&self, most: usize) -> Option<Polling> {
         let polling = &self.sessions.polling;
         let one_more = |count| (count < most).then_some(count + 1);
         polling
