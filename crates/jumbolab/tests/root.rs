@@ -280,3 +280,134 @@ fn a_secret_of_another_user_is_rejected_and_the_owner_of_one_is_not_dumped() {
         assert_eq!(found.uid(), owner, "{options}");
     }
 }
+
+/// A mix of one to four flows of D-ITG for half a second, by the bits of `seed`.
+fn mix_of_ditg(seed: u64) -> String {
+    let gaps = ["-C 200", "-E 300", "-U 100 400", "-N 250 20", "-O 150"];
+    let sizes = ["-c 300", "-u 100 900", "-e 500", "-n 600 50", "-o 400"];
+    let draw = |number: u64, below: usize| {
+        let mixed = (seed * 4 + number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        usize::try_from(mixed).unwrap() % below
+    };
+    let flows = 1 + draw(0, 4);
+    let flow = |number: usize| {
+        let with = |what: u64| number as u64 * 3 + what + 1;
+        let (gap, size) = (
+            gaps[draw(with(0), gaps.len())],
+            sizes[draw(with(1), sizes.len())],
+        );
+        let protocol = ["UDP", "TCP"][draw(with(2), 2)];
+        let port = 10_001 + number;
+        format!("-a 127.0.0.1 -rp {port} -T {protocol} {gap} {size} -t 500\n")
+    };
+    (0..flows).map(flow).collect()
+}
+
+/// Sends a mix between D-ITG's programs in a network of their own, where every tenth datagram is
+/// lost, and keeps the logs of both ends. It repeats what the machine did not let begin.
+const DITG: &str = "
+ip link set lo up
+nft -f - <<'NFT'
+table inet loss {
+ chain input {
+  type filter hook input priority 0
+  udp dport 10001-10004 numgen random mod 10 < 1 drop
+ }
+}
+NFT
+for try in $(seq 200); do
+    rm -f r.log s.log
+    timeout -s INT 30 ITGRecv -l r.log & receiver=$!
+    until ss -Hltn 'sport = 9000' | grep -q . || ! kill -0 $receiver; do :; done
+    ITGSend mix -l s.log && sent=yes || sent=
+    kill -INT $receiver
+    wait $receiver || true
+    [ -z \"$sent\" ] || [ ! -s r.log ] || exit 0
+done
+exit 1
+";
+
+/// The figures of each flow and of all, as `label = figure` by the heading above them.
+fn figures_of_ditg(text: &str) -> Vec<(String, String)> {
+    let mut about = String::new();
+    let mut figures = Vec::new();
+    for line in text.lines() {
+        let number = line
+            .strip_prefix("Flow number:")
+            .or_else(|| line.strip_prefix("flow "));
+        if let Some(number) = number {
+            let number = number.split_whitespace().next();
+            about = format!("flow {}", number.unwrap_or_default());
+        } else if line.contains("TOTAL RESULTS") || line == "all flows" {
+            about = "all".to_owned();
+        } else if let Some((label, figure)) = line.split_once('=') {
+            let figure = figure.split_whitespace().collect::<Vec<_>>().join(" ");
+            figures.push((format!("{about}: {}", label.trim()), figure));
+        }
+    }
+    // Of one flow we print no sum. D-ITG counts wrong lines and flows, too, and prints a burst of
+    // none as an integer.
+    let has_one = !figures.iter().any(|(label, _)| label.starts_with("flow 2"));
+    figures.retain(|(label, _)| !label.ends_with("Number of flows"));
+    figures.retain(|(label, _)| !has_one || !label.starts_with("all"));
+    let is_none = |figure: &str| ["0 pkt", "0.000000 pkt", "0 (0.00 %)"].contains(&figure);
+    figures.retain(|(label, figure)| !label.ends_with("Error lines") && !is_none(figure));
+    figures.sort();
+    figures
+}
+
+/// Whether two figures are the same; of a mean the last digit may differ by one, because the
+/// real decoder rounds halves of a microsecond either way.
+fn is_same_figure(one: &(String, String), other: &(String, String)) -> bool {
+    let number = |figure: &str| {
+        figure
+            .split(' ')
+            .next()
+            .and_then(|it| it.parse::<f64>().ok())
+    };
+    let close = match (number(&one.1), number(&other.1)) {
+        (Some(one), Some(other)) => (one - other).abs() < 1.5e-6,
+        _ => false,
+    };
+    let is_mean = ["delay", "jitter", "deviation"]
+        .iter()
+        .any(|it| one.0.ends_with(it));
+    one == other || one.0 == other.0 && is_mean && close
+}
+
+/// `JUMBOLAB_DITG_MIXES` is the number of mixes.
+#[test]
+fn logs_of_the_real_d_itg_have_the_figures_of_its_decoder() {
+    let mixes = std::env::var("JUMBOLAB_DITG_MIXES").ok();
+    let mixes: u64 = mixes.map_or(2, |mixes| mixes.parse().unwrap());
+    for seed in 0..mixes {
+        let folder = TempDir::new().unwrap();
+        let mix = mix_of_ditg(seed);
+        fs::write(folder.path().join("mix"), &mix).unwrap();
+        let inside = |program: &str, words: &[&str]| {
+            let mut command = Command::new(program);
+            let command = command.args(words).current_dir(folder.path());
+            let output = command.stdin(Stdio::null()).output().unwrap();
+            assert!(output.status.success(), "{program} {words:?}: {output:?}");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        inside("unshare", &["-n", "bash", "-e", "-c", DITG]);
+        inside("ITGDec", &["r.log", "-l", "r.txt"]);
+        for log in ["r.log", "s.log", "r.txt"] {
+            let (text, whole): (&[&str], _) = match log {
+                "r.txt" => (&["r.txt", "-t"], "r.txt"),
+                _ => (&[log], log),
+            };
+            let theirs = figures_of_ditg(&inside("ITGDec", text));
+            let words = ["decode", whole, "--definitions", "ditg", "--by-flow"];
+            let ours = figures_of_ditg(&inside(env!("CARGO_BIN_EXE_jumbolab"), &words));
+            assert!(!ours.is_empty());
+            let same = ours.len() == theirs.len()
+                && ours
+                    .iter()
+                    .zip(&theirs)
+                    .all(|(one, other)| is_same_figure(one, other));
+            assert!(same, "{log} of\n{mix}: {ours:#?} instead of {theirs:#?}");
+        }
+    }
+}

@@ -49,7 +49,8 @@ impl DitgRecorder {
     pub fn record(&mut self, at: u64, delay: i64, size: u32) {
         self.packets += 1;
         self.bytes = self.bytes.saturating_add(size.into());
-        self.arrivals = Some((self.arrivals.map_or(at, |(first, _)| first), at));
+        let (first, last) = self.arrivals.unwrap_or((at, at));
+        self.arrivals = Some((first.min(at), last.max(at)));
         self.delays += i128::from(delay);
         self.least = Some(self.least.map_or(delay, |least| least.min(delay)));
         self.most = self.most.max(Some(delay));
@@ -101,6 +102,73 @@ impl DitgStats {
     }
 }
 
+/// Counts the losses of a flow as D-ITG's decoder does: what is missing before a packet is a burst
+/// of losses, and each packet that is late or a duplicate takes back one loss and one burst.
+/// So after such packets there may be fewer bursts than none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DitgLosses {
+    packets: u64,
+    /// The highest sequence number.
+    last: u64,
+    /// The losses before the first packet, which count once a second one came.
+    before: u64,
+    lost: u64,
+    bursts: i64,
+    has_lost: bool,
+}
+
+impl DitgLosses {
+    /// Records the next packet of the log, with its sequence number from 1.
+    #[inline]
+    pub fn record(&mut self, sequence: u64) {
+        self.packets += 1;
+        if self.packets == 1 {
+            self.before = sequence.saturating_sub(1);
+            self.last = sequence;
+            return;
+        }
+        let before = std::mem::take(&mut self.before);
+        self.miss(before);
+        if sequence > self.last {
+            self.miss(sequence - self.last - 1);
+            self.last = sequence;
+        } else {
+            self.lost = self.lost.saturating_sub(1);
+            self.bursts -= i64::from(self.has_lost);
+        }
+    }
+
+    fn miss(&mut self, count: u64) {
+        if count > 0 {
+            self.lost = self.lost.saturating_add(count);
+            self.bursts += 1;
+            self.has_lost = true;
+        }
+    }
+
+    /// Adds those of another flow.
+    pub fn add(&mut self, other: &Self) {
+        self.lost = self.lost.saturating_add(other.lost);
+        self.bursts += other.bursts;
+    }
+
+    /// The number of lost packets.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// The mean length of a burst of losses; infinite where losses have no burst.
+    pub fn mean_burst(&self) -> f64 {
+        match (self.lost, self.bursts) {
+            (0, _) => 0.0,
+            (_, 0) => f64::INFINITY,
+            // The decoder counts without a sign.
+            (_, ..0) => 0.0,
+            (lost, bursts) => float(lost) / bursts as f64,
+        }
+    }
+}
+
 fn seconds(nanos: i128) -> f64 {
     nanos as f64 / 1e9
 }
@@ -128,6 +196,37 @@ mod tests {
         assert!(close(stats.bitrate, 32.0 / 0.07));
         assert!(close(stats.packet_rate, 4.0 / 0.07));
         assert_eq!((stats.packets, stats.bytes), (4, 4000));
+    }
+
+    #[test]
+    fn losses_are_those_that_the_real_decoder_printed() {
+        // What ITGDec 2.8.1 printed for logs with these sequence numbers.
+        let none = 0.0;
+        let infinite = f64::INFINITY;
+        for (numbers, lost, burst) in [
+            (&[2][..], 0, none),
+            (&[2, 2], 0, none),
+            (&[2, 3], 1, 1.0),
+            (&[5, 6, 9], 6, 3.0),
+            (&[1, 3, 2], 0, none),
+            (&[1, 2, 5, 3, 6], 1, infinite),
+            (&[1, 5, 3, 9], 5, 5.0),
+            (&[1, 5, 4, 3, 9], 4, infinite),
+            (&[1, 5, 4, 3, 2, 9], 3, none),
+            (&[1, 3, 5, 4, 2, 8], 2, 2.0),
+            (&[1, 2, 2, 2, 9], 6, 6.0),
+            (&[1, 1, 3, 3, 3, 9], 5, infinite),
+            (&[1, 2, 2, 9, 9, 9], 4, none),
+            (&[3, 1, 2, 9], 5, infinite),
+        ] {
+            let mut losses = DitgLosses::default();
+            numbers.iter().for_each(|number| losses.record(*number));
+            assert_eq!(
+                (losses.lost(), losses.mean_burst()),
+                (lost, burst),
+                "{numbers:?}"
+            );
+        }
     }
 
     #[test]

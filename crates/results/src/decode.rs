@@ -9,6 +9,7 @@
 
 mod aggregator;
 mod blocks;
+mod ditg_log;
 mod horizon;
 mod merger;
 mod row;
@@ -22,6 +23,7 @@ use wire::log::{Batch, Block};
 
 use aggregator::LogAggregator;
 use blocks::{Blocks, TruncationPoint};
+use ditg_log::DitgLog;
 use horizon::Horizon;
 use merger::Merger;
 pub use row::{Row, RowStats, csv, json, write};
@@ -33,6 +35,10 @@ pub const MOST_FLOWS: usize = 1024;
 
 /// The maximum number of rows for a log.
 pub const MOST_ROWS: usize = 100_000;
+
+/// The complaint about a file that changed.
+const CHANGED: &str =
+    "it was cut or changed while it was read; these figures are of a part, so decode it again";
 
 /// The source of the statistics' definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +84,11 @@ pub fn decode(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -
 }
 
 fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> Result<Decoded> {
-    let mut blocks = Blocks::open(path)?;
+    let mut file = blocks::open(path)?;
+    if let Some(log) = DitgLog::of(&mut file)? {
+        return decode_ditg(path, log, request, watch);
+    }
+    let mut blocks = Blocks::new(file)?;
     let length = blocks.length;
     let mut aggregator = LogAggregator::new(request);
     let mut horizon = Horizon::new();
@@ -98,7 +108,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
                     tear = Some(TruncationPoint { position, why });
                     break;
                 }
-                horizon.push(aggregator.earliest(&batch)?);
+                horizon.push(aggregator.earliest(batch.records())?);
             }
             Block::Unknown(_) => (),
         }
@@ -124,7 +134,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
             && records.read(&mut batch).is_ok()
         {
             done += 1;
-            aggregator.queue(&batch, &mut merger)?;
+            aggregator.queue(batch.records(), &mut merger)?;
             merger.release(horizon.after(done), |flow, record| {
                 aggregator.record(flow, &record)
             })?;
@@ -135,13 +145,63 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
     // What the second pass lacks was there in the first one.
     let has_changed = blocks.position < end || done < horizon.blocks() || blocks.was_cut()?;
     let complaint = match has_changed {
-        true => Some(format!(
-            "{name}: it was cut or changed while it was read; these figures are of a part, so decode it again"
-        )),
+        true => Some(format!("{name}: {CHANGED}")),
         false => complaint(&name, tear, length, closed),
     };
     Ok(Decoded {
         title: aggregator.title(&name),
+        rows: aggregator.rows(&name)?,
+        complaint,
+        has_changed,
+    })
+}
+
+/// The same for a log of D-ITG. By its definitions, records count in the order of the file.
+fn decode_ditg(
+    path: &Path,
+    mut log: DitgLog,
+    request: &Request,
+    watch: &mut dyn FnMut(u64, u64),
+) -> Result<Decoded> {
+    let length = log.length;
+    let mut aggregator = LogAggregator::new(request);
+    let mut horizon = Horizon::new();
+    let mut records = Vec::new();
+    while log.next(&mut records)? {
+        for flow in log.new_flows.drain(..) {
+            aggregator.describe(flow)?;
+        }
+        horizon.push(aggregator.earliest(records.iter().copied())?);
+        watch(log.position, 2 * length);
+    }
+    aggregator.facts = Some(log.facts());
+    horizon.close();
+    let (end, tear) = (log.position, log.tear.take());
+    let mut merger = Merger::default();
+    let mut done = 0;
+    log.rewind()?;
+    while log.position < end && log.next(&mut records)? {
+        done += 1;
+        let taken = records.iter().copied();
+        match request.definitions {
+            Definitions::Ditg => aggregator.take(taken)?,
+            Definitions::Standard => {
+                aggregator.queue(taken, &mut merger)?;
+                merger.release(horizon.after(done), |flow, record| {
+                    aggregator.record(flow, &record)
+                })?;
+            }
+        }
+        watch(length + log.position, 2 * length);
+    }
+    let name = path.display().to_string();
+    let has_changed = log.position < end || done < horizon.blocks();
+    let complaint = match has_changed {
+        true => Some(format!("{name}: {CHANGED}")),
+        false => complaint(&name, tear, length, true),
+    };
+    Ok(Decoded {
+        title: format!("{}, of D-ITG", aggregator.title(&name)),
         rows: aggregator.rows(&name)?,
         complaint,
         has_changed,

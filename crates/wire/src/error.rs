@@ -33,6 +33,10 @@ pub enum Field {
     Length,
     /// The time of sending.
     Sent,
+    /// A time of day.
+    Time,
+    /// An address.
+    Address,
     /// The type of an ICMP message.
     Type,
     /// The code of an ICMP message.
@@ -100,6 +104,8 @@ impl fmt::Display for Field {
             Self::Width => "width",
             Self::Protocol => "protocol",
             Self::Port => "port",
+            Self::Time => "time of day",
+            Self::Address => "address",
             Self::Fragment => "place of a fragment",
             Self::Label => "label",
             Self::Sequence => "sequence number",

@@ -12,6 +12,7 @@
 
 mod block;
 mod column;
+pub mod ditg;
 mod facts;
 mod records;
 mod writer;

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Decode {
-    /// Packet log, as `send --packet-log` and `recv --packet-log-dir` write it. A truncated log is read up to its damage.
+    /// Packet log, as `send --packet-log` and `recv --packet-log-dir` write it, or a log of D-ITG. A truncated log is read up to its damage.
     #[arg(value_name = "LOG", required = true)]
     pub(crate) logs: Vec<PathBuf>,
 

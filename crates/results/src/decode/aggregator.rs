@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
-use meter::ditg::DitgRecorder;
+use meter::ditg::{DitgLosses, DitgRecorder};
 use meter::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
-use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
+use wire::log::{Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
 use super::merger::{Merger, Waiting};
 use super::row::{Departures, Row, RowStats, Scope};
@@ -49,6 +49,7 @@ struct FlowAggregator {
     offset: ClockOffset,
     recorder: Option<StreamingFlowRecorder>,
     ditg: DitgRecorder,
+    losses: DitgLosses,
     slice: SliceAggregator,
     /// One more than the highest number in a log of round trips.
     asked: u64,
@@ -100,11 +101,11 @@ impl LogAggregator {
     ///
     /// # Errors
     /// The log has too many flows.
-    pub(super) fn earliest(&mut self, batch: &Batch) -> Result<u64> {
+    pub(super) fn earliest(&mut self, records: impl Iterator<Item = Record>) -> Result<u64> {
         let role = self.role();
         let mut earliest = u64::MAX;
         let mut latest = None;
-        for record in batch.records() {
+        for record in records {
             if latest != Some(record.flow) {
                 self.place(record.flow)?;
                 latest = Some(record.flow);
@@ -118,26 +119,39 @@ impl LogAggregator {
     ///
     /// # Errors
     /// Too many records wait.
-    pub(super) fn queue(&mut self, batch: &Batch, merger: &mut Merger) -> Result<()> {
+    pub(super) fn queue(
+        &mut self,
+        records: impl Iterator<Item = Record>,
+        merger: &mut Merger,
+    ) -> Result<()> {
         let role = self.role();
         let mut pieces: BTreeMap<u32, Vec<Waiting>> = BTreeMap::new();
-        for record in batch.records() {
+        for record in records {
             let Some(at) = instant(role, &record) else {
                 // A request without an answer.
                 let asked = &mut self.flow(record.flow)?.asked;
                 *asked = record.sequence.saturating_add(1).max(*asked);
                 continue;
             };
-            pieces.entry(record.flow).or_default().push(Waiting {
-                at,
-                sequence: record.sequence,
-                sent: record.sent,
-                size: record.size,
-                arrived: record.received.is_some(),
-            });
+            let waiting = Waiting::of(at, &record);
+            pieces.entry(record.flow).or_default().push(waiting);
         }
         for (flow, records) in pieces {
             merger.push(flow, records)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the records of a block in their order.
+    ///
+    /// # Errors
+    /// There are too many rows.
+    pub(super) fn take(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
+        let role = self.role();
+        for record in records {
+            if let Some(at) = instant(role, &record) {
+                self.record(record.flow, &Waiting::of(at, &record))?;
+            }
         }
         Ok(())
     }
@@ -188,6 +202,7 @@ impl LogAggregator {
             let delay = delay.unwrap_or_default();
             self.ditg.record(at, delay, record.size);
             flow.ditg.record(at, delay, record.size);
+            flow.losses.record(record.sequence.saturating_add(1));
         }
         if self.interval.is_some() {
             self.slice.record(place, at, delay, record.size, ditg);
@@ -304,10 +319,12 @@ impl LogAggregator {
         // The first packet's bytes of the flow that began first.
         let mut first_bytes = 0;
         let mut bound = None;
+        let mut losses = DitgLosses::default();
         for place in self.places.values() {
             let flow = &self.flows[*place];
             let (summary, recorder) = flow.recorded(role);
             delays.add(recorder.delays());
+            losses.add(&flow.losses);
             bound = bound.max(flow.offset.bound);
             if let Some((first, last)) = recorder.span() {
                 let (start, end) = span.unwrap_or((first, last));
@@ -333,7 +350,7 @@ impl LogAggregator {
         let timed = total.bytes.saturating_sub(first_bytes);
         total.goodput = (total.seconds > 0.0).then(|| timed as f64 * 8.0 / total.seconds);
         total.delay = delays.summary();
-        by_definitions(self.definitions, role, total, bound, &self.ditg)
+        by_definitions(self.definitions, role, total, bound, (&self.ditg, losses))
     }
 
     fn flow(&mut self, number: u32) -> Result<&mut FlowAggregator> {
@@ -380,7 +397,8 @@ impl FlowAggregator {
 
     fn stats(&self, definitions: Definitions, role: Role) -> RowStats {
         let (summary, _) = self.recorded(role);
-        by_definitions(definitions, role, summary, self.offset.bound, &self.ditg)
+        let ditg = (&self.ditg, self.losses);
+        by_definitions(definitions, role, summary, self.offset.bound, ditg)
     }
 }
 
@@ -400,7 +418,7 @@ fn by_definitions(
     role: Role,
     summary: FlowSummary,
     bound: Option<u64>,
-    ditg: &DitgRecorder,
+    (ditg, losses): (&DitgRecorder, DitgLosses),
 ) -> RowStats {
     match (definitions, role) {
         (Definitions::Standard, Role::Sender) => RowStats::Departures(Departures {
@@ -412,7 +430,7 @@ fn by_definitions(
         }),
         (Definitions::Standard, _) => RowStats::Standard(Box::new(summary), bound.map(seconds)),
         (Definitions::Ditg, Role::Sender) => RowStats::Ditg(ditg.stats().of_departures(), None),
-        (Definitions::Ditg, _) => RowStats::Ditg(ditg.stats(), Some(summary.order)),
+        (Definitions::Ditg, _) => RowStats::Ditg(ditg.stats(), Some(losses)),
     }
 }
 

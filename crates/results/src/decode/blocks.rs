@@ -29,18 +29,22 @@ pub(super) struct TruncationPoint {
     pub(super) why: String,
 }
 
+/// Opens a log, which may be no pipe.
+pub(super) fn open(path: &Path) -> Result<File> {
+    let metadata = fs::metadata(path).context("cannot be read")?;
+    if metadata.is_dir() {
+        bail!("this is a folder; name a packet log, as written by `--packet-log`");
+    }
+    if !metadata.is_file() {
+        bail!(
+            "this is a pipe or a device, and a packet log is read twice; save it to a file first"
+        );
+    }
+    files::open_regular(path).context("cannot be read")
+}
+
 impl Blocks {
-    pub(super) fn open(path: &Path) -> Result<Self> {
-        let metadata = fs::metadata(path).context("cannot be read")?;
-        if metadata.is_dir() {
-            bail!("this is a folder; name a packet log, as written by `--packet-log`");
-        }
-        if !metadata.is_file() {
-            bail!(
-                "this is a pipe or a device, and a packet log is read twice; save it to a file first"
-            );
-        }
-        let file = files::open_regular(path).context("cannot be read")?;
+    pub(super) fn new(file: File) -> Result<Self> {
         let mut blocks = Self {
             length: file.metadata().context("cannot be read")?.len(),
             file,
@@ -77,7 +81,9 @@ impl Blocks {
                 )
             }
             Err(_) if self.was_cut()? => bail!("it was cut while it was read; decode it again"),
-            Err(_) => bail!("this is not a packet log; name a file written by `--packet-log`"),
+            Err(_) => bail!(
+                "this is not a packet log; name a file written by `--packet-log`, or a log of D-ITG"
+            ),
         }
         Ok(())
     }

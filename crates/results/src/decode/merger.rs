@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use anyhow::{Result, bail};
+use wire::log::Record;
 
 /// The most records that wait for others: 128 MiB. The blocks of a log are out of
 /// order by a second or two, for which its writer aggregates records.
@@ -24,6 +25,19 @@ pub(super) struct Waiting {
     pub(super) size: u32,
     /// Whether `at` is a time of arrival.
     pub(super) arrived: bool,
+}
+
+impl Waiting {
+    /// The record, which was made at this time.
+    pub(super) fn of(at: u64, record: &Record) -> Self {
+        Self {
+            at,
+            sequence: record.sequence,
+            sent: record.sent,
+            size: record.size,
+            arrived: record.received.is_some(),
+        }
+    }
 }
 
 /// Records that wait for those before them.

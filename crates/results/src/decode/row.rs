@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use meter::ditg::DitgStats;
-use meter::streaming_recorder::{FlowSummary, OrderSummary};
+use meter::ditg::{DitgLosses, DitgStats};
+use meter::streaming_recorder::FlowSummary;
 use serde::{Serialize, Serializer};
 use wire::log::Flow;
 
@@ -45,8 +45,8 @@ pub enum RowStats {
     Departures(Departures),
     /// An interval.
     Slice(Slice),
-    /// D-ITG's definitions; the order of packets only for the whole log.
-    Ditg(DitgStats, Option<OrderSummary>),
+    /// D-ITG's definitions; losses only for the whole log.
+    Ditg(DitgStats, Option<DitgLosses>),
 }
 
 /// The statistics of a sender's log.
@@ -191,6 +191,7 @@ impl Row {
             Scope::Number(number) => Some(*number),
             Scope::Flow(flow) => Some(flow.number),
         };
+        let stated = flow.filter(|flow| flow.protocol != 0);
         let address = |address: Option<std::net::SocketAddr>| {
             Cell::Text(address.map(|address| address.to_string()))
         };
@@ -200,9 +201,9 @@ impl Row {
             ("name", Cell::Text(flow.map(|flow| flow.name.clone()))),
             (
                 "protocol",
-                Cell::Integer(flow.map(|flow| flow.protocol.into())),
+                Cell::Integer(stated.map(|flow| flow.protocol.into())),
             ),
-            ("dscp", Cell::Integer(flow.map(|flow| flow.dscp.into()))),
+            ("dscp", Cell::Integer(stated.map(|flow| flow.dscp.into()))),
             ("source", address(flow.map(|flow| flow.source))),
             ("destination", address(flow.map(|flow| flow.destination))),
             ("start_s", Cell::Real(self.start)),
@@ -231,7 +232,7 @@ impl Row {
                 ("delay_p99_s", Cell::Real(slice.delay_p99)),
                 ("delay_max_s", Cell::Real(slice.delay_max)),
             ]),
-            RowStats::Ditg(stats, order) => {
+            RowStats::Ditg(stats, losses) => {
                 cells.extend([
                     ("duration_s", Cell::Real(Some(stats.seconds))),
                     ("packets", integer(stats.packets)),
@@ -250,10 +251,10 @@ impl Row {
                     ),
                     ("packet_rate", Cell::Real(stats.packet_rate)),
                 ]);
-                if let Some(order) = order {
+                if let Some(losses) = losses {
                     cells.extend([
-                        ("dropped", integer(order.lost)),
-                        ("mean_loss_burst", Cell::Real(order.mean_loss_burst())),
+                        ("dropped", integer(losses.lost())),
+                        ("mean_loss_burst", Cell::Real(Some(losses.mean_burst()))),
                     ]);
                 }
             }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use meter::ditg::DitgStats;
-use meter::streaming_recorder::{FlowSummary, OrderSummary};
+use meter::ditg::{DitgLosses, DitgStats};
+use meter::streaming_recorder::FlowSummary;
 
 use super::Decoded;
 use super::row::{Departures, Row, RowStats, Scope, Slice};
@@ -17,7 +17,7 @@ pub fn text(decoded: &Decoded) -> String {
         let _ = writeln!(page, "\n{}", heading(&row.scope));
         match &row.stats {
             RowStats::Standard(summary, bound) => standard(&mut page, summary, *bound),
-            RowStats::Ditg(stats, order) => ditg(&mut page, stats, order.as_ref()),
+            RowStats::Ditg(stats, losses) => ditg(&mut page, stats, losses.as_ref()),
             RowStats::Departures(sent) => departures(&mut page, sent),
             RowStats::Slice(_) => (),
         }
@@ -93,6 +93,10 @@ fn heading(scope: &Scope) -> String {
     match scope {
         Scope::All => "all flows".into(),
         Scope::Number(number) => format!("flow {number}"),
+        Scope::Flow(flow) if flow.protocol == 0 => format!(
+            "flow {} from {} to {}",
+            flow.number, flow.source, flow.destination
+        ),
         Scope::Flow(flow) => format!(
             "flow {} {:?}: {} from {} to {}, DSCP {}",
             flow.number,
@@ -288,23 +292,36 @@ fn standard(page: &mut String, summary: &FlowSummary, bound: Option<f64>) {
     }
 }
 
-fn ditg(page: &mut String, stats: &DitgStats, order: Option<&OrderSummary>) {
+/// The lines of D-ITG's decoder, with its units and digits.
+fn ditg(page: &mut String, stats: &DitgStats, losses: Option<&DitgLosses>) {
     let mut line = |name: &str, text: String| {
-        let _ = writeln!(page, "  {name:<26} {text:>16}");
+        let _ = writeln!(page, "{name:<24} = {text}");
     };
-    line("total time s", format!("{:.6}", stats.seconds));
-    line("total packets", stats.packets.to_string());
-    line("minimum delay ms", millis(stats.min_delay));
-    line("maximum delay ms", millis(stats.max_delay));
-    line("average delay ms", millis(stats.mean_delay));
-    line("average jitter ms", millis(stats.jitter));
-    line("delay deviation ms", millis(stats.standard_deviation));
-    line("bytes received", stats.bytes.to_string());
-    line("average bitrate kbit/s", number(stats.bitrate));
-    line("average packets/s", number(stats.packet_rate));
-    if let Some(order) = order {
-        line("packets dropped", order.lost.to_string());
-        line("average loss-burst size", number(order.mean_loss_burst()));
+    let real = |value: Option<f64>, unit: &str| format!("{:>13.6} {unit}", value.unwrap_or(0.0));
+    line("Total time", real(Some(stats.seconds), "s"));
+    line("Total packets", format!("{:>13}", stats.packets));
+    line("Minimum delay", real(stats.min_delay, "s"));
+    line("Maximum delay", real(stats.max_delay, "s"));
+    line("Average delay", real(stats.mean_delay, "s"));
+    line("Average jitter", real(stats.jitter, "s"));
+    line(
+        "Delay standard deviation",
+        real(stats.standard_deviation, "s"),
+    );
+    line("Bytes received", format!("{:>13}", stats.bytes));
+    line("Average bitrate", real(stats.bitrate, "Kbit/s"));
+    line("Average packet rate", real(stats.packet_rate, "pkt/s"));
+    if let Some(losses) = losses {
+        let lost = losses.lost() as f64;
+        let share = 100.0 * lost / (lost + stats.packets as f64).max(1.0);
+        line(
+            "Packets dropped",
+            format!("{:>13} ({share:.2} %)", losses.lost()),
+        );
+        line(
+            "Average loss-burst size",
+            real(Some(losses.mean_burst()), "pkt"),
+        );
     }
 }
 

@@ -62,7 +62,7 @@ pub struct Flow {
     pub number: u32,
     /// The user's name for the flow, cut to [`NAME`] bytes.
     pub name: String,
-    /// The protocol number of IP.
+    /// The protocol number of IP; 0: neither it nor the codepoint is known.
     pub protocol: u8,
     /// The Differentiated Services codepoint, 0 to 63 [RFC2474 s3].
     pub dscp: u8,

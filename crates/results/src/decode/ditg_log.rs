@@ -1,0 +1,244 @@
+//! Reads the logs of D-ITG, binary and text.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
+
+use anyhow::{Context, Result, bail};
+use wire::log::ditg::{ByteOrder, DitgReader, DitgRecord, RECORD_LEN, TEXT};
+use wire::log::{BLOCK, Clock, Facts, Flow, Marks, Record, Role};
+
+use super::MOST_FLOWS;
+use super::blocks::TruncationPoint;
+
+/// The longest line of a log in text.
+const LONGEST_LINE: u64 = 1024;
+
+/// The bytes that are read at once.
+const BUFFER: usize = 1 << 18;
+
+/// Nanoseconds of a day and of half a day.
+const DAY: u64 = 86_400_000_000_000;
+const HALF_DAY: u64 = DAY / 2;
+
+/// A log of D-ITG, which is read record by record.
+pub(super) struct DitgLog {
+    file: BufReader<File>,
+    form: Form,
+    /// The size of the file when it was opened, in bytes.
+    pub(super) length: u64,
+    /// The bytes before the next record.
+    pub(super) position: u64,
+    /// The damaged end of the log, if any.
+    pub(super) tear: Option<TruncationPoint>,
+    /// Flows whose first record was read since the caller took these.
+    pub(super) new_flows: Vec<Flow>,
+    /// The latest time of arrival of each flow, in nanoseconds since the midnight before the
+    /// log began.
+    latest: BTreeMap<u32, u64>,
+    /// Whether a packet arrived at another time than it was sent.
+    has_arrivals: bool,
+    /// Whether the log was read once, and no packet did.
+    is_senders: bool,
+}
+
+/// How records are written.
+#[derive(Clone, Copy)]
+enum Form {
+    Binary(DitgReader),
+    Text,
+}
+
+impl DitgLog {
+    /// The log in `file`; `None` if it is another file.
+    pub(super) fn of(file: &mut File) -> Result<Option<Self>> {
+        let mut first = Vec::new();
+        let read = file
+            .by_ref()
+            .take(RECORD_LEN as u64)
+            .read_to_end(&mut first);
+        read.context("cannot be read")?;
+        file.rewind().context("cannot be read")?;
+        let order = first.first_chunk().and_then(ByteOrder::of);
+        let form = match order {
+            Some(order) => Form::Binary(DitgReader::new(order)),
+            None if first.starts_with(TEXT) => Form::Text,
+            None => return Ok(None),
+        };
+        let file = file.try_clone().context("cannot be read")?;
+        Ok(Some(Self {
+            length: file.metadata().context("cannot be read")?.len(),
+            file: BufReader::with_capacity(BUFFER, file),
+            form,
+            position: 0,
+            tear: None,
+            new_flows: Vec::new(),
+            latest: BTreeMap::new(),
+            has_arrivals: false,
+            is_senders: false,
+        }))
+    }
+
+    /// What is known of the log once it was read: a sender repeats the times of sending.
+    pub(super) const fn facts(&self) -> Facts {
+        let (role, received) = match self.has_arrivals {
+            true => (Role::Receiver, Clock::Program),
+            false => (Role::Sender, Clock::None),
+        };
+        Facts {
+            role,
+            sent: Clock::Program,
+            received,
+            returned: Clock::None,
+            wall: 0,
+            start: 0,
+        }
+    }
+
+    /// Goes back to the first record. The role is known from then on.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.file.rewind().context("cannot be read again")?;
+        self.position = 0;
+        self.latest.clear();
+        self.is_senders = !self.has_arrivals;
+        Ok(())
+    }
+
+    /// Reads the next records, as many as a block has; `false` at the end of the log.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has too many flows.
+    pub(super) fn next(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        records.clear();
+        while records.len() < BLOCK && self.tear.is_none() {
+            let found = match self.form {
+                Form::Binary(reader) => self.binary(reader)?,
+                Form::Text => self.line()?,
+            };
+            let Some((record, length)) = found else {
+                break;
+            };
+            records.push(self.placed(&record)?);
+            self.position += length;
+        }
+        Ok(!records.is_empty())
+    }
+
+    /// The next binary record and its length.
+    fn binary(&mut self, mut reader: DitgReader) -> Result<Option<(DitgRecord, u64)>> {
+        let mut bytes = [0; RECORD_LEN];
+        let mut read = 0;
+        while read < RECORD_LEN {
+            match self
+                .file
+                .read(&mut bytes[read..])
+                .context("cannot be read to its end")?
+            {
+                0 => break,
+                count => read += count,
+            }
+        }
+        if read < RECORD_LEN {
+            if read > 0 {
+                self.torn("the last record is incomplete".to_owned());
+            }
+            return Ok(None);
+        }
+        let record = reader.read(&bytes);
+        self.form = Form::Binary(reader);
+        match record {
+            Ok(record) => Ok(Some((record, RECORD_LEN as u64))),
+            Err(error) => {
+                self.torn(error.to_string());
+                Ok(None)
+            }
+        }
+    }
+
+    /// The record of the next line and the length of the line.
+    fn line(&mut self) -> Result<Option<(DitgRecord, u64)>> {
+        let mut line = Vec::new();
+        let read = self
+            .file
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line);
+        let read = read.context("cannot be read to its end")?;
+        if read == 0 {
+            return Ok(None);
+        }
+        let text = std::str::from_utf8(&line).unwrap_or_default();
+        let whole = text
+            .strip_suffix('\n')
+            .map(|text| text.trim_end_matches('\r'));
+        let record = match whole.map(DitgRecord::parse_line) {
+            Some(Ok(record)) => record,
+            Some(Err(error)) => {
+                self.torn(error.to_string());
+                return Ok(None);
+            }
+            None => {
+                self.torn("the last line is incomplete, or it is no text".to_owned());
+                return Ok(None);
+            }
+        };
+        Ok(Some((record, read as u64)))
+    }
+
+    /// The record with times since the midnight before the log began. A time of arrival that is
+    /// half a day before the previous one is of the next day, and one of sending of the day that
+    /// is nearer to the arrival.
+    fn placed(&mut self, record: &DitgRecord) -> Result<Record> {
+        let flows = self.latest.len();
+        let latest = match self.latest.entry(record.flow) {
+            Entry::Occupied(latest) => latest.into_mut(),
+            Entry::Vacant(entry) => {
+                if flows == MOST_FLOWS {
+                    bail!("this log has more than {MOST_FLOWS} flows");
+                }
+                self.new_flows.push(Flow {
+                    number: record.flow,
+                    name: String::new(),
+                    protocol: 0,
+                    dscp: 0,
+                    source: record.source,
+                    destination: record.destination,
+                });
+                // A packet that was sent before midnight may be the first one.
+                entry.insert(DAY + record.received)
+            }
+        };
+        let received = nearest(record.received, *latest);
+        *latest = received.max(*latest);
+        let sent = nearest(record.sent, received);
+        self.has_arrivals |= sent != received;
+        Ok(Record {
+            flow: record.flow,
+            sequence: u64::from(record.sequence) - 1,
+            sent,
+            received: (!self.is_senders).then_some(received),
+            returned: None,
+            size: record.size,
+            marks: Marks::default(),
+        })
+    }
+
+    fn torn(&mut self, why: String) {
+        let position = self.position;
+        self.tear = Some(TruncationPoint { position, why });
+    }
+}
+
+/// The time of day on the day for which it is nearest to `other`.
+fn nearest(time_of_day: u64, other: u64) -> u64 {
+    let day = other / DAY * DAY;
+    let time = day + time_of_day;
+    if time + HALF_DAY < other {
+        time + DAY
+    } else if time > other + HALF_DAY && day > 0 {
+        time - DAY
+    } else {
+        time
+    }
+}
