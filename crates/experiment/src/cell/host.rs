@@ -3,8 +3,8 @@
 use anyhow::Result;
 use keyfile::quantity::{line, name, number, size_or, span, switch, word};
 use keyfile::{Parsed, Table, Value};
-use plan::Backend;
 use plan::setting::{Coalescing, Costs, Host, Network, NicSetting, Scenario, System};
+use plan::{Backend, Hosts};
 use units::Span;
 
 use super::tcp::{of_kernel, usual_control};
@@ -42,16 +42,16 @@ pub(super) fn read(
 /// those of no system, and Windows is known here by the figures of a study alone.
 fn no_fit(scenario: Option<Scenario>, costs: &Costs, backend: Backend) -> Option<&'static str> {
     let Scenario { sender, receiver } = scenario?;
+    let profile = backend.profile();
     let is_windows = [sender, receiver].contains(&System::Windows);
-    match (is_windows && costs.fitted_to.is_none(), backend) {
-        (true, Backend::Sim) => {
-            Some("not simulated: no costs of hosts are fitted to these systems")
-        }
-        (true, Backend::Model) => {
-            Some("not predicted: no costs of hosts are fitted to these systems")
-        }
-        _ => None,
+    match profile.hosts {
+        Hosts::Simulated if is_windows && costs.fitted_to.is_none() => {}
+        Hosts::Simulated | Hosts::Kernels => return None,
     }
+    Some(match profile.predicts {
+        true => "not predicted: no costs of hosts are fitted to these systems",
+        false => "not simulated: no costs of hosts are fitted to these systems",
+    })
 }
 
 /// The most frames that a key can name, and the longest delay in microseconds: fields of 32
