@@ -87,7 +87,9 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> C
         return ClaimResult {
             claim,
             unit,
-            not_measured: settings.is_empty().then(|| why_not(plan, claim)),
+            not_measured: settings
+                .is_empty()
+                .then(|| why_not(plan, claim, comparisons)),
             settings,
             average,
             alternatives: None,
@@ -119,7 +121,9 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> C
     ClaimResult {
         claim,
         unit,
-        not_measured: settings.is_empty().then(|| why_not(plan, claim)),
+        not_measured: settings
+            .is_empty()
+            .then(|| why_not(plan, claim, comparisons)),
         settings,
         average: alternatives.average(),
         verdict: alternatives.verdict(),
@@ -185,7 +189,7 @@ fn in_all(claim: &Assertion, comparisons: &[Comparison]) -> InAll {
 }
 
 /// Why no cell that a claim is about was measured, or none that it is compared with.
-fn why_not(plan: &Plan, claim: &Assertion) -> String {
+fn why_not(plan: &Plan, claim: &Assertion, comparisons: &[Comparison]) -> String {
     let about = || {
         plan.cells
             .iter()
@@ -200,13 +204,30 @@ fn why_not(plan: &Plan, claim: &Assertion) -> String {
     });
     let mut rejected = about().chain(others);
     let rejected = rejected.find_map(|cell| cell.setting.as_ref().err());
+    let mut rows = comparisons.iter();
+    let is_by_fit = rows.any(|row| {
+        row.metric.name == claim.metric && row.is_fit() && has(&row.factors, &claim.cells)
+    });
+    let other = match is_by_fit {
+        true => "not judged: its published value is used in the fit of the hosts",
+        false => "no cell that it is about was measured",
+    };
     rejected.map_or_else(
-        || "no cell that it is about was measured".to_owned(),
+        || other.to_owned(),
         |why| why.trim_start_matches(NOT_HERE).to_owned(),
     )
 }
 
 impl ClaimResult<'_> {
+    /// Takes the verdicts away, for a reason of the whole run.
+    pub(crate) fn leave_unjudged(&mut self, why: &str) {
+        self.settings.clear();
+        self.average = None;
+        self.alternatives = None;
+        self.verdict = Verdict::NotMeasured;
+        self.not_measured = Some(why.to_owned());
+    }
+
     /// The settings that decide the overall verdict: those of the alternatives that the
     /// source states, else all.
     pub fn deciding(&self) -> Vec<&SettingResult> {
@@ -235,7 +256,7 @@ fn holds_in<'a>(settings: impl Iterator<Item = &'a SettingResult>) -> usize {
 
 /// The claim in the setting of one row, if it and the other cell were measured.
 fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<SettingResult> {
-    let mean = row.mean?;
+    let mean = row.mean.filter(|_| !is_by_fit(row, None))?;
     let within = claim.tolerance.as_ref().map(|own| own.within);
     let margin =
         |interval, figures: f64| margin(interval, figures, within.unwrap_or(ALIKE * figures));
@@ -251,7 +272,7 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Set
         Expected::Than { than, higher, by } => {
             let wanted = with(&row.factors, than);
             let against = rows.iter().find(|other| other.factors == wanted)?;
-            let other = against.mean?;
+            let other = against.mean.filter(|_| !is_by_fit(row, Some(against)))?;
             let apart = difference(&mean, &other);
             let claimed = apart.map(|apart| if *higher { apart } else { negative(apart) });
             let resolution = [row, *against]
@@ -275,6 +296,12 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Set
         interval,
         verdict,
     })
+}
+
+/// Whether a comparison with a bound, or with another cell, is one of published values alone:
+/// the hosts are fitted to them, so their results say nothing of it.
+fn is_by_fit(row: &Comparison, other: Option<&Comparison>) -> bool {
+    row.is_fit() && other.is_none_or(Comparison::is_fit)
 }
 
 /// Makes a verdict "reproduced" inconclusive if the value exceeds the bound by no

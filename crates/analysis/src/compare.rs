@@ -69,6 +69,8 @@ pub struct Comparison {
     /// The number of trials per cell that would settle open questions, if
     /// trials can.
     pub trials_to_settle: Option<usize>,
+    /// The study to whose figures the costs of the cell's hosts are fitted, if they are.
+    pub fitted_to: Option<String>,
     /// The published values of the study.
     pub published: PublishedFigures,
     /// The verdict on the published change, if there is one.
@@ -141,6 +143,20 @@ impl Comparison {
         })
     }
 
+    /// Whether the value is no result: the costs of the hosts were chosen so that it is the
+    /// published one.
+    pub const fn is_fit(&self) -> bool {
+        self.fitted_to.is_some() && self.published.used_in_fit
+    }
+
+    /// Takes the verdict away, for a reason of the whole run.
+    pub(crate) fn leave_unjudged(&mut self, why: &str) {
+        self.judgement = Some(Judgement {
+            verdict: Verdict::NotMeasured,
+            reason: why.to_owned(),
+        });
+    }
+
     /// Whether the result is approximate: other work disturbed trials of the compared
     /// cells, and too few others remain.
     pub fn is_approximate(&self) -> bool {
@@ -176,6 +192,9 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
         }
         sensitivity::check(plan, &mut all[position]);
         for comparison in &mut all[position] {
+            if let (Some(judgement), Some(_)) = (&mut comparison.judgement, &comparison.fitted_to) {
+                judgement.reason = format!("fitted hosts, {}", judgement.reason);
+            }
             if let Some(judgement) = &mut comparison.judgement
                 && comparison.mean.is_some_and(|mean| mean.is_approximate)
             {
@@ -403,6 +422,8 @@ pub fn in_cell(
         attribution: None,
         decomposition: None,
         trials_to_settle: None,
+        fitted_to: { cell.setting.as_ref().ok() }
+            .and_then(|setting| setting.host.costs.fitted_to.clone()),
         published: published_figures(plan, metric, &cell.factors),
         judgement: None,
     }

@@ -63,9 +63,20 @@ impl<'a> Findings<'a> {
     /// The findings of `trials` of `plan`.
     pub fn of(plan: &'a Plan, trials: &'a [Trial], facts: &'a RunFacts) -> Self {
         let by_cell = by_cell(plan, trials);
-        let comparisons = compare(plan, trials);
-        let baselines = baselines(plan);
         let curves = curves(plan, trials);
+        let mut comparisons = compare(plan, trials);
+        let mut claims = claims::judged(plan, &comparisons);
+        let mut steps = sizes::judged(plan, &curves);
+        if let Some(why) = facts.judges_nothing() {
+            comparisons
+                .iter_mut()
+                .for_each(|row| row.leave_unjudged(why));
+            claims
+                .iter_mut()
+                .for_each(|claim| claim.leave_unjudged(why));
+            steps.iter_mut().for_each(sizes::StepResult::leave_unjudged);
+        }
+        let baselines = baselines(plan);
         Self {
             plan,
             trials,
@@ -75,9 +86,9 @@ impl<'a> Findings<'a> {
             quality_check: check_quality(facts, trials),
             disturbances: Disturbances::of(trials),
             complete: complete(plan, trials),
-            claims: claims::judged(plan, &comparisons),
+            claims,
             paired: paired(plan, trials),
-            steps: sizes::judged(plan, &curves),
+            steps,
             latency_breakdown: groups(plan, &comparisons),
             outliers: outliers(plan, &by_cell),
             scores: scores(&by_cell),
@@ -161,6 +172,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::verdict::Verdict;
 
     #[test]
     fn failed_trials_are_counted() {
@@ -183,6 +195,46 @@ mod tests {
         assert_eq!(state(&plan, &trials), State::Passed, "CPU has a result");
         plan.report.metrics = vec!["throughput".into()];
         assert_eq!(state(&plan, &trials), State::Failed);
+    }
+
+    #[test]
+    fn a_run_under_wine_has_figures_and_judges_no_claim() {
+        let (mut plan, trials) = plan::synthetic::study();
+        plan.claims = vec![plan::Assertion {
+            text: "it carries something".into(),
+            source: "[Mathis1997]".into(),
+            metric: "throughput".into(),
+            cells: Vec::new(),
+            alternatives: plan::Alternatives::default(),
+            expected: plan::Expected::AtLeast(1.0),
+            tolerance: None,
+        }];
+        let mut facts = plan::synthetic::facts();
+        let mut host = |system: &str| {
+            facts.hosts = vec![plan::RoleFacts {
+                role: "sender".into(),
+                name: "a".into(),
+                interface: "eth0".into(),
+                system: system.into(),
+                interfaces: std::collections::BTreeMap::new(),
+                host: facts.host.clone().unwrap(),
+            }];
+            let found = Findings::of(&plan, &trials, &facts);
+            let of = |row: &&Comparison| row.metric.name == "throughput" && row.change.is_some();
+            let row = found.comparisons.iter().find(of).unwrap();
+            assert!(row.mean.is_some());
+            let judgement = row.judgement.clone().unwrap();
+            let claim = &found.claims[0];
+            (judgement, claim.verdict, claim.not_measured.clone())
+        };
+        let (judgement, verdict, why) = host("Linux");
+        assert_ne!(judgement.verdict, Verdict::NotMeasured);
+        assert_eq!((verdict, why), (Verdict::Reproduced, None));
+        let (judgement, verdict, why) = host("Windows (Wine)");
+        assert_eq!(judgement.verdict, Verdict::NotMeasured);
+        assert_eq!(judgement.reason, "Wine, not Windows");
+        assert_eq!(verdict, Verdict::NotMeasured);
+        assert_eq!(why.as_deref(), Some("Wine, not Windows"));
     }
 
     proptest! {

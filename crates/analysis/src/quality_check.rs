@@ -120,6 +120,9 @@ pub fn check_quality(facts: &RunFacts, trials: &[Trial]) -> QualityCheck {
             trials.len()
         ));
     }
+    notes.extend(
+        { facts.judges_nothing() }.map(|why| format!("{why}: nothing that is published is judged")),
+    );
     notes.extend(facts.resumed.iter().map(|resumed| {
         format!(
             "gone on with by force: version {}, build {}{}",

@@ -149,6 +149,8 @@ pub struct PublishedFigures {
     pub source: Option<String>,
     /// Alternatives that exclude each other.
     pub alternatives: Alternatives,
+    /// Whether the costs of hosts with a fit are fitted to the value.
+    pub used_in_fit: bool,
 }
 
 impl PublishedFigures {
@@ -183,6 +185,7 @@ pub fn published_figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Pub
                 claim,
                 source: Some(published.source.clone()),
                 alternatives: published.alternatives.clone(),
+                used_in_fit: { published.used_in_fit.iter() }.any(|used| used.is_same(level)),
             })
         })
         .unwrap_or_default()

@@ -20,7 +20,7 @@ const COLUMNS: &str = "\
 
 - **Value**: the measured value with its 95 % interval and the backend of the run, or the computed one; the printed one where there is one. Where runs of other backends are on record, their results and verdicts follow.
 - **Sensitivity**: the share of the plausible settings in which the claim holds, where `jumbolab sensitivity` recorded it; of a value of several cells, from the smallest share to the largest; of interpretations, of which the value has each share, in any of them; with the backend of the search where it is not that of the verdict.
-- **Verdict**: one of these, each counted apart.
+- **Verdict**: one of these, each counted apart. Some claims are about hosts that were not measured. They have a second verdict, by simulated hosts that are fitted to the paper's throughput at one MTU. It is no measurement of those hosts, and the counts leave it out. No claim is judged by the values that the hosts are fitted to.
 ";
 
 /// A file of docs/evidence/claims.
@@ -98,7 +98,7 @@ fn paper(first: &Outcome<'_>, outcomes: &[&Outcome<'_>]) -> String {
             cell(&claim.text),
             cell(&claim.place),
             cell(&outcome.figures()),
-            outcome.verdict,
+            outcome.verdicts(),
             outcome.sensitivity.as_ref().map_or_else(String::new, share),
             cell(&claim.why)
         );

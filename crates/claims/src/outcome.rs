@@ -31,9 +31,15 @@ pub struct Outcome<'a> {
     pub record: Option<&'a Record>,
     /// The verdicts of other backends on the same claim.
     pub elsewhere: Vec<Elsewhere>,
+    /// The verdict of simulated hosts that are fitted to the paper, where the claim names
+    /// such a run; it is apart from that of the claim.
+    pub fitted: Option<Elsewhere>,
     /// In which share of the plausible settings it holds, if that is recorded.
     pub sensitivity: Option<Plausible<'a>>,
 }
+
+/// What a verdict of fitted hosts is called.
+pub(crate) const FITTED: &str = "simulated with fitted hosts";
 
 /// The verdict on a claim by the recorded run of another backend than that of its outcome. The
 /// order of fields is that of the JSON object.
@@ -53,7 +59,14 @@ impl Outcome<'_> {
         let others = self.elsewhere.iter();
         let others =
             others.map(|one| format!("; {} ({}: {})", one.figure, one.backend, one.verdict));
-        self.figure.clone() + &others.collect::<String>()
+        let fitted = { self.fitted.iter() }.map(|one| format!("; {FITTED}: {}", one.figure));
+        self.figure.clone() + &others.chain(fitted).collect::<String>()
+    }
+
+    /// The verdict, and that of fitted hosts.
+    pub(crate) fn verdicts(&self) -> String {
+        let fitted = { self.fitted.iter() }.map(|one| format!("; {FITTED}: {}", one.verdict));
+        self.verdict.to_string() + &fitted.collect::<String>()
     }
 }
 
@@ -92,6 +105,43 @@ pub fn outcomes<'a>(papers: &'a [Paper], records: &'a [Record]) -> Result<Vec<Ou
 }
 
 fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Result<Outcome<'a>> {
+    Ok(Outcome {
+        fitted: fitted(claim, records)?,
+        ..decided(paper, claim, records)?
+    })
+}
+
+/// The verdict of the run with fitted hosts that a claim names.
+fn fitted(claim: &Claim, records: &[Record]) -> Result<Option<Elsewhere>> {
+    let Some(evidence) = &claim.fitted else {
+        return Ok(None);
+    };
+    let run = evidence.run();
+    let Some(run) = run.filter(|run| run.backend == Some("sim")) else {
+        bail!(
+            "{}: fitted: write the evidence of a run, with backend = \"sim\"",
+            claim.id
+        );
+    };
+    let Some(record) = find(records, &run) else {
+        return Ok(None);
+    };
+    let Some((verdict, figure, alternatives)) = look_up(evidence, record) else {
+        bail!(
+            "{}: fitted: {} has no such verdict",
+            claim.id,
+            record.file_name()
+        );
+    };
+    Ok(Some(Elsewhere {
+        backend: record.run.backend.clone(),
+        verdict,
+        figure: with_places(figure, &alternatives),
+    }))
+}
+
+/// The outcome by the evidence that decides the claim.
+fn decided<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Result<Outcome<'a>> {
     let of = |verdict, figure| Outcome {
         paper,
         claim,
@@ -100,6 +150,7 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
         figure,
         record: None,
         elsewhere: Vec::new(),
+        fitted: None,
         sensitivity: None,
     };
     if let Evidence::NotMeasured(evidence) = &claim.evidence {

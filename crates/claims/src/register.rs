@@ -47,6 +47,10 @@ pub struct Claim {
     pub slip: Option<String>,
     /// The evidence that decides it.
     pub evidence: Evidence,
+    /// A run with simulated hosts that are fitted to the paper. It has a verdict of its own,
+    /// which is none of the systems that the claim is about.
+    #[serde(default)]
+    pub fitted: Option<Evidence>,
 }
 
 /// The evidence that decides a claim.

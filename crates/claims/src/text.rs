@@ -6,7 +6,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use crate::arithmetic::Sum;
 use crate::conclusion::Conclusion;
-use crate::outcome::{Outcome, Plausible};
+use crate::outcome::{FITTED, Outcome, Plausible};
 use crate::record::Header;
 
 /// The widths of place, verdict and sensitivity.
@@ -65,7 +65,7 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
             format!("{}: {}", claim.id, claim.text),
             claim.place.clone(),
             outcome.figures(),
-            outcome.verdict.to_string(),
+            outcome.verdicts(),
             outcome
                 .sensitivity
                 .as_ref()
@@ -170,6 +170,12 @@ pub fn whole(outcome: &Outcome<'_>) -> String {
     line("verdict", outcome.verdict.as_str());
     for one in &outcome.elsewhere {
         line(&one.backend, &format!("{}: {}", one.figure, one.verdict));
+    }
+    if let Some(one) = &outcome.fitted {
+        line(
+            "fitted",
+            &format!("{FITTED}: {}: {}", one.figure, one.verdict),
+        );
     }
     for one in &outcome.alternatives {
         let share = one

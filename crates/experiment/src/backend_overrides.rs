@@ -17,8 +17,8 @@ use super::sweep::{self, Factor};
 pub(super) const ROOT: &str = "on";
 
 /// The keys besides those of a cell that can be overridden: what words stand for, the
-/// number of trials, and the levels of a sweep.
-const HEAD: [&str; 3] = [choices::ROOT, "sweep", "trials"];
+/// number of trials, the levels of a sweep, and how a report names them.
+const HEAD: [&str; 4] = [choices::ROOT, "sweep", "trials", "report"];
 
 /// The name of [`Scope::Published`].
 const PUBLISHED: &str = "published";

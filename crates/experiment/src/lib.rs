@@ -154,6 +154,12 @@ impl Experiment {
         let unit = aliases.unit(key);
         self.state(&aliases, &path)?;
         self.forget_fit(iter::once(&path));
+        if is_cost(&path)
+            && let Some(node) = self.tree.get_mut(backend_overrides::ROOT)
+        {
+            // It is a cost of all hosts, those of words for a backend among them.
+            forget_fits(&mut node.value);
+        }
         let (values, listed) = match keyfile::values(text, &origin).as_slice() {
             [
                 Node {
@@ -408,10 +414,6 @@ impl Experiment {
 
     /// Costs of hosts that an argument sets are not those of a study.
     fn forget_fit<'a>(&mut self, mut paths: impl Iterator<Item = &'a KeyPath>) {
-        let is_cost = |path: &KeyPath| match backend_overrides::of_cell(path).0.as_slice() {
-            [table, key] => table == "host" && key.contains("_per_"),
-            _ => false,
-        };
         if paths.any(is_cost) {
             self.tree.remove(&["host", "fitted_to"]);
             let scopes: Vec<String> = Backend::ALL.iter().map(Backend::to_string).collect();
@@ -429,6 +431,21 @@ impl Experiment {
             .find(|entry| aliases.resolve_factor(&entry.name).as_ref() == Ok(path))?;
         let keys = [vec!["sweep".to_owned()], entry.place.0].concat();
         Some(KeyPath(keys))
+    }
+}
+
+/// Whether `path` is a cost of hosts, of whatever backend or word.
+fn is_cost(path: &KeyPath) -> bool {
+    matches!(path.0.as_slice(), [.., table, key] if table == "host" && key.contains("_per_"))
+}
+
+/// Takes away, in all tables of `value`, to which study costs are fitted.
+fn forget_fits(value: &mut Value) {
+    if let Value::Table(table) = value {
+        table.remove(&["host", "fitted_to"]);
+        table.remove(&["host.fitted_to"]);
+        let inner = table.iter_mut();
+        inner.for_each(|(_, node)| forget_fits(&mut node.value));
     }
 }
 

@@ -180,6 +180,14 @@ fn row(
     };
     let values = figures(&mut reader, "values", &level_called)?;
     let changes = figures(&mut reader, "changes", &level_called)?;
+    let used_in_fit = reader.words("used_in_fit")?;
+    let used: Vec<Level> = (used_in_fit.iter().flat_map(|found| &found.value))
+        .map(|text| level_called(text))
+        .collect();
+    let is_printed = |level: &Level| values.iter().any(|(other, _)| other.is_same(level));
+    if let (Some(found), Some(level)) = (&used_in_fit, used.iter().find(|one| !is_printed(one))) {
+        return Err(found.reject(format!("`values` has none at {level}; name levels of them")));
+    }
     if values.is_empty() && changes.is_empty() {
         return Err(reader.missing("values", "values = { \"1500\" = 750.94 }"));
     }
@@ -193,6 +201,7 @@ fn row(
             factors: belongs_to(&mut reader, aliases, name_of)?,
             values,
             changes,
+            used_in_fit: used,
             resolution_percent: resolution_percent.map(|found| found.value),
             sampling,
             alternatives,

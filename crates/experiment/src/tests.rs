@@ -294,7 +294,7 @@ machine = \"other\"
         assert_ne!(plan(SMALL, &[other]).hash, hash, "{other}");
     }
     // Results folders are named by the hash: it must not drift.
-    assert_eq!(hash, "3b33808c");
+    assert_eq!(hash, "e71fb8f0");
 }
 
 #[test]

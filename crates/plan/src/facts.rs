@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::setting::System;
 use crate::{Backend, HostRole, Plan, Trial};
 
 /// The program, the backend and, if results depend on it, the machine of a run.
@@ -69,7 +70,7 @@ pub struct RoleFacts {
     pub name: String,
     /// Its interface in the measured network; a router's are joined by "and".
     pub interface: String,
-    /// Its operating system, as `uname -s` prints it.
+    /// Its operating system as the agent there found it: by `uname -s`, else by its name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub system: String,
     /// Facts about each of its interfaces there, by name.
@@ -103,19 +104,29 @@ impl RunFacts {
     }
 
     /// The systems of sender and receiver as `host.scenario` writes them, if the user named
-    /// machines: `LU` Linux, `WS` Windows Server, another by its own name.
+    /// machines: `LU` Linux, `WS` Windows, `Wine`, another by its own name.
     pub fn scenario(&self) -> Option<String> {
         let system = |role: HostRole| {
             let host = self.hosts.iter().find(|host| host.role == role.name())?;
-            Some(match host.system.as_str() {
-                "" => return None,
-                "Linux" => "LU",
-                "Windows_NT" => "WS",
-                other => other,
+            Some(match System::called(&host.system) {
+                _ if host.system.is_empty() => return None,
+                _ if is_wine(&host.system) => "Wine",
+                Some(System::Linux) => "LU",
+                Some(System::Windows) => "WS",
+                None => &host.system,
             })
         };
         let (sender, receiver) = (system(HostRole::Sender)?, system(HostRole::Receiver)?);
         Some(format!("{sender}-{receiver}"))
+    }
+
+    /// Why no claim is judged by the run, if that is so: under Wine, Windows programs run on
+    /// another system, whose network it is.
+    pub fn judges_nothing(&self) -> Option<&'static str> {
+        let mut hosts = self.hosts.iter();
+        hosts
+            .any(|host| is_wine(&host.system))
+            .then_some("Wine, not Windows")
     }
 
     /// The machines on which results depend. The first of each is empty, or the role and
@@ -149,6 +160,11 @@ impl RunFacts {
             }
         }
     }
+}
+
+/// Whether a host with a system of this name has Wine.
+fn is_wine(system: &str) -> bool {
+    system.contains("Wine")
 }
 
 /// A program or kernel that continued a run which another one had started.

@@ -146,6 +146,10 @@ pub struct Published {
     /// sorted. Empty if the run compares with another baseline.
     #[serde(serialize_with = "pairs")]
     pub changes: Vec<(Level, f64)>,
+    /// The levels whose values the costs of described hosts are fitted to, where hosts have
+    /// such costs. Nothing is judged by these values alone.
+    #[serde(serialize_with = "words", skip_serializing_if = "Vec::is_empty")]
+    pub used_in_fit: Vec<Level>,
     /// The smallest change that the study's instrument could resolve, in per
     /// cent, if known.
     pub resolution_percent: Option<f64>,
@@ -278,6 +282,11 @@ pub(crate) fn pairs<K: ToString, V: Serialize, S: Serializer>(
     to: S,
 ) -> Result<S::Ok, S::Error> {
     to.collect_map(pairs.iter().map(|(key, value)| (key.to_string(), value)))
+}
+
+/// Writes levels as a list of words.
+fn words<S: Serializer>(levels: &[Level], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(levels.iter().map(Level::to_string))
 }
 
 fn side<S: Serializer>(higher: &bool, to: S) -> Result<S::Ok, S::Error> {

@@ -297,8 +297,8 @@ pub enum Queue {
 /// The configuration of the end hosts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {
-    /// The operating systems of sender and receiver.
-    pub scenario: Scenario,
+    /// The operating systems that sender and receiver have to have; `None`: any.
+    pub scenario: Option<Scenario>,
     /// Whether segmentation and receive offloads are on.
     pub offloads: bool,
     /// The TCP congestion control, by its kernel name.
@@ -351,6 +351,25 @@ pub enum System {
     Linux,
     /// `WS`: Windows Server.
     Windows,
+}
+
+impl System {
+    /// The system that a host names so, as `uname -s` or an agent does; `None` of others.
+    pub fn called(name: &str) -> Option<Self> {
+        match name {
+            "Linux" => Some(Self::Linux),
+            name if name.starts_with("Windows") => Some(Self::Windows),
+            _ => None,
+        }
+    }
+
+    /// Its name in sentences.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Linux => "Linux",
+            Self::Windows => "Windows",
+        }
+    }
 }
 
 /// The traffic of one trial.

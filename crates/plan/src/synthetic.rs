@@ -9,7 +9,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Transport};
 
 use crate::setting::{
     Addresses, Costs, Echo, Host, Impairments, KernelTcp, Link, LinkKind, Network, NicSetting,
-    Scenario, Shape, System, Traffic, Transfer, Watched,
+    Shape, Traffic, Transfer, Watched,
 };
 use crate::{
     Backend, Cell, Compare, Evidence, Factors, HostFacts, Level, OptionalVec, Plan, Published,
@@ -108,10 +108,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             mtu_method: crate::setting::MtuMethod::Interface,
         },
         host: Host {
-            scenario: Scenario {
-                sender: System::Linux,
-                receiver: System::Linux,
-            },
+            scenario: None,
             offloads,
             congestion: "cubic".into(),
             nic: NicSetting::default(),
@@ -212,6 +209,7 @@ pub fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) ->
         factors: Factors::default(),
         values: levels(values),
         changes: levels(changes),
+        used_in_fit: Vec::new(),
         resolution_percent: None,
         sampling: None,
         alternatives: crate::Alternatives::default(),

@@ -4,7 +4,9 @@
 use plan::{Factors, Over};
 use serde::Serialize;
 
-use super::{ALIKE, SettingResult, above, beyond_chance, margin, negative, together, with};
+use super::{
+    ALIKE, SettingResult, above, beyond_chance, is_by_fit, margin, negative, together, with,
+};
 use crate::compare::Comparison;
 use crate::statistics::{Contrast, Interval, Mean, mean_percent};
 use crate::verdict::Verdict;
@@ -81,7 +83,7 @@ impl Changed<'_> {
         let wanted = with(&row.factors, self.than);
         let other = *rows.iter().find(|other| other.factors == wanted)?;
         // A cell is not compared with itself.
-        (other.cell != row.cell).then_some(())?;
+        (other.cell != row.cell && !is_by_fit(row, Some(other))).then_some(())?;
         Some(Pair {
             row,
             mean: row.mean?,

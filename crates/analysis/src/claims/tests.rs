@@ -233,3 +233,91 @@ fn the_settings_in_which_a_claim_holds_are_counted() {
         .collect();
     assert_eq!(judged(&plan, &compare(&plan, &trials))[0].holds_in(), 2);
 }
+
+#[test]
+fn nothing_is_judged_by_the_values_that_hosts_are_fitted_to() {
+    let of = |scenario: &str, mtu| full_factors(scenario, "off", mtu);
+    let mut cells = Vec::new();
+    let mut trials = Vec::new();
+    let mut rows = Vec::new();
+    for (scenario, values) in [("LU-LU", [750.0, 949.0]), ("WS-WS", [662.0, 924.0])] {
+        let printed = [(1500, values[0]), (9000, values[1] - 10.0)];
+        let mut row = plan::synthetic::published("throughput", &printed, &[]);
+        row.factors = Factors(vec![("scenario".into(), Level::Text(scenario.into()))]);
+        row.used_in_fit = vec![Level::Integer(1500)];
+        rows.push(row);
+        for (mtu, value) in [1500, 9000].into_iter().zip(values) {
+            let mut fitted = cell(of(scenario, mtu));
+            let setting = fitted.setting.as_mut().unwrap();
+            setting.host.costs.fitted_to = Some("Praptodiyono2019".into());
+            cells.push(fitted);
+            let value = [("throughput", value)];
+            trials.extend([1, 2].map(|repeat| trial(of(scenario, mtu), repeat, &value)));
+        }
+    }
+    let mut plan = plan(cells, 2, rows);
+    let at = |mtu: &[i64], expected| {
+        let mut claim = claim(expected);
+        let mtus = mtu.iter().map(|mtu| Level::Integer(*mtu)).collect();
+        claim.cells = vec![
+            ("scenario".into(), vec![Level::Text("LU-LU".into())]),
+            ("mtu".into(), mtus),
+        ];
+        claim
+    };
+    let windows = || Factors(vec![("scenario".into(), Level::Text("WS-WS".into()))]);
+    let more = |percent| match percent {
+        None => Expected::Than {
+            than: windows(),
+            higher: true,
+            by: 0.0,
+        },
+        Some(percent) => Expected::Changed {
+            than: windows(),
+            higher: true,
+            percent,
+            over: Over::Each,
+        },
+    };
+    plan.claims = vec![
+        at(&[1500], more(None)),
+        at(&[1500], more(Some(5.0))),
+        at(&[1500], Expected::AtLeast(700.0)),
+        at(&[1500, 9000], more(None)),
+        at(&[9000], Expected::AtLeast(900.0)),
+        at(
+            &[9000],
+            Expected::Than {
+                than: factors(1500),
+                higher: true,
+                by: 0.0,
+            },
+        ),
+    ];
+    let found = |plan: &Plan| {
+        let rows = compare(plan, &trials);
+        let claims = judged(plan, &rows);
+        let of = |one: &ClaimResult<'_>| (one.verdict, one.settings.len());
+        (claims.iter().map(of).collect::<Vec<_>>(), rows)
+    };
+    let (verdicts, rows) = found(&plan);
+    let none = (Verdict::NotMeasured, 0);
+    let one = (Verdict::Reproduced, 1);
+    assert_eq!(verdicts, [none, none, none, one, one, one]);
+    let comparisons = compare(&plan, &trials);
+    let why = judged(&plan, &comparisons)[0].not_measured.clone();
+    let expected = "not judged: its published value is used in the fit of the hosts";
+    assert_eq!(why.as_deref(), Some(expected));
+    let judgement = rows.iter().find_map(|row| row.judgement.as_ref()).unwrap();
+    assert!(
+        judgement.reason.starts_with("fitted hosts, "),
+        "{judgement:?}"
+    );
+    // Hosts without a fit have results of their own.
+    for cell in &mut plan.cells {
+        cell.setting.as_mut().unwrap().host.costs.fitted_to = None;
+    }
+    let (verdicts, _) = found(&plan);
+    let both = (Verdict::Reproduced, 2);
+    assert_eq!(verdicts, [one, one, one, both, one, one]);
+}

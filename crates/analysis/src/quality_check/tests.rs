@@ -79,6 +79,12 @@ fn named_hosts_are_described_with_their_systems_and_interfaces() {
     }
     facts.hosts[1].system = "Windows_NT".into();
     assert_eq!(facts.scenario().as_deref(), Some("LU-WS"));
+    assert_eq!(facts.judges_nothing(), None);
+    facts.hosts[1].system = "Windows (Wine)".into();
+    assert_eq!(facts.scenario().as_deref(), Some("LU-Wine"));
+    let note = "Wine, not Windows: nothing that is published is judged".to_owned();
+    let notes = check_quality(&facts, &[good(980.0)]).notes;
+    assert!(notes.contains(&note), "{notes:?}");
     // A run of a version that did not ask.
     facts.hosts[1].system.clear();
     assert_eq!(facts.scenario(), None);

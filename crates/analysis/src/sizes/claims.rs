@@ -22,6 +22,13 @@ pub struct StepResult<'a> {
 }
 
 impl StepResult<'_> {
+    /// Takes the verdicts away, as the run judges nothing.
+    pub(crate) fn leave_unjudged(&mut self) {
+        self.curves.clear();
+        self.alternatives = None;
+        self.verdict = Verdict::NotMeasured;
+    }
+
     /// The number of curves that show the step as claimed.
     pub fn holds_in(&self) -> usize {
         let mut curves = self.curves.clone();

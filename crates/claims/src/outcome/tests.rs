@@ -47,31 +47,73 @@ fn what_a_claim_refers_to_is_in_the_experiment() {
     let papers = papers().unwrap();
     for claim in papers.iter().flat_map(|paper| &paper.claims) {
         let id = &claim.id;
-        match &claim.evidence {
-            Evidence::Claim(one) => {
-                let texts = texts(&experiment(&one.experiment), "claim", "text");
-                assert!(texts.contains(&one.claim), "{id}: {texts:#?}");
-            }
-            Evidence::Jump(one) => {
-                let texts = texts(&experiment(&one.experiment), "jump", "text");
-                assert!(texts.contains(&one.jump), "{id}: {texts:#?}");
-            }
-            Evidence::Figure(one) => {
-                let metrics = texts(&experiment(&one.experiment), "published", "metric");
-                assert!(metrics.contains(&one.metric), "{id}: {metrics:#?}");
-            }
-            Evidence::Claims(one) => {
-                let experiment = experiment(&one.experiment);
-                let texts = ["claim", "jump"].map(|table| texts(&experiment, table, "text"));
-                let texts = texts.concat();
-                assert!(
-                    one.claims.iter().all(|text| texts.contains(text)),
-                    "{id}: {texts:#?}"
-                );
-            }
-            _ => {}
+        for evidence in [&claim.evidence].into_iter().chain(&claim.fitted) {
+            refers_to_something(id, evidence);
         }
     }
+}
+
+fn refers_to_something(id: &str, evidence: &Evidence) {
+    match evidence {
+        Evidence::Claim(one) => {
+            let texts = texts(&experiment(&one.experiment), "claim", "text");
+            assert!(texts.contains(&one.claim), "{id}: {texts:#?}");
+        }
+        Evidence::Jump(one) => {
+            let texts = texts(&experiment(&one.experiment), "jump", "text");
+            assert!(texts.contains(&one.jump), "{id}: {texts:#?}");
+        }
+        Evidence::Figure(one) => {
+            let metrics = texts(&experiment(&one.experiment), "published", "metric");
+            assert!(metrics.contains(&one.metric), "{id}: {metrics:#?}");
+        }
+        Evidence::Claims(one) => {
+            let experiment = experiment(&one.experiment);
+            let texts = ["claim", "jump"].map(|table| texts(&experiment, table, "text"));
+            let texts = texts.concat();
+            assert!(
+                one.claims.iter().all(|text| texts.contains(text)),
+                "{id}: {texts:#?}"
+            );
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_claim_about_hosts_that_are_not_at_hand_has_a_second_verdict_by_fitted_ones() {
+    let (papers, records) = (papers().unwrap(), recorded().unwrap());
+    let all = outcomes(&papers, &records).unwrap();
+    let with: Vec<_> = all.iter().filter(|one| one.fitted.is_some()).collect();
+    assert!(with.len() >= 10, "{}", with.len());
+    for one in &with {
+        assert!(!matches!(
+            one.verdict,
+            Conclusion::Measured(Verdict::Reproduced)
+        ));
+        assert!(one.verdicts().contains("; simulated with fitted hosts: "));
+    }
+    let id = "2019-throughput-windows";
+    let one = with.iter().find(|one| one.claim.id == id).unwrap();
+    assert_eq!(
+        one.verdicts(),
+        "not measured; simulated with fitted hosts: direction only"
+    );
+    assert!(one.record.is_none() && one.elsewhere.is_empty());
+    // At MTU 1500 the hosts are fitted: six of the nine settings are left.
+    let id = "2019-windows-lowest";
+    let one = with.iter().find(|one| one.claim.id == id).unwrap();
+    let figure = &one.fitted.as_ref().unwrap().figure;
+    assert!(figure.ends_with("holds in 6 of 6"), "{figure}");
+
+    let claim = claim_of(
+        "not_measured = \"no\"",
+        "fitted = { experiment = \"x\", claim = \"y\" }",
+    );
+    let why = outcome(&papers[0], &claim, &records)
+        .unwrap_err()
+        .to_string();
+    assert!(why.contains("with backend = \"sim\""), "{why}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use anyhow::Result;
 use keyfile::quantity::{line, name, number, size_or, span, switch, word};
 use keyfile::{Parsed, Table, Value};
-use plan::Backend;
 use plan::setting::{Coalescing, Costs, Host, Network, NicSetting, Scenario, System};
+use plan::{Backend, Hosts};
 use units::Span;
 
 use super::tcp::{of_kernel, usual_control};
@@ -17,8 +17,14 @@ pub(super) fn read(
     network: &Network,
     backend: Backend,
 ) -> Result<Host> {
+    let scenario = reader.optional("host.scenario", scenario)?;
+    let scenario = scenario.map(|found| found.value);
+    let costs = costs(reader)?;
+    if let Some(why) = no_fit(scenario, &costs, backend) {
+        reader.unmeasured.push(("host.scenario".into(), why));
+    }
     Ok(Host {
-        scenario: reader.read("host.scenario", scenario)?.value,
+        scenario,
         offloads: reader.read("host.offloads", switch)?.value,
         // TCP_CA_NAME_MAX is 16, including the terminator.
         congestion: reader
@@ -27,8 +33,24 @@ pub(super) fn read(
         nic: nic(reader)?,
         segments_per_packet: few(reader, "host.segments_per_packet", 1, MOST_SEGMENTS)?,
         processor: few(reader, "host.processor", 0, MOST_PROCESSORS - 1)?,
-        costs: costs(reader)?,
+        costs,
         tcp: of_kernel(reader, network, backend)?,
+    })
+}
+
+/// Why described hosts do not stand for these systems: costs that an experiment assumes are
+/// those of no system, and Windows is known here by the figures of a study alone.
+fn no_fit(scenario: Option<Scenario>, costs: &Costs, backend: Backend) -> Option<&'static str> {
+    let Scenario { sender, receiver } = scenario?;
+    let profile = backend.profile();
+    let is_windows = [sender, receiver].contains(&System::Windows);
+    match profile.hosts {
+        Hosts::Simulated if is_windows && costs.fitted_to.is_none() => {}
+        Hosts::Simulated | Hosts::Kernels => return None,
+    }
+    Some(match profile.predicts {
+        true => "not predicted: no costs of hosts are fitted to these systems",
+        false => "not simulated: no costs of hosts are fitted to these systems",
     })
 }
 

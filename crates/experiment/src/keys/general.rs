@@ -97,7 +97,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "TABLE",
             kind: "table",
             default: DefaultValue::Absent,
-            meaning: "Keys of this table, of `trials` or of a word of `choices`, e.g. `[on.sim.host]`. They override the file in this backend.",
+            meaning: "Keys of this table, of `trials`, of `report` or of a word of `choices`, e.g. `[on.sim.host]`. They override the file in this backend.",
             backends: everywhere(),
             effect: Effect::None,
         }],

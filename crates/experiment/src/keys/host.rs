@@ -27,23 +27,13 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         Key {
             name: "scenario",
             kind: "`LU-LU`, `LU-WS`, `WS-LU` or `WS-WS`",
-            default: DefaultValue::Text("LU-LU"),
-            meaning: "Systems of sender and receiver, `LU` Linux or `WS` Windows Server.",
+            default: DefaultValue::Absent,
+            meaning: "Systems of sender and receiver, `LU` Linux or `WS` Windows Server. Without this key: those of the hosts, whatever they are.",
             backends: backends(
                 measured(&["LU-LU"], "not measured here: needs a Windows host"),
-                measured(
-                    &["LU-LU"],
-                    "not simulated: hosts have costs, no operating system",
-                ),
+                when("; with `WS` of fitted hosts alone (`fitted_to`)"),
             )
-            .between_hosts(measured(
-                &["LU-LU"],
-                "not measured here: agents run on Linux alone",
-            ))
-            .predicted(measured(
-                &["LU-LU"],
-                "not predicted: hosts have costs, no operating system",
-            )),
+            .between_hosts(when(", where the agents find these systems")),
             effect: Effect::None,
         },
         Key {

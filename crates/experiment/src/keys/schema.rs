@@ -10,7 +10,7 @@ use super::row::QUEUES;
 use super::{DefaultValue, Key, cell_roots};
 
 /// The tables of a run that `[on.BACKEND]` may have besides those of a cell.
-const IN_BACKENDS: [&str; 3] = ["choices", "sweep", "trials"];
+const IN_BACKENDS: [&str; 4] = ["choices", "sweep", "trials", "report"];
 
 /// The JSON Schema of experiments, draft 7, as text: names, places and words of
 /// keys. Everything else about values is left to `jumbolab run --dry-run`.

@@ -157,6 +157,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 effect: Effect::None,
             },
             Key {
+                name: "used_in_fit",
+                kind: "list of levels",
+                default: DefaultValue::Absent,
+                meaning: r#"Levels whose values the costs of hosts with `fitted_to` are fitted to: `["1500"]`. No claim is judged by them alone."#,
+                backends: everywhere(),
+                effect: Effect::None,
+            },
+            Key {
                 name: "resolution_percent",
                 kind: "per cent",
                 default: DefaultValue::Follows("not known"),

@@ -286,3 +286,41 @@ fn an_unknown_key_of_a_word_in_another_backend_is_rejected() {
         assert!(error.to_string().contains(right), "{error:#}");
     }
 }
+
+/// The four pairs of systems of the study: simulated where hosts are fitted to them, and no
+/// longer when an argument sets what all hosts cost.
+#[test]
+fn pairs_with_windows_are_simulated_by_fitted_hosts_alone() {
+    let of = |backend, sets: &[&str]| {
+        let mut experiment = Experiment::load("os-comparison").unwrap();
+        for set in ["offloads=off", "mtu=1500"].iter().chain(sets) {
+            experiment.set(set).unwrap();
+        }
+        let plan = experiment.plan(backend, unchecked).unwrap();
+        let cells = plan.cells.into_iter().map(|cell| match cell.setting {
+            Ok(setting) => setting.host.costs.send_per_packet.as_nanos().to_string(),
+            Err(why) => why,
+        });
+        cells.collect::<Vec<_>>()
+    };
+    assert_eq!(of(Backend::Sim, &[]), ["2340", "2087", "2868", "3908"]);
+    assert_eq!(of(Backend::Model, &[]), ["3213", "2883", "3898", "5247"]);
+    // A search of forms varies the costs of Linux hosts; fits of the others stay.
+    let costs = of(Backend::Sim, &["costs=packets"]);
+    assert_eq!(costs, ["11800", "2087", "2868", "3908"]);
+    let none = "not simulated: no costs of hosts are fitted to these systems";
+    for set in [
+        "host.send_per_packet=1us",
+        "on.sim.host.send_per_packet=1us",
+    ] {
+        assert_eq!(
+            of(Backend::Sim, &[set]),
+            ["1000", none, none, none],
+            "{set}"
+        );
+    }
+    let absent = "not measured here: needs a Windows host";
+    assert_eq!(of(Backend::Netns, &[]), ["0", absent, absent, absent]);
+    // Between named hosts, their systems decide, which no plan knows.
+    assert_eq!(of(Backend::Hosts, &[]), ["0"; 4]);
+}

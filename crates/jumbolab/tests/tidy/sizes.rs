@@ -8,7 +8,7 @@ use crate::source::lines_without_tests;
 /// its row here; one that takes lines away lowers it.
 const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("analysis", 93),
-    ("claims", 32),
+    ("claims", 33),
     ("document", 8),
     ("emulator", 18),
     ("experiment", 136),

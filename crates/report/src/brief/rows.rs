@@ -3,6 +3,7 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
+use analysis::verdict::Verdict;
 use document::terminal;
 use document::{Cell, Column, Emphasis, Fit, Remark, Table};
 use plan::Level;
@@ -238,6 +239,11 @@ fn remark(row: &Comparison) -> Remark {
 }
 
 fn verdict(row: &Comparison) -> Remark {
+    if let (Some(judgement), Some(_)) = (&row.judgement, row.change)
+        && judgement.verdict == Verdict::NotMeasured
+    {
+        return Remark::new(tone(judgement.verdict), judgement.reason.clone());
+    }
     if let Some(judgement) = row.judgement.as_ref()
         && row.published.claim.is_some()
     {

@@ -26,6 +26,9 @@ struct Line<'a> {
     change_percent: Option<f64>,
     change_ci95: Option<Interval>,
     difference: Option<Difference>,
+    /// The study to which simulated hosts are fitted: then it is no measurement of any host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fitted_to: Option<&'a str>,
     published: Option<f64>,
     published_change_percent: Option<f64>,
     verdict: Option<Verdict>,
@@ -81,6 +84,7 @@ fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a>
         change_percent: change.and_then(|change| change.percent),
         change_ci95: change.and_then(|change| change.ci95),
         difference: comparison.difference,
+        fitted_to: comparison.fitted_to.as_deref(),
         published: comparison.published.value,
         published_change_percent: comparison
             .published

@@ -1,6 +1,6 @@
 //! The configuration of end hosts and domain edges.
 
-use plan::setting::{Domain, LinkKind, Setting, System};
+use plan::setting::{Domain, LinkKind, Scenario, Setting};
 use plan::{Backend, Hosts};
 use queue::Trigger;
 
@@ -20,13 +20,9 @@ pub(super) fn properties(backend: Backend, setting: &Setting) -> Vec<Property> {
         ));
     }
     if are_kernels {
-        let system = |system| match system {
-            System::Linux => "Linux",
-            System::Windows => "Windows",
-        };
-        let (sender, receiver) = (setting.host.scenario.sender, setting.host.scenario.receiver);
-        let pair = (sender, receiver) != (System::Linux, System::Linux);
-        let pair = pair.then(|| format!("{} to {}", system(sender), system(receiver)));
+        let pair = setting.host.scenario.map(|Scenario { sender, receiver }| {
+            format!("{} to {}", sender.name(), receiver.name())
+        });
         let links = match setting.network.link {
             LinkKind::Kernel => "in the kernel",
             LinkKind::Emulated => "emulated",

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use os::interfaces::Interface;
-use plan::setting::MtuMethod;
-use plan::{Plan, Setting};
+use plan::setting::{MtuMethod, Scenario, System};
+use plan::{HostRole, Plan, Setting};
 use units::{Bytes, IpVersion};
 
 use super::machine::Machine;
 use super::nic_change;
 use super::path::{Limit, limit};
+use crate::host_agent::Description;
 
 /// The positions of cells of `plan` that cannot be measured between `ends`, with the
-/// reason: an interface cannot have the MTU or the offloads, or packets of this size do
-/// not pass. Where the plan wants interfaces changed, the machines are locked, and for the
+/// reason: the ends have other systems, an interface cannot have the MTU or the offloads, or
+/// packets of this size do not pass. Where the plan wants interfaces changed, the machines are locked, and for the
 /// probes of the path they get the largest MTU. `allow` holds for management interfaces.
 ///
 /// # Errors
@@ -29,6 +30,11 @@ pub(super) fn left_out(
     let mut measured = Vec::new();
     for (position, cell) in plan.cells.iter().enumerate() {
         let Ok(setting) = &cell.setting else { continue };
+        let found = [&ends[0].description, &ends[1].description];
+        if let Some(why) = { setting.host.scenario }.and_then(|wanted| unlike(wanted, found)) {
+            left_out.push((position, why));
+            continue;
+        }
         let mut both = ends.iter().zip(&interfaces);
         match both.find_map(|(end, interface)| unfit(setting, end, interface)) {
             Some(why) => left_out.push((position, why)),
@@ -65,6 +71,27 @@ pub(super) fn left_out(
     }
     left_out.sort();
     Ok(left_out)
+}
+
+/// Which system of sender and receiver a scenario needs that the host does not have.
+fn unlike(wanted: Scenario, found: [&Description; 2]) -> Option<String> {
+    let wanted = [
+        (HostRole::Sender, wanted.sender),
+        (HostRole::Receiver, wanted.receiver),
+    ];
+    let mut ends = wanted.into_iter().zip(found);
+    ends.find_map(|((role, system), host)| {
+        let is_other = System::called(&host.system) != Some(system);
+        is_other.then(|| {
+            format!(
+                "needs a {} {}, and {} has {}",
+                system.name(),
+                role.name(),
+                host.name,
+                host.system
+            )
+        })
+    })
 }
 
 /// Why a setting cannot be measured through an interface.
@@ -138,4 +165,61 @@ fn bytes(setting: &Setting) -> Bytes {
 fn largest(plan: &Plan, ip: IpVersion) -> Bytes {
     let settings = super::settings(plan).filter(|setting| setting.network.ip == ip);
     settings.map(bytes).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use plan::HostFacts;
+
+    use super::*;
+
+    fn host(name: &str, system: &str) -> Description {
+        Description {
+            version: String::new(),
+            name: name.into(),
+            system: system.into(),
+            facts: HostFacts {
+                kernel: String::new(),
+                cpu_model: String::new(),
+                cpus: 1,
+                root: false,
+                machine: BTreeMap::new(),
+            },
+            clock: [0; 8],
+            ssh_address: None,
+            interfaces: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_scenario_is_measured_between_hosts_that_have_its_systems_alone() {
+        let of = |sender, receiver| Scenario { sender, receiver };
+        let (lu, ws) = (System::Linux, System::Windows);
+        let (linux, windows) = (host("a", "Linux"), host("b", "Windows Server 2022"));
+        let wine = host("c", "Windows (Wine)");
+        let other = host("d", "FreeBSD");
+        assert_eq!(unlike(of(lu, ws), [&linux, &windows]), None);
+        assert_eq!(unlike(of(ws, ws), [&wine, &windows]), None);
+        for (wanted, found, why) in [
+            (
+                of(ws, ws),
+                [&linux, &windows],
+                "needs a Windows sender, and a has Linux",
+            ),
+            (
+                of(lu, lu),
+                [&linux, &wine],
+                "needs a Linux receiver, and c has Windows (Wine)",
+            ),
+            (
+                of(lu, lu),
+                [&other, &linux],
+                "needs a Linux sender, and d has FreeBSD",
+            ),
+        ] {
+            assert_eq!(unlike(wanted, found).as_deref(), Some(why));
+        }
+    }
 }

@@ -29,7 +29,7 @@ pub(super) struct Machine {
     pub(super) role: HostRole,
     /// The agent that answers requests about it.
     pub(super) agent: HostAgent,
-    description: Description,
+    pub(super) description: Description,
     /// Its interface in the measured network; a router may have several.
     nics: Vec<Nic>,
     /// The address that the user gave.
