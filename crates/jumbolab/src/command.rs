@@ -1,7 +1,6 @@
 //! The commands, one file each.
 
-#[cfg(target_os = "linux")]
-mod agent;
+pub(crate) mod agent;
 pub(crate) mod claims;
 pub(crate) mod completions;
 mod consent;
@@ -40,7 +39,7 @@ mod tests;
 #[cfg(target_os = "linux")]
 use crate::args::OnLinux;
 #[cfg(target_os = "linux")]
-use crate::exit::{Ending, done};
+use crate::exit::Ending;
 
 /// Runs a command that needs Linux.
 #[cfg(target_os = "linux")]
@@ -51,7 +50,6 @@ pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
         OnLinux::Emulate(emulate) => emulate::run(&emulate),
         #[cfg(feature = "gateway")]
         OnLinux::Gateway(gateway) => gateway::run(&gateway),
-        OnLinux::Agent(_) => agent::run().map(done),
         OnLinux::Doctor(doctor) => doctor::run(&doctor),
     }
 }

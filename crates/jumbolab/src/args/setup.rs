@@ -20,7 +20,6 @@ pub(crate) struct Doctor {
     pub(crate) strict: bool,
 }
 
-#[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Agent {}
 
