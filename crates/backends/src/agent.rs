@@ -9,6 +9,10 @@ mod clocks;
 #[cfg(target_os = "linux")]
 mod connecting;
 mod flows;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "agent/no_linux.rs"]
+#[allow(dead_code)]
+mod no_linux;
 #[cfg_attr(not(target_os = "linux"), path = "agent/no_linux.rs")]
 mod on_linux;
 #[cfg(target_os = "linux")]

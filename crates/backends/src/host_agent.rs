@@ -4,6 +4,10 @@
 #[cfg(target_os = "linux")]
 mod client;
 mod metering;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "host_agent/no_linux.rs"]
+#[allow(dead_code)]
+mod no_linux;
 #[cfg_attr(not(target_os = "linux"), path = "host_agent/no_linux.rs")]
 mod on_linux;
 mod requests;

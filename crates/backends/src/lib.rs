@@ -54,7 +54,7 @@ pub const NO_GATEWAY: &str = "this build has no gateway; build it with the featu
 const HAS_GATEWAY: bool = cfg!(feature = "gateway");
 
 /// Why this system does not support a request to its agent.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(test, not(target_os = "linux")))]
 fn needs_linux(request: &str) -> String {
     format!(
         "{request} needs Linux, and this host runs {}",

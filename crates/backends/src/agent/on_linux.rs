@@ -70,3 +70,21 @@ os::requests! {
         agent.on_linux.host = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::no_linux;
+    use super::*;
+
+    #[test]
+    fn other_systems_reject_these_requests_by_name() {
+        for name in no_linux::ABSENT {
+            assert!(requests_of_linux(name, "").is_some(), "{name}");
+            let job = no_linux::requests_of_linux(name, "").unwrap().unwrap();
+            let reply = job(&mut Agent::default());
+            let start = format!(r#"{{"Err":"{name} needs Linux, and this host runs "#);
+            assert!(reply.starts_with(&start), "{reply}");
+        }
+        assert!(no_linux::requests_of_linux("Receive", "").is_none());
+    }
+}

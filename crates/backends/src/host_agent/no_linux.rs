@@ -20,7 +20,7 @@ pub(super) const ABSENT: [&str; 9] = [
 ];
 
 /// The requests with nothing as their answer: these meters are absent, and trials go on.
-const UNKNOWN: [&str; 7] = [
+pub(super) const UNKNOWN: [&str; 7] = [
     "BeginStalls",
     "CountDrops",
     "CountFragments",

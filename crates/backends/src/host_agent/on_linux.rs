@@ -180,3 +180,23 @@ fn reflect(address: IpAddr) -> Result<(RunningReflector, u16)> {
     let port = port.context("the reflector has no address")?;
     Ok((RunningReflector::start(reflector)?, port))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::no_linux::{self, ABSENT, UNKNOWN};
+    use super::*;
+
+    #[test]
+    fn other_systems_reject_these_requests_by_name_or_state_nothing() {
+        for name in ABSENT.into_iter().chain(UNKNOWN) {
+            assert!(requests_of_linux(name, "").is_some(), "{name}");
+            let job = no_linux::requests_of_linux(name, "").unwrap().unwrap();
+            let reply = job(&mut Host::default());
+            match UNKNOWN.contains(&name) {
+                true => assert_eq!(reply, r#"{"Ok":null}"#),
+                false => assert!(reply.contains(&format!("{name} needs Linux")), "{reply}"),
+            }
+        }
+        assert!(no_linux::requests_of_linux("Describe", "").is_none());
+    }
+}
