@@ -1,19 +1,32 @@
-//! The worker process in a node of the test network, and trials between two of them.
+//! The worker process in a node of the test network, and trials between two of them. On other
+//! systems than Linux there are agents of hosts alone, and the trials are those of a controller
+//! on Linux.
 
+#[cfg(target_os = "linux")]
 mod between;
+#[cfg(target_os = "linux")]
 mod clocks;
+#[cfg(target_os = "linux")]
 mod connecting;
 mod flows;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "agent/no_linux.rs"]
+#[allow(dead_code)]
+mod no_linux;
+#[cfg_attr(not(target_os = "linux"), path = "agent/no_linux.rs")]
+mod on_linux;
+#[cfg(target_os = "linux")]
 mod probing;
 mod requests;
 
-use anyhow::Result;
 use os::cpu_time::{Machine, Process};
 use os::request::Reply;
 use serde::{Deserialize, Serialize};
 
+#[cfg(target_os = "linux")]
 pub(crate) use between::Agents;
 pub(crate) use flows::{Arrivals, Arrived, Departed, Receiving, Sending, Wanted};
+pub(crate) use on_linux::*;
 pub(crate) use requests::*;
 
 /// The role of the worker, as [`os::worker::Command::local`] takes it.

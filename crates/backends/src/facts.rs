@@ -1,14 +1,15 @@
 //! Collects the facts of a run: this program and this machine.
 
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "facts/no_linux.rs")]
 mod machine;
 
 use anyhow::Result;
 use os::own_executable;
 use plan::{Backend, RunFacts};
 
+pub(crate) use machine::of_named_host;
 #[cfg(target_os = "linux")]
-pub(crate) use machine::{of_interface, of_machine, of_named_host};
+pub(crate) use machine::{of_interface, of_machine};
 
 /// The facts of a run in `backend`, aggregated before the sandbox is entered, so
 /// that they describe the user's own process. Simulated results do not depend

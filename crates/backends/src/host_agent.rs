@@ -2,13 +2,21 @@
 //! [`agent`](crate::agent), and those about the host itself.
 
 mod channel;
+#[cfg(target_os = "linux")]
 mod client;
+#[cfg(target_os = "linux")]
 pub(crate) mod dial;
 mod metering;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "host_agent/no_linux.rs"]
+#[allow(dead_code)]
+mod no_linux;
+#[cfg_attr(not(target_os = "linux"), path = "host_agent/no_linux.rs")]
+mod on_linux;
 mod requests;
 mod server;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,35 +26,14 @@ use os::interfaces::Interface;
 use os::{lease, request};
 use plan::HostFacts;
 use serde::{Deserialize, Serialize};
-use units::Bytes;
 
 pub use channel::PORT;
+#[cfg(target_os = "linux")]
 pub(crate) use client::HostAgent;
 pub(crate) use metering::{HostUse, Metered};
+pub(crate) use on_linux::*;
 pub(crate) use requests::*;
 pub use server::{Event, EventKind, Server};
-
-/// The path of an investigation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Investigation {
-    /// The far end, where a reflector answers.
-    pub(crate) to: SocketAddr,
-    /// The address of this end.
-    pub(crate) from: IpAddr,
-    /// The size that the path should carry.
-    pub(crate) up_to: Bytes,
-}
-
-/// The state of a program of the user.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct ProgramState {
-    /// The kernel's status of a program that has ended.
-    status: Option<i32>,
-    /// Its stdout, once it has ended; `None` if that is too long.
-    output: Option<String>,
-    /// The first line of its stderr.
-    complaint: String,
-}
 
 /// The properties of a host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -57,6 +44,10 @@ pub(crate) struct Description {
     pub(crate) name: String,
     /// Its operating system, as `uname -s` prints it.
     pub(crate) system: String,
+    /// The names of requests that its system does not support.
+    pub(crate) absent: Vec<String>,
+    /// Whether its system states the offloads of interfaces.
+    pub(crate) states_offloads: bool,
     /// The facts for the record of a run.
     pub(crate) facts: HostFacts,
     /// Identifies the clock, and so the machine.

@@ -6,7 +6,11 @@
 //! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine, and
 //! a [`testbed`] is the path of a trial in namespaces. [`recording`] and [`replay`] handle frames recorded on emulated links.
 
-#[cfg(target_os = "linux")]
+// Elsewhere the controller is absent, and with it what it alone uses of its agents.
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unreachable_pub, unused_imports)
+)]
 mod agent;
 pub mod auto_rate;
 pub mod backend;
@@ -20,7 +24,7 @@ mod edge_gateway;
 #[cfg(target_os = "linux")]
 mod emulation;
 pub mod facts;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 pub mod host_agent;
 #[cfg(target_os = "linux")]
 pub mod host_report;
@@ -48,6 +52,15 @@ pub const NO_GATEWAY: &str = "this build has no gateway; build it with the featu
 
 /// Whether this build has a gateway.
 const HAS_GATEWAY: bool = cfg!(feature = "gateway");
+
+/// Why this system does not support a request to its agent.
+#[cfg(any(test, not(target_os = "linux")))]
+fn needs_linux(request: &str) -> String {
+    format!(
+        "{request} needs Linux, and this host runs {}",
+        os::machine::system()
+    )
+}
 
 /// The error of a run that was stopped by a signal.
 fn interrupted() -> anyhow::Error {

@@ -55,8 +55,8 @@ pub(crate) use predict::{
 #[cfg(target_os = "linux")]
 pub(crate) use probe::{Probe, ProbeProtocol};
 #[cfg(target_os = "linux")]
-pub(crate) use setup::{Agent, Doctor};
-pub(crate) use setup::{Completions, Man};
+pub(crate) use setup::Doctor;
+pub(crate) use setup::{Agent, Completions, Man};
 pub(crate) use table::Build;
 #[cfg(target_os = "linux")]
 pub(crate) use traffic::PORT;
@@ -96,6 +96,8 @@ pub(crate) enum Command {
     Recv(Recv),
     /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),
+    /// Serve `run --on hosts` of other machines.
+    Agent(Agent),
     /// Print a completion script for a shell.
     Completions(Completions),
     /// Print a manual page, or write them all.

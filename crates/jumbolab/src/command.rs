@@ -1,7 +1,6 @@
 //! The commands, one file each.
 
-#[cfg(target_os = "linux")]
-mod agent;
+pub(crate) mod agent;
 pub(crate) mod claims;
 pub(crate) mod completions;
 mod consent;
@@ -41,7 +40,7 @@ mod tests;
 #[cfg(target_os = "linux")]
 use crate::args::OnLinux;
 #[cfg(target_os = "linux")]
-use crate::exit::{Ending, done};
+use crate::exit::Ending;
 
 /// Runs a command that needs Linux.
 #[cfg(target_os = "linux")]
@@ -52,7 +51,6 @@ pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
         OnLinux::Emulate(emulate) => emulate::run(&emulate),
         #[cfg(feature = "gateway")]
         OnLinux::Gateway(gateway) => gateway::run(&gateway),
-        OnLinux::Agent(agent) => agent::run(&agent).map(done),
         OnLinux::Doctor(doctor) => doctor::run(&doctor),
     }
 }

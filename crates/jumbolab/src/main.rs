@@ -42,6 +42,7 @@ fn run() -> ExitCode {
         Command::Send(send) => command::send::run(&send),
         Command::Recv(recv) => command::recv::run(&recv),
         Command::Decode(decode) => command::decode::run(&decode),
+        Command::Agent(agent) => command::agent::run(&agent).map(done),
         Command::Completions(wanted) => command::completions::run(&wanted).map(done),
         Command::Man(man) => command::man::run(&man).map(done),
         #[cfg(target_os = "linux")]

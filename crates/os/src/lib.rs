@@ -19,21 +19,24 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 mod portable;
-#[cfg(target_os = "linux")]
 mod remote;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{far_host, kernel_clock, pacing, random, secrecy, socket};
+pub use elsewhere::{
+    cpu_time, energy, far_host, host_changes, interfaces, kernel_clock, lease, machine, nic,
+    pacing, processor, random, secrecy, socket, users::privileged,
+};
 #[cfg(target_os = "linux")]
 pub use linux::{
     capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, kernel_clock,
     limits, listening, machine, metrics, namespace, netlink, nic, offload, pacing, path_mtu, port,
-    precision, processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps,
-    sys, tool, tun, users,
+    processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps, sys, tool,
+    tun, users,
 };
-pub use portable::{clock, deadline, error, interrupt, memory, own_executable};
+pub use portable::{clock, deadline, error, interrupt, memory, own_executable, precision};
+pub use remote::request;
 #[cfg(target_os = "linux")]
-pub use remote::{far_host, host_changes, lease, lines, request, ssh, worker};
+pub use remote::{far_host, host_changes, lease, lines, ssh, worker};
 
 #[cfg(target_os = "linux")]
 pub use linux::listening::listeners;

@@ -22,7 +22,6 @@ pub mod pacing;
 pub mod path_mtu;
 pub(crate) mod pipes;
 pub mod port;
-pub mod precision;
 pub mod processes;
 pub mod processor;
 pub mod random;

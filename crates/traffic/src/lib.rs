@@ -4,8 +4,8 @@
 //! I/O. The [`driver`] has the sockets, the threads and the clocks. [`flows`] are read from
 //! options and files.
 //!
-//! Sessions run on every system. Experiments between kernels need Linux, and so do parts of
-//! sessions, which are left out elsewhere with all that they alone use.
+//! Sessions and the ends of most trials run on every system. Parts of them need Linux, and are
+//! left out elsewhere with all that they alone use.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 
 pub mod driver;

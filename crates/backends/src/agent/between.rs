@@ -12,7 +12,7 @@ use traffic::driver::trial_token::{Token, new_token};
 use units::{Bytes, Span, Transport};
 
 use super::flows::check;
-use super::requests::{
+use super::{
     Agent, AnswerMessages, AnswerProbes, Receive, ReceiveFlows, Sample, SendFlows, SendMessages,
     SendProbes, SendTransfer,
 };

@@ -11,10 +11,8 @@ use traffic::driver::transfer::latency_breakdown::{self, Probe};
 use traffic::driver::transfer::{Received, Sent, Transfer};
 use units::Span;
 
-use super::requests::{
-    AnswerClock, AnswerProbes, CompareClocks, Finish, Record, SendProbes, SendTransfer,
-};
 use super::{Agents, Failure};
+use super::{AnswerClock, AnswerProbes, CompareClocks, Finish, Record, SendProbes, SendTransfer};
 
 impl Agents {
     /// Whether both agents read one clock, because they are on one machine.

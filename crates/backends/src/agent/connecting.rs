@@ -5,7 +5,7 @@ use os::{Worker, kernel_clock};
 use traffic::driver::connections::{Outcome, Task};
 use units::Span;
 
-use super::requests::{Agent, Carry, Connect, Disconnect};
+use super::{Agent, Carry, Connect, Disconnect};
 use super::{Agents, Failure};
 use crate::call::{ask, hear};
 

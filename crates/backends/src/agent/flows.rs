@@ -14,7 +14,7 @@ use meter::clock_offset::ClockOffset;
 use meter::departures::{Bursts, Distribution, PathMtu, Schedule};
 use meter::time_series::TimeSeries;
 use os::cpu_time::Process;
-use os::socket::{self, TcpState};
+use os::socket::{self, CHOOSES_CONGESTION_CONTROL, TcpState};
 use secret::Secret;
 use serde::{Deserialize, Serialize};
 use traffic::driver::sessions::{
@@ -236,7 +236,7 @@ impl Wanted {
                 socket: socket::Options {
                     path_mtu: self.path_mtu,
                     no_delay: !self.nagle,
-                    congestion: Some(self.congestion),
+                    congestion: CHOOSES_CONGESTION_CONTROL.then_some(self.congestion),
                     segment: self.largest_segment,
                     send_buffer: self.send_buffer,
                     receive_buffer: self.receive_buffer,

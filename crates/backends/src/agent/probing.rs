@@ -5,8 +5,8 @@ use probe::driver::{Investigated, Task};
 use probe::machine::Settings;
 use units::Span;
 
-use super::requests::{Investigate, OpenProber};
 use super::{Agents, Failure};
+use super::{Investigate, OpenProber};
 use crate::call::{ask, hear};
 
 /// Additional time for an investigation beyond its longest duration.

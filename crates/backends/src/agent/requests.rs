@@ -5,23 +5,17 @@ use std::net::IpAddr;
 
 use anyhow::{Context, Result};
 use meter::clock_offset::ClockLine;
-use os::request;
-use probe::driver::{self, Investigated, Prober, Services, stamp};
+use os::request::{self, Job};
 use traffic::driver::clock_comparison::{ClockAnswerer, Compared, compare};
-use traffic::driver::connections;
 use traffic::driver::request_response::{self, Answerer, RequestResponse};
-use traffic::driver::transfer::latency_breakdown::{self, Probe};
 use traffic::driver::transfer::{Received, Receiver, Recorded, Sent, Transfer, send};
 use traffic::driver::trial_token::Token;
 use units::Span;
 
-use super::{Arrivals, Departed, HostSample, Receiving, Sending, flows};
+use super::{Arrivals, Departed, HostSample, OnLinux, Receiving, Sending, flows, on_linux};
 
 /// The time for a corrected result.
 const EVALUATION: Span = Span::from_secs(60);
-
-/// The time for a host to open or close its ports.
-const OPENING: Span = Span::from_secs(10);
 
 /// The main loop of the worker: serves requests until its input ends.
 ///
@@ -30,7 +24,7 @@ const OPENING: Span = Span::from_secs(10);
 pub(crate) fn serve(lines: impl BufRead) -> Result<()> {
     let mut agent = Agent::default();
     for line in lines.lines() {
-        request::answer(&line?, requests, &mut agent)?;
+        request::answer(&line?, all_requests, &mut agent)?;
     }
     Ok(())
 }
@@ -38,20 +32,22 @@ pub(crate) fn serve(lines: impl BufRead) -> Result<()> {
 /// The state of an agent between requests.
 #[derive(Default)]
 pub(crate) struct Agent {
-    far_end: Option<driver::FarEnd>,
-    prober: Option<Prober>,
     recorded: Option<Recorded>,
-    /// With the ports of a trial.
-    host: Option<connections::Host>,
+    pub(super) on_linux: OnLinux,
+}
+
+/// Reads a request to an agent.
+pub(crate) fn all_requests(name: &str, json: &str) -> Option<os::Result<Job<Agent>>> {
+    requests(name, json).or_else(|| on_linux::requests_of_linux(name, json))
 }
 
 /// Reports the port that a request has opened, ahead of the answer.
-fn listening(port: u16) -> os::Result<()> {
+pub(super) fn listening(port: u16) -> os::Result<()> {
     request::send_reply(&Ok(port))
 }
 
 os::requests! {
-    /// Reads a request to an agent. The port of a request for traffic accepts only the peer
+    /// Reads a request to an agent on any system. The port of a request for traffic accepts only the peer
     /// with the token of that request.
     pub(crate) fn requests(agent: Agent);
 
@@ -93,16 +89,6 @@ os::requests! {
     SendMessages(messages: RequestResponse, token: Token, port: u16) -> request_response::Asked {
         request_response::ask(&messages, &token, port)?
     }
-    /// Open a port, report it, and answer messages with their timestamps.
-    AnswerProbes(probe: Probe, token: Token) -> latency_breakdown::Answered {
-        let answerer = latency_breakdown::Answerer::open(probe, token)?;
-        listening(answerer.port)?;
-        answerer.answer()?
-    }
-    /// Send messages to that port, each after the echo of the previous one.
-    SendProbes(probe: Probe, token: Token, port: u16) -> latency_breakdown::Asked {
-        latency_breakdown::ask(&probe, &token, port)?
-    }
     /// Open a port on the address, report it, and tell the clock to those who ask.
     AnswerClock(address: IpAddr, token: Token) -> () {
         let answerer = ClockAnswerer::open(address, token)?;
@@ -112,37 +98,6 @@ os::requests! {
     /// Ask for the clock at the address and port.
     CompareClocks(address: IpAddr, token: Token, port: u16) -> Compared {
         compare(address, &token, port)?
-    }
-    /// Answer the probes of an investigation from now on.
-    OpenFarEnd(services: Services) -> () {
-        agent.far_end = Some(driver::FarEnd::open(services)?);
-    }
-    /// End that, and report what was reflected, if there was a reflector.
-    CloseFarEnd() -> Option<stamp::Outcome> {
-        let outcome = agent.far_end.take().map(driver::FarEnd::close);
-        outcome.transpose()?.flatten()
-    }
-    /// Prepare an investigation, and look for a reflector.
-    OpenProber(task: driver::Task) -> () {
-        agent.prober = Some(Prober::open(&task)?);
-    }
-    /// Run it.
-    Investigate() -> Investigated {
-        agent.prober.take().context("no prober is open")?.run(|_| ())?
-    }
-    /// Open all ports.
-    Connect(task: connections::Task) within OPENING -> () {
-        // Its ports may be the same.
-        agent.host = None;
-        agent.host = Some(connections::Host::open(task)?);
-    }
-    /// Carry their connections from this time on, in nanoseconds of CLOCK_MONOTONIC.
-    Carry(begin: u64) -> connections::Outcome {
-        agent.host.take().context("no ports are open")?.run(begin)?
-    }
-    /// Close all ports instead.
-    Disconnect() within OPENING -> () {
-        agent.host = None;
     }
     /// Read the meters of the host.
     Sample() -> HostSample {

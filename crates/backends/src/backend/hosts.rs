@@ -23,7 +23,7 @@ use units::{Bytes, IpVersion, Seed, Span, Transport};
 
 use crate::agent::{Agents, Failure};
 use crate::backend::real_time::RealTime;
-use crate::host_agent::{EndCapture, FindProgram, TryCongestion};
+use crate::host_agent::{BeginCapture, EndCapture, FindProgram, TryCongestion};
 use crate::measure::{
     self, INSPECTION, IdleWaits, Inspection, OUTRUNNING, Pair, Path, sample, transfer_of,
 };
@@ -130,10 +130,13 @@ impl Hosts {
             router: None,
         };
         let inspection = self.inspect(setting, &addresses, epoch)?;
+        let sender = &self.ends[0];
+        let offloads = sender.states_offloads().then(|| sender.interface());
+        let offloads = offloads.transpose()?.map(|interface| interface.offloads);
         Ok(Path {
             paced: Paced::Kernel,
             inspection,
-            offloads: self.ends[0].interface()?.offloads,
+            offloads,
             pace: None,
             hosts: Vec::new(),
             addresses,
@@ -141,7 +144,7 @@ impl Hosts {
     }
 
     /// Sends a little traffic and captures its frames, once for every kind of traffic
-    /// and MTU. A machine without the privilege to capture shows none.
+    /// and MTU. A machine without the privilege or the system to capture shows none.
     fn inspect(
         &mut self,
         setting: &Setting,
@@ -167,7 +170,8 @@ impl Hosts {
             return Ok(done.seen.clone());
         }
         let ends = [addresses.sender, addresses.receiver];
-        let captures = [&self.ends[0], &self.ends[1]].map(|end| end.begin_capture(ends));
+        let both = self.ends.iter().all(Machine::supports::<BeginCapture>);
+        let captures = [&self.ends[0], &self.ends[1]].map(|end| both && end.begin_capture(ends));
         self.agents.transfer(&traffic::driver::transfer::Transfer {
             warmup: Bytes::ZERO,
             size: INSPECTION,
@@ -259,6 +263,7 @@ fn needs(plan: &Plan, ends: &[Machine; 2]) -> Result<()> {
         .iter()
         .flat_map(|name| ends.iter().map(move |end| (name, end)))
     {
+        // A system that lets no program choose keeps its own, and its facts state so.
         let tried = end.agent.call(&TryCongestion((*name).to_owned()));
         tried.with_context(|| format!("host.congestion = {name}"))?;
     }

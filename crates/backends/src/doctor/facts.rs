@@ -139,7 +139,7 @@ impl Load {
         let busiest = Processes::sample().since(&processes);
         Ok(Self {
             busy: share(used.busy),
-            steal_percent: 100.0 * share(used.steal)
+            steal_percent: 100.0 * share(used.steal.unwrap_or_default())
                 / f64::from(u32::try_from(used.processors.max(1)).unwrap_or(u32::MAX)),
             watts: joules
                 .ok()

@@ -43,7 +43,7 @@ pub(crate) fn of_machine() -> Result<HostFacts> {
         ("others_before", json!(others / elapsed)),
         (
             "steal_percent_before",
-            json!(100.0 * used.steal.as_secs_f64() / all),
+            json!(used.steal.map(|steal| 100.0 * steal.as_secs_f64() / all)),
         ),
         ("pacing_late_us_median", micros(pacing.median)),
         ("pacing_late_us_p99", micros(pacing.p99)),

@@ -1,42 +1,24 @@
 //! The requests to the agent of a host, and what it does.
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
-use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::net::IpAddr;
 use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result};
-use link::Protocol;
-use os::capture::Capture;
 use os::cpu_time::{Machine, Process};
-use os::fragments::Fragments;
 use os::host_changes::{HostChanges, Wanted};
 use os::interfaces::Interface;
-use os::machine::has_program;
 use os::nic::Nic;
 use os::request::Job;
-use os::socket::{default_congestion_control, try_congestion_control};
-use os::stalls::Stalls;
-use os::tool::Tool;
-use probe::driver::stamp::{RunningReflector, StampReflector};
-use probe::driver::{Effort, Task, investigate};
-use probe::machine::PathReport;
-use probe::machine::stamp::Limits;
-use units::{Bytes, IpVersion, Span};
+use units::Span;
 
 use super::metering::Metering;
-use super::{Description, HostUse, Investigation, Metered, ProgramState, SharedHeartbeat};
+use super::{Description, HostUse, Metered, OnLinux, SharedHeartbeat, on_linux};
 use crate::agent::{self, Agent};
 use crate::facts;
-use crate::stall_meter::{Begin, End, StallMeter};
 
 /// The variable in which `sshd` leaves the addresses of its connection: the client's
 /// address and port, then the server's [ssh(1)].
 pub(super) const SSH_CONNECTION: &str = "SSH_CONNECTION";
-
-/// The time for an investigation, which has a limit of its own.
-const INVESTIGATING: Span = Span::from_secs(120);
 
 /// The time for a change: a driver may reset its hardware, and a link comes up again.
 const CHANGING: Span = Span::from_secs(90);
@@ -46,13 +28,8 @@ const CHANGING: Span = Span::from_secs(90);
 pub(crate) struct Host {
     /// Serves the requests of a trial.
     agent: Agent,
-    stalls: Option<StallMeter>,
+    pub(super) on_linux: OnLinux,
     metering: Option<Metering>,
-    capture: Option<Capture>,
-    programs: BTreeMap<u32, Tool>,
-    /// Programs started so far.
-    started: u32,
-    reflector: Option<RunningReflector>,
     changes: Option<HostChanges>,
     heartbeat: SharedHeartbeat,
 }
@@ -65,7 +42,7 @@ impl Host {
 }
 
 os::requests! {
-    /// Reads a request about the host.
+    /// Reads a request about the host, on any system.
     pub(crate) fn requests(host: Host);
 
     /// Describe the host.
@@ -81,37 +58,12 @@ os::requests! {
     /// Name the interface towards this address.
     FindInterface(address: IpAddr) -> String { os::interfaces::towards(address)? }
 
-    /// Say whether the kernel has this congestion control.
-    TryCongestion(name: String) -> () { try_congestion_control(&name)?; }
-
-    /// Name the congestion control that programs begin with.
-    DefaultCongestion() -> String { default_congestion_control()? }
-
-    /// Say whether there is such a program.
-    FindProgram(name: String) -> bool {
-        match name.contains('/') {
-            true => Path::new(&name).exists(),
-            false => has_program(&name),
-        }
-    }
     /// Sample the processors.
     SampleMachine() -> Machine { Machine::sample()? }
 
     /// Sample the agent's own processor time.
     SampleProcess() -> Process { Process::sample()? }
 
-    /// Begin to meter stalls of the processors.
-    BeginStalls() -> () {
-        let meter = match &mut host.stalls {
-            Some(meter) => meter,
-            none => none.insert(StallMeter::start()?),
-        };
-        meter.call(&Begin())?;
-    }
-    /// Report the stalls since then.
-    EndStalls() -> Stalls {
-        host.stalls.as_mut().context("no stalls are metered")?.call(&End())?
-    }
     /// Begin to meter this host.
     BeginMetering(metered: Metered) -> () {
         host.metering = Some(Metering::begin(metered)?);
@@ -119,62 +71,6 @@ os::requests! {
     /// Report the use since then.
     EndMetering() -> HostUse {
         host.metering.take().context("nothing is metered")?.end()?
-    }
-    /// Count the packets that the queue of this interface dropped.
-    CountDrops(interface: String) -> u64 { os::interfaces::queue_drops(&interface)? }
-
-    /// Read the counters of fragments of this version of IP.
-    CountFragments(ip: IpVersion) -> Fragments { Fragments::here(ip)? }
-
-    /// Count the sockets that wait for a peer.
-    CountListeners() -> usize { os::listeners() }
-
-    /// Start a program of the user. The answer is its number.
-    StartProgram(words: Vec<String>) -> u32 {
-        let tool = Tool::heard_here(&words)?;
-        host.started += 1;
-        host.programs.insert(host.started, tool);
-        host.started
-    }
-    /// Report on this program, at the latest after the given time.
-    AttendProgram(number: u32, time: Span) -> ProgramState {
-        let tool = host.programs.get_mut(&number);
-        let tool = tool.context("there is no such program")?;
-        let status = tool.attend(time)?;
-        let output = status.and_then(|_| tool.output());
-        ProgramState {
-            status: status.map(|status| status.into_raw()),
-            output: output.map(|bytes| String::from_utf8_lossy(bytes).into_owned()),
-            complaint: tool.complaint(),
-        }
-    }
-    /// End this program.
-    EndProgram(number: u32) -> () { host.programs.remove(&number); }
-
-    /// Capture the frames of this interface between two addresses.
-    BeginCapture(interface: String, ends: [IpAddr; 2]) -> () {
-        host.capture = Some(Capture::here(&interface, ends)?);
-    }
-    /// Report the largest packet since then.
-    EndCapture() -> Bytes {
-        let capture = host.capture.take().context("nothing is captured")?;
-        capture.drain()?.largest_packet
-    }
-    /// Answer test packets at this address. The answer is the port.
-    BeginReflecting(address: IpAddr) -> u16 {
-        let (reflector, port) = reflect(address)?;
-        host.reflector = Some(reflector);
-        port
-    }
-    /// Answer no more of them.
-    EndReflecting() -> () {
-        if let Some(reflector) = host.reflector.take() {
-            reflector.end()?;
-        }
-    }
-    /// Investigate a path.
-    ProbePath(investigation: Investigation) within INVESTIGATING -> PathReport {
-        investigate(&task(investigation), |_| {})?.report
     }
     /// Lock the host for the run of this name, to change its interfaces. The answer is
     /// sentences about what an earlier run left there.
@@ -200,36 +96,11 @@ os::requests! {
 }
 
 /// Reads a request about the host, or one of a trial.
-pub(super) fn all_requests(name: &str, json: &str) -> Option<os::Result<Job<Host>>> {
+pub(crate) fn all_requests(name: &str, json: &str) -> Option<os::Result<Job<Host>>> {
     let of_trial = |job: Job<Agent>| -> Job<Host> { Box::new(|host| job(&mut host.agent)) };
-    requests(name, json).or_else(|| Some(agent::requests(name, json)?.map(of_trial)))
-}
-
-/// Datagrams alone, which every user may send.
-fn task(investigation: Investigation) -> Task {
-    Task {
-        to: investigation.to,
-        protocols: vec![Protocol::Udp],
-        port: None,
-        reflector: Some(investigation.to.port()),
-        up_to: Some(investigation.up_to),
-        interface: None,
-        address: Some(investigation.from),
-        is_short: true,
-        ignores_cache: false,
-        capture: None,
-        most_time: None,
-        effort: Effort::default(),
-    }
-}
-
-/// Begins to answer test packets at a free port, and returns it.
-fn reflect(address: IpAddr) -> Result<(RunningReflector, u16)> {
-    let listen = [SocketAddr::new(address, 0)];
-    let reflector = StampReflector::open(&listen, Limits::default())?;
-    let port = reflector.addresses().first().map(SocketAddr::port);
-    let port = port.context("the reflector has no address")?;
-    Ok((RunningReflector::start(reflector)?, port))
+    requests(name, json)
+        .or_else(|| on_linux::requests_of_linux(name, json))
+        .or_else(|| Some(agent::all_requests(name, json)?.map(of_trial)))
 }
 
 fn describe() -> Result<Description> {
@@ -239,6 +110,10 @@ fn describe() -> Result<Description> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: os::machine::name(),
         system: os::machine::system(),
+        absent: { on_linux::ABSENT.iter().chain(&agent::ABSENT) }
+            .map(|name| (*name).to_owned())
+            .collect(),
+        states_offloads: cfg!(target_os = "linux"),
         facts: facts::of_named_host()?,
         clock: os::kernel_clock::identity(),
         ssh_address: ours.and_then(|address| address.parse().ok()),

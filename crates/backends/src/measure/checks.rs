@@ -294,7 +294,9 @@ fn emulator_late(emulator: &Report) -> bool {
 }
 
 fn offloads_differ(setting: &Setting, path: &Path) -> bool {
-    let offloads = &path.offloads;
+    let Some(offloads) = &path.offloads else {
+        return false;
+    };
     let Some(inspection) = &path.inspection else {
         return setting.host.offloads == offloads.is_empty();
     };

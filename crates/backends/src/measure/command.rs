@@ -207,7 +207,7 @@ impl Measurements {
         self.put(&metric::CPU_TOTAL, Some(per_gigabyte(used.busy, bytes)));
         self.put(
             &metric::CPU_SOFTIRQ,
-            Some(per_gigabyte(used.softirq, bytes)),
+            used.softirq.map(|span| per_gigabyte(span, bytes)),
         );
         self.note(evidence::CPU_BYTES, bytes.get());
         self.note(evidence::CPU_TICK_SECONDS, cpu_time::tick().as_secs_f64());

@@ -40,7 +40,7 @@ pub(super) struct Before {
     machine: Machine,
     /// The processor time of both ends and of this process.
     processes: [Process; 3],
-    drops: u64,
+    drops: Option<u64>,
     emulator: Report,
     idle_wait: Span,
     stall_metering: StallMetering,
@@ -59,8 +59,9 @@ pub(super) struct Disturbance {
     pub(super) stalled: Span,
     /// The longer time for which an end was runnable and had no CPU.
     pub(super) waited: Span,
-    /// Packets dropped by the kernel's queues in front of the links.
-    pub(super) drops: u64,
+    /// Packets dropped by the kernel's queues in front of the links; `None` where a system
+    /// does not count them.
+    pub(super) drops: Option<u64>,
     /// The steps of the wall clock, in nanoseconds.
     pub(super) clock_step: i64,
     /// The report of the emulator, if there is one.
@@ -133,7 +134,7 @@ impl Before {
         let machine = meters.machine().context("metering the machine")?;
         let mut machine = machine.since(&self.machine);
         for _ in 1..LOOKS {
-            if machine.running <= rule::spare(machine.processors) {
+            if machine.running <= Some(rule::spare(machine.processors)) {
                 break;
             }
             clock::sleep(BETWEEN_LOOKS);
@@ -163,7 +164,9 @@ impl Before {
             stalled: stalls.total,
             waited: sender.waited.max(receiver.waited),
             // The kernel's counters have 32 bits and wrap around.
-            drops: drops.saturating_sub(self.drops),
+            drops: drops
+                .zip(self.drops)
+                .map(|(now, before)| now.saturating_sub(before)),
             clock_step,
             emulator,
             counts: [self.emulator, after.unwrap_or_default()],
@@ -177,13 +180,13 @@ impl Before {
 impl Disturbance {
     /// Packets dropped in front of the links and on emulated links.
     pub(super) fn dropped(&self) -> u64 {
-        self.drops + self.emulator.as_ref().map_or(0, lost_by)
+        self.drops.unwrap_or(0) + self.emulator.as_ref().map_or(0, lost_by)
     }
 
     /// The share of the machine's time that the hypervisor took.
     pub(super) fn stolen(&self) -> f64 {
         let all = self.machine.elapsed * self.machine.processors;
-        ratio(self.machine.steal, all)
+        ratio(self.machine.steal.unwrap_or_default(), all)
     }
 
     /// A lower bound for the number of CPUs used by others meanwhile. 0 if our own
@@ -204,12 +207,12 @@ impl Disturbance {
     }
 
     /// The CPU time that nothing of ours explains. Soft interrupts during our processes
-    /// are in both totals.
+    /// are in both totals. Nothing, where a system does not state them: they may be the rest.
     fn unexplained(&self) -> Span {
-        let Some(ours) = self.ours else {
+        let Some((ours, softirq)) = self.ours.zip(self.machine.softirq) else {
             return Span::ZERO;
         };
-        self.machine.busy - (self.machine.softirq + ours + self.of_emulator())
+        self.machine.busy - (softirq + ours + self.of_emulator())
     }
 
     fn of_emulator(&self) -> Span {
@@ -244,15 +247,15 @@ impl Disturbance {
         all.elapsed += more.elapsed;
         all.busy += more.busy;
         all.user += more.user;
-        all.softirq += more.softirq;
-        all.steal += more.steal;
-        all.backlog_drops += more.backlog_drops;
+        all.softirq = sum(all.softirq, more.softirq);
+        all.steal = sum(all.steal, more.steal);
+        all.backlog_drops = sum(all.backlog_drops, more.backlog_drops);
         all.running = all.running.max(more.running);
-        self.ours = self.ours.zip(later.ours).map(|(ours, more)| ours + more);
+        self.ours = sum(self.ours, later.ours);
         self.ours_in_user_mode += later.ours_in_user_mode;
         self.stalled += later.stalled;
         self.waited += later.waited;
-        self.drops += later.drops;
+        self.drops = sum(self.drops, later.drops);
         self.clock_step += later.clock_step;
         self.idle_wait += later.idle_wait;
         hosts::add(&mut self.hosts, &later.hosts);
@@ -273,6 +276,11 @@ impl Disturbance {
     }
 }
 
+/// The sum of what both state.
+fn sum<T: std::ops::Add<Output = T>>(one: Option<T>, other: Option<T>) -> Option<T> {
+    Some(one? + other?)
+}
+
 impl Measurements {
     /// Adds evidence of disturbances.
     pub(super) fn take_disturbance(&mut self, setting: &Setting, disturbance: &Disturbance) {
@@ -286,8 +294,10 @@ impl Measurements {
         self.note(evidence::CLOCK_STEP_US, disturbance.clock_step / 1_000);
         let stalled = disturbance.stalled;
         self.note(evidence::STALLED_MS, stalled.as_millis_f64());
-        self.note(evidence::STEAL_PERCENT, 100.0 * disturbance.stolen());
-        if disturbance.ours.is_some() {
+        if disturbance.machine.steal.is_some() {
+            self.note(evidence::STEAL_PERCENT, 100.0 * disturbance.stolen());
+        }
+        if disturbance.ours.is_some() && disturbance.machine.softirq.is_some() {
             self.note(evidence::OTHERS_PROCESSORS, disturbance.others());
         }
         let waited = disturbance.idle_wait;

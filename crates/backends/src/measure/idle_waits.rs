@@ -82,7 +82,7 @@ impl IdleWaits {
 /// Whether no other threads run on the CPUs that a pass needs.
 fn is_idle() -> Result<bool> {
     let machine = Machine::sample().context("metering the machine")?;
-    Ok(machine.running() <= spare(machine.processors()))
+    Ok(machine.running() <= Some(spare(machine.processors())))
 }
 
 #[cfg(test)]

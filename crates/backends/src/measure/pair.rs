@@ -43,8 +43,9 @@ pub(crate) struct Path {
     pub(crate) addresses: Addresses,
     /// The hosts of a network that is no path, in the order of their agents.
     pub(crate) hosts: Vec<(String, IpAddr)>,
-    /// Offloads that the sender's interface reports as enabled.
-    pub(crate) offloads: Vec<String>,
+    /// Offloads that the sender's interface reports as enabled; `None` where its
+    /// system does not state them.
+    pub(crate) offloads: Option<Vec<String>>,
     /// The inspection of its frames; `None`: the traffic itself inspects the path.
     pub(crate) inspection: Option<Inspection>,
     /// The maximum goodput.
@@ -114,7 +115,7 @@ pub(crate) trait Meters {
     ///
     /// # Errors
     /// A counter cannot be read.
-    fn queue_drops(&self) -> Result<u64>;
+    fn queue_drops(&self) -> Result<Option<u64>>;
 
     /// The fragmentation counters of each node, by name.
     ///

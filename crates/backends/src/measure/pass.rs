@@ -164,7 +164,7 @@ mod tests {
         );
         assert!(pass.values.iter().any(|name| name == "resolution_delay"));
 
-        let (busy, _) = of(Pass::Throughput, |pass| pass.machine.running = 1);
+        let (busy, _) = of(Pass::Throughput, |pass| pass.machine.running = Some(1));
         assert!(busy.metrics.contains_key("throughput"), "kept, and flagged");
         let values = &busy.disturbed[0].values;
         assert!(values.iter().any(|name| name == "throughput"));

@@ -262,7 +262,7 @@ impl Measurements {
         self.put(&metric::CPU_TOTAL, Some(per_gigabyte(busy, bytes)));
         self.put(
             &metric::CPU_SOFTIRQ,
-            Some(per_gigabyte(used.softirq, bytes)),
+            used.softirq.map(|span| per_gigabyte(span, bytes)),
         );
         for (process, [alone, high], seconds) in [
             (
@@ -276,9 +276,10 @@ impl Measurements {
                 evidence::CPU_RECEIVER_SECONDS_PER_GIGABYTE,
             ),
         ] {
-            let share = |cpu: Span| Some(100.0 * ratio(cpu, used.elapsed));
-            self.put(alone, share(process.cpu));
-            self.put(high, share(process.cpu + used.softirq));
+            let share = |cpu: Span| 100.0 * ratio(cpu, used.elapsed);
+            self.put(alone, Some(share(process.cpu)));
+            let with_softirq = used.softirq.map(|span| share(process.cpu + span));
+            self.put(high, with_softirq);
             let share_of_tick = 100.0 * ratio(tick(), used.elapsed);
             self.note(evidence::resolution(high), share_of_tick);
             self.note(seconds, per_gigabyte(process.cpu, bytes));

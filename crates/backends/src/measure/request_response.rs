@@ -49,7 +49,7 @@ pub(super) fn request_response(
     let mut measurements = Measurements::default();
     measurements.take_request_response(request_response, asked);
     if request_response.protocol == Transport::Udp {
-        measurements.put(&metric::RECEIVER_DROPS, Some(whole(answered.dropped)));
+        measurements.put(&metric::RECEIVER_DROPS, answered.dropped.map(whole));
     }
     measurements.flags =
         flags_of_request_response(setting, &measurements, &disturbance, &pair.path);
@@ -79,7 +79,8 @@ impl Measurements {
         asked.sizes.sort_by_key(|one| one.size);
         self.put(&metric::STALLS, Some(count(asked.stalls.len())));
         self.put(&metric::REPEATS, Some(whole(asked.repeats)));
-        if request_response.protocol == Transport::Tcp {
+        // A system that does not name its congestion control states none of these.
+        if asked.congestion.is_some() {
             self.put(&metric::RETRANSMISSIONS, Some(whole(asked.retransmitted)));
             self.put(&metric::SEGMENTS, Some(whole(asked.segments)));
             let each = whole(asked.acknowledgements) / whole(asked.segments.max(1));

@@ -46,7 +46,7 @@ pub(super) fn path(setting: &Setting) -> Path {
             router: None,
         },
         hosts: Vec::new(),
-        offloads: Vec::new(),
+        offloads: Some(Vec::new()),
         inspection: Some(Inspection {
             protocol: Transport::Tcp,
             message: Bytes::new(64_000),
@@ -141,10 +141,10 @@ pub(super) const fn machine() -> MachineUse {
         elapsed: Span::from_secs(10),
         busy: Span::from_secs(5),
         user: Span::from_secs(1),
-        softirq: Span::from_millis(500),
-        steal: Span::ZERO,
-        backlog_drops: 0,
-        running: 0,
+        softirq: Some(Span::from_millis(500)),
+        steal: Some(Span::ZERO),
+        backlog_drops: Some(0),
+        running: Some(0),
         processors: 2,
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn disturbance() -> Disturbance {
         ours_in_user_mode: Span::from_millis(950),
         stalled: Span::ZERO,
         waited: Span::ZERO,
-        drops: 0,
+        drops: Some(0),
         clock_step: 0,
         emulator: None,
         counts: Default::default(),

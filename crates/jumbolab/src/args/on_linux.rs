@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 #[cfg(feature = "gateway")]
 use super::Gateway;
-use super::{Agent, Doctor, Emulate, Probe, Shell};
+use super::{Doctor, Emulate, Probe, Shell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OnLinux {
@@ -17,8 +17,6 @@ pub(crate) enum OnLinux {
     /// Aggregate packets of the hosts of a site into jumbo frames to another gateway.
     #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
-    /// Serve `run --on hosts` of other machines.
-    Agent(Agent),
     /// Check whether this machine is ready for experiments.
     Doctor(Doctor),
 }

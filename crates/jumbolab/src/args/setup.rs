@@ -22,7 +22,6 @@ pub(crate) struct Doctor {
     pub(crate) strict: bool,
 }
 
-#[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 #[command(after_help = AGENT_NOTES)]
 pub(crate) struct Agent {

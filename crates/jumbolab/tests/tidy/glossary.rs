@@ -69,6 +69,8 @@ const KEPT: &[&str] = &[
     "tx-scatter-gather",
     ".octets()",
     "from_octets",
+    "row.inoctets",
+    "row.outoctets",
     "\"robustness/",
 ];
 

@@ -19,7 +19,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("link", 49),
     ("meter", 33),
     ("model", 21),
-    ("os", 167),
+    ("os", 177),
     ("plan", 66),
     ("probe", 184),
     ("queue", 64),
@@ -28,16 +28,16 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("secret", 4),
     ("sim", 70),
     ("tcp", 29),
-    ("traffic", 156),
+    ("traffic", 158),
     ("units", 11),
-    ("backends", 236),
+    ("backends", 239),
     ("wire", 105),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.
 const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
-const LONGEST_MAIN: usize = 62;
+const LONGEST_MAIN: usize = 63;
 
 #[test]
 fn files_are_short() {

@@ -7,6 +7,8 @@ use units::{Span, Time};
 use super::random::random;
 use crate::clock::{self, first_reading, monotonic};
 pub use crate::portable::mapping::Mapping;
+use crate::portable::mapping::compare;
+pub use crate::portable::slew::SlewWatch;
 
 /// The monotonic clock in nanoseconds since this process first read it.
 pub fn monotonic_nanos() -> u64 {
@@ -30,6 +32,19 @@ pub fn identity() -> [u8; 8] {
     static IDENTITY: OnceLock<[u8; 8]> = OnceLock::new();
     // Without random numbers there is no session that could use it.
     *IDENTITY.get_or_init(|| random().unwrap_or_default())
+}
+
+/// Processor time of this process, in nanoseconds; zero if the system does not state it.
+#[cfg(not(target_os = "linux"))]
+pub fn process_nanos() -> u64 {
+    let sample = super::cpu_time::Process::sample();
+    sample.map_or(0, |process| process.cpu.as_nanos())
+}
+
+/// The offset of the wall clock from the monotonic clock; the difference of two offsets is the
+/// step between them.
+pub fn wall_offset_nanos() -> i64 {
+    i64::try_from(compare()).unwrap_or(i64::MAX)
 }
 
 /// Sleeps until [`monotonic`] shows `deadline`; returns at once if it has passed.

@@ -6,6 +6,9 @@ use super::kernel_clock::sleep_until;
 use crate::clock;
 use crate::error::Result;
 
+/// The span before a time in which a [`Pacer`] polls the clock instead of sleeping.
+const SPIN: Span = Span::from_micros(500);
+
 /// Waits for consecutive times, for paced traffic. Times should lie on a grid that does not
 /// depend on when a wait ended, so that a late one does not delay later ones.
 ///
@@ -16,6 +19,15 @@ pub struct Pacer {
 }
 
 impl Pacer {
+    /// A pacer that sleeps, and polls the clock for the last part of a wait: longer than Linux
+    /// needs, because these systems end a sleep later.
+    ///
+    /// # Errors
+    /// None on these systems.
+    pub fn new() -> Result<Self> {
+        Self::watching(SPIN)
+    }
+
     /// A pacer that only sleeps: it costs less, and is late by a wake-up.
     ///
     /// # Errors

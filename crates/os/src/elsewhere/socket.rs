@@ -30,9 +30,11 @@ pub use open::{
     set_code_point, set_no_delay, set_non_blocking, set_timeout,
 };
 pub use tcp::{
-    SmoothedRtt, available_congestion_controls, stated_tcp_state, stuck_segment, tcp_progress,
+    CHOOSES_CONGESTION_CONTROL, SmoothedRtt, arrived_at_most, available_congestion_controls,
+    stated_tcp_state, stated_unacknowledged, stated_unread, stuck_segment, take_error,
+    tcp_progress,
 };
-pub use waiting::{readable, wait_to_read, wait_to_write};
+pub use waiting::{readable, wait_to_read, wait_to_read_or_write, wait_to_write};
 
 #[cfg(test)]
 mod tests;

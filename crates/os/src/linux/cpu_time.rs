@@ -1,7 +1,6 @@
 //! Processor time of the machine and of a process.
 
 use std::fs;
-use std::ops::Sub;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
@@ -10,47 +9,7 @@ use units::{Span, Time};
 
 use crate::clock;
 use crate::error::{Error, OperationContext, Result};
-
-/// The processors of the whole machine at one time. Only samples of one process have a
-/// difference, because times count from its start.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Machine {
-    taken: Time,
-    processors: u64,
-    /// Length of a tick, the unit of the other fields.
-    tick: Span,
-    /// User mode, whatever the priority.
-    user: u64,
-    idle: u64,
-    softirq: u64,
-    steal: u64,
-    /// Runnable threads, those on a processor included.
-    running: u64,
-    /// Packets dropped by the kernel's backlog queues.
-    backlog_drops: u64,
-}
-
-/// The use of the processors between two samples.
-#[derive(Clone, Copy, Debug)]
-pub struct MachineUse {
-    /// Length of the interval.
-    pub elapsed: Span,
-    /// Processor time that was not idle, of all processors together, without steal.
-    pub busy: Span,
-    /// Processor time of programs in user mode.
-    pub user: Span,
-    /// Processor time in soft interrupts, which do most of the network processing.
-    pub softirq: Span,
-    /// Processor time that the hypervisor gave to other machines.
-    pub steal: Span,
-    /// Packets that the backlog queues between interfaces and protocols dropped,
-    /// because their processor did not come to process them.
-    pub backlog_drops: u64,
-    /// Runnable threads at the end, without the calling one.
-    pub running: u64,
-    /// Number of processors.
-    pub processors: u64,
-}
+pub use crate::portable::cpu_use::{Machine, MachineUse, Process};
 
 impl Machine {
     /// Reads `/proc/stat`.
@@ -68,35 +27,9 @@ impl Machine {
         // Kernels without networking have no such file, and nothing to drop.
         let backlog = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
         Ok(Self {
-            backlog_drops: backlog_drops(&backlog),
+            backlog_drops: Some(backlog_drops(&backlog)),
             ..sample
         })
-    }
-
-    /// The processors of this and of another machine together, at the same time.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            processors: self.processors + other.processors,
-            user: self.user + other.user,
-            idle: self.idle + other.idle,
-            softirq: self.softirq + other.softirq,
-            steal: self.steal + other.steal,
-            // One thread of each takes the sample.
-            running: self.running + other.running(),
-            backlog_drops: self.backlog_drops + other.backlog_drops,
-            ..self
-        }
-    }
-
-    /// Runnable threads, without the calling one.
-    pub const fn running(&self) -> u64 {
-        self.running.saturating_sub(1)
-    }
-
-    /// Number of processors.
-    pub const fn processors(&self) -> u64 {
-        self.processors
     }
 
     fn parse(text: &str, taken: Time, tick: Span) -> Option<Self> {
@@ -115,31 +48,12 @@ impl Machine {
             processors: lines.count() as u64,
             user: column(0)? + column(1)?,
             idle: column(3)? + column(4)?,
-            softirq: column(5)? + column(6)?,
-            steal: column(7).unwrap_or_default(),
+            softirq: Some(column(5)? + column(6)?),
+            steal: Some(column(7).unwrap_or_default()),
             running: { text.lines() }
-                .find_map(|line| line.strip_prefix("procs_running ")?.trim().parse().ok())
-                .unwrap_or_default(),
-            backlog_drops: 0,
+                .find_map(|line| line.strip_prefix("procs_running ")?.trim().parse().ok()),
+            backlog_drops: None,
         })
-    }
-
-    /// The use since `earlier`.
-    pub fn since(&self, earlier: &Self) -> MachineUse {
-        let elapsed = self.taken.since(earlier.taken).unwrap_or_default();
-        let since = |now: u64, before: u64| self.tick * now.saturating_sub(before);
-        let steal = since(self.steal, earlier.steal);
-        MachineUse {
-            elapsed,
-            busy: elapsed * self.processors - since(self.idle, earlier.idle) - steal,
-            user: since(self.user, earlier.user),
-            softirq: since(self.softirq, earlier.softirq),
-            steal,
-            // The counters have 32 bits and wrap around.
-            backlog_drops: self.backlog_drops.saturating_sub(earlier.backlog_drops),
-            running: self.running(),
-            processors: self.processors,
-        }
     }
 }
 
@@ -163,18 +77,6 @@ pub fn tick() -> Span {
     Span::from_picos(1_000_000_000_000 / hertz.unwrap_or(100).max(1))
 }
 
-/// Processor time of the calling process since its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Process {
-    /// Time on a processor, in user and kernel mode, including interrupts during that
-    /// time.
-    pub cpu: Span,
-    /// The part of it in user mode.
-    pub user: Span,
-    /// Time in which the process was runnable but had no processor.
-    pub waited: Span,
-}
-
 impl Process {
     /// Reads the counters of the calling process.
     ///
@@ -192,17 +94,6 @@ impl Process {
             user: span(usage.user_time()),
             waited,
         })
-    }
-}
-
-impl Sub for Process {
-    type Output = Self;
-    fn sub(self, earlier: Self) -> Self {
-        Self {
-            cpu: self.cpu - earlier.cpu,
-            user: self.user - earlier.user,
-            waited: self.waited - earlier.waited,
-        }
     }
 }
 
@@ -225,9 +116,9 @@ mod tests {
         let used = at(after, 1_000_000_000).since(&at(before, 0));
         // 2 s of processor time, 1.1 s idle or waiting, 0.2 s stolen.
         assert_eq!(used.busy, Span::from_millis(700));
-        assert_eq!(used.softirq, Span::from_millis(100));
+        assert_eq!(used.softirq, Some(Span::from_millis(100)));
         assert_eq!(used.user, Span::from_millis(200));
-        assert_eq!((used.processors, used.running), (2, 2));
+        assert_eq!((used.processors, used.running), (2, Some(2)));
     }
 
     #[test]

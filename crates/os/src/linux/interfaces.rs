@@ -8,24 +8,10 @@ use nix::ifaddrs::getifaddrs;
 
 use crate::error::{Error, OperationContext, Result};
 use crate::netlink::Route;
+pub use crate::portable::nic_parts::Interface;
+use crate::portable::nic_parts::is_link_local;
 use crate::socket;
 use crate::sys::ethtool;
-
-/// A network interface in the caller's namespace.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Interface {
-    pub name: String,
-    /// Its MTU in bytes.
-    pub mtu: u32,
-    /// The largest MTU in bytes that its driver accepts, if it says so.
-    pub largest_mtu: Option<u32>,
-    /// Whether it is up.
-    pub up: bool,
-    /// Its addresses, link-local ones left out [RFC4291 s2.5.6].
-    pub addresses: Vec<IpAddr>,
-    /// Segmentation and receive offloads that are on, by the kernel's names.
-    pub offloads: Vec<String>,
-}
 
 /// All interfaces, in the kernel's order.
 ///
@@ -86,13 +72,6 @@ pub fn towards(address: IpAddr) -> Result<String> {
 /// If the kernel does not know the interface.
 pub fn queue_drops(interface: &str) -> Result<u64> {
     Ok(Route::open()?.queue_drops(interface)?.into())
-}
-
-fn is_link_local(address: &IpAddr) -> bool {
-    match address {
-        IpAddr::V4(four) => four.is_link_local(),
-        IpAddr::V6(six) => six.is_unicast_link_local(),
-    }
 }
 
 #[cfg(test)]

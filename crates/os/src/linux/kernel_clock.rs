@@ -2,7 +2,6 @@
 //! machine mean by a time, and waiting for a time.
 
 pub(crate) mod reading;
-mod slew;
 mod synchronisation;
 
 use std::fs;
@@ -16,9 +15,9 @@ use crate::clock::first_reading;
 use crate::error::{OperationContext, Result};
 pub use crate::portable::mapping::Mapping;
 use crate::portable::mapping::compare;
+pub use crate::portable::slew::SlewWatch;
 pub use reading::monotonic_nanos;
 use reading::nanos;
-pub use slew::SlewWatch;
 pub use synchronisation::Synchronisation;
 
 /// A CLOCK_REALTIME timestamp taken by the kernel, in nanoseconds since 1970 UTC; `None` if

@@ -6,49 +6,13 @@ use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use units::Rate;
 
 use crate::error::Result;
 use crate::netlink::{Listed, Route};
+pub use crate::portable::nic_parts::{Coalescing, Counters, Directed, Nic, Rings};
 use crate::socket;
 use crate::sys::ethtool;
-pub use crate::sys::ethtool::{Coalescing, Rings};
-pub use counters::{Counters, Directed};
-
-/// A network interface; properties unknown to its driver are absent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nic {
-    /// Its name, e.g. `eth0`.
-    pub name: String,
-    /// Whether it can carry packets now.
-    pub up: bool,
-    /// Its MTU in bytes.
-    pub mtu: u32,
-    /// The largest MTU in bytes that its driver accepts.
-    pub largest_mtu: Option<u32>,
-    /// Name of its driver.
-    pub driver: Option<String>,
-    /// The version of its firmware.
-    pub firmware: Option<String>,
-    /// Whether its link carries packets in both directions at once.
-    pub full_duplex: Option<bool>,
-    /// The processors that serve its interrupts, as the kernel lists them: `0-1,4`.
-    pub interrupt_processors: Vec<String>,
-    /// Whether the device itself stamps arriving packets.
-    pub receive_stamps: bool,
-    /// The number of its PTP hardware clock: 0 is `/dev/ptp0`.
-    pub ptp_clock: Option<u32>,
-    pub counters: Counters,
-    /// Data rate of its link; virtual interfaces have none.
-    pub speed: Option<Rate>,
-    /// Sizes of its rings.
-    pub rings: Option<Rings>,
-    /// Its interrupt coalescing.
-    pub coalescing: Option<Coalescing>,
-    /// Segmentation and receive offloads that are on, by the kernel's names.
-    pub offloads: Vec<String>,
-}
 
 /// The interface of this name, of any kind.
 ///

@@ -23,7 +23,7 @@ pub use calls::{
     borrowed, end_stream, keep_alive, readable, reuse_address, send, set_no_delay,
     set_non_blocking, stated_drops,
 };
-pub use congestion::available_congestion_controls;
+pub use congestion::{CHOOSES_CONGESTION_CONTROL, available_congestion_controls};
 pub use congestion::{default_congestion_control, try_congestion_control};
 pub use errors::{next_error, reported};
 pub use ip_option::IpOption;
@@ -37,10 +37,12 @@ pub use stamps::{
 };
 pub use stamps::{STAMPS_ARRIVALS, Stamp, keep_stamping};
 pub use state::{TCP_HEADER, full_segment, take_error, tcp_state};
-pub use state::{stated_tcp_state, tcp_progress};
+pub use state::{
+    arrived_at_most, stated_tcp_state, stated_unacknowledged, stated_unread, tcp_progress,
+};
 pub use wait::is_readable;
 pub use wait::{is_of_connection, wait};
-pub use wait::{wait_to_read, wait_to_write};
+pub use wait::{wait_to_read, wait_to_read_or_write, wait_to_write};
 
 pub use crate::portable::socket_parts::{
     InboxEntry, KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,

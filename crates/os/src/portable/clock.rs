@@ -12,9 +12,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use units::{Span, Time};
 
 #[cfg(target_os = "linux")]
-pub(crate) use crate::linux::kernel_clock::reading::monotonic_nanos;
+pub(crate) use crate::linux::kernel_clock::reading::{monotonic_nanos, rate_nanos};
+// No time service changes the rate of this clock on Windows and macOS. FreeBSD has no other, so
+// a slew there remains unseen.
 #[cfg(not(target_os = "linux"))]
-pub(crate) use instant::monotonic_nanos;
+pub(crate) use instant::{monotonic_nanos, monotonic_nanos as rate_nanos};
 
 /// The start of a run on this machine's wall clock.
 ///

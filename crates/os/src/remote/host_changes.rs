@@ -19,62 +19,17 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 use crate::error::{Error, OperationContext, Result};
 use crate::lease::LEASE;
 use crate::lines::{Lines, ReadOutcome};
 use crate::netlink::Route;
+pub use crate::portable::wanted::{Wanted, WantedCoalescing, WantedRings, mtu_command};
 use crate::{clock, namespace, own_executable, worker};
 pub use management::management_interface;
 pub use watchdog::{ROLE, serve};
 use watchdog::{Reply, Request};
-
-/// The settings that a run wants of an interface; absent settings stay as they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
-    /// The name of the interface.
-    pub interface: String,
-    /// The MTU in bytes.
-    pub mtu: Option<u32>,
-    /// Offloads by the kernel's names, such as those of [`Nic`](crate::nic::Nic), and
-    /// whether they are to be on.
-    pub offloads: Vec<(String, bool)>,
-    /// Sizes of the rings.
-    pub rings: WantedRings,
-    /// Interrupt coalescing.
-    pub coalescing: WantedCoalescing,
-    /// Whether the interface may carry the ssh connection of the run.
-    pub allow_management_interface: bool,
-}
-
-impl Wanted {
-    /// Whether nothing is to be changed.
-    pub fn is_empty(&self) -> bool {
-        self.settings().is_empty()
-    }
-}
-
-/// Sizes of rings in frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WantedRings {
-    /// That of arriving frames.
-    pub receive: Option<u32>,
-    /// That of departing frames.
-    pub send: Option<u32>,
-}
-
-/// Interrupt coalescing; see [`Coalescing`](crate::nic::Coalescing).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WantedCoalescing {
-    /// The longest delay of an interrupt, in whole microseconds.
-    pub receive_delay: Option<Span>,
-    /// The number of arrivals that trigger an interrupt.
-    pub receive_frames: Option<u32>,
-    /// Whether the driver adapts the settings to the traffic.
-    pub adaptive: Option<bool>,
-}
 
 /// The time in which the watchdog answers. A driver may reset its hardware for a change.
 const ANSWER: Span = Span::from_secs(60);

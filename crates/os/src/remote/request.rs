@@ -68,6 +68,11 @@ pub fn job<R: Request>(json: &str) -> Result<Job<R::Server>> {
     }))
 }
 
+/// A job with this reply: of a request that a system does not support.
+pub fn replied<S>(answer: Reply<()>) -> Job<S> {
+    Box::new(move |_| reply(&answer))
+}
+
 /// Reads the request in `line`.
 ///
 /// # Errors
@@ -220,6 +225,10 @@ mod tests {
         let clear = line(&Clear()).unwrap();
         assert_eq!(replied(&clear, &mut sum), r#"{"Ok":null}"#);
         assert_eq!(sum, 0);
+        let unknown = super::replied(Ok(()))(&mut sum);
+        assert_eq!(heard::<Option<u64>>(&unknown).unwrap(), Ok(None));
+        let absent = super::replied(Err("it needs Linux".to_owned()))(&mut sum);
+        assert_eq!(absent, r#"{"Err":"it needs Linux"}"#);
         for (line, told) in [
             ("", r#"reading a request: none is called """#),
             (

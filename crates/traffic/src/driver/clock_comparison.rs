@@ -2,16 +2,12 @@
 //!
 //! One end asks for the other's clock in datagrams, and gets its readings at arrival and
 //! departure ([`meter::clock_offset`]). Arrivals are timed by the kernel's timestamps,
-//! so neither end's wake-up widens the bound. The messages are those of the control
+//! so neither end's wake-up widens the bound on Linux; other systems have none. The messages are those of the control
 //! protocol ([`wire::control`]), one in each datagram, after the trial's token.
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::clock_offset::{ClockEstimate, ClockExchange, ClockLine};
-use nix::errno::Errno;
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time, Transport};
 use wire::control::{Control, LONGEST};
 
@@ -19,8 +15,9 @@ use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock::{self, Epoch};
 use os::deadline::Permit;
 use os::error::{Error, OperationContext, Result};
-use os::socket::{Options, stalled, wait};
-use os::sys::inbox::receive_stamped;
+use os::socket::{
+    Errno, MsgFlags, Options, Socket, borrowed, receive_stamped, send, stalled, wait_to_read,
+};
 
 /// Number of exchanges. There are fewer if they take longer than [`TIMEOUT`].
 const EXCHANGES: usize = 64;
@@ -136,7 +133,7 @@ pub fn compare(address: IpAddr, token: &Token, port: u16) -> Result<Compared> {
 }
 
 /// The exchange that began at `asked`, unless it is lost.
-fn answer_to(socket: &OwnedFd, asked: u64) -> Result<Option<ClockExchange>> {
+fn answer_to(socket: &Socket, asked: u64) -> Result<Option<ClockExchange>> {
     let deadline = clock::monotonic() + LOST;
     while let Some((message, back)) = receive(socket, deadline)? {
         match message {
@@ -167,19 +164,19 @@ fn stamped() -> Options {
 }
 
 /// Sends a message; a failure is like a loss.
-fn put(socket: &OwnedFd, message: &Control) {
+fn put(socket: &Socket, message: &Control) {
     let mut room = [0; LONGEST];
     let length = message.emit(&mut room);
-    let _ = send(socket.as_raw_fd(), &room[..length], MsgFlags::MSG_DONTWAIT);
+    let _ = send(socket, &room[..length], MsgFlags::MSG_DONTWAIT);
 }
 
 /// The next message until `deadline`, and its arrival by the wall clock.
-fn receive(socket: &OwnedFd, deadline: Time) -> Result<Option<(Control, u64)>> {
+fn receive(socket: &Socket, deadline: Time) -> Result<Option<(Control, u64)>> {
     let doing = || "comparing clocks";
     let mut room = [0; LONGEST];
-    while !wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+    while wait_to_read(socket, deadline)? {
         let (flags, permit) = (MsgFlags::MSG_DONTWAIT, Permit::of_worker());
-        let taken = match receive_stamped(socket.as_fd(), &mut room, flags, permit) {
+        let taken = match receive_stamped(borrowed(socket), &mut room, flags, permit) {
             Ok(taken) => taken,
             // An answer to an end that has finished.
             Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {

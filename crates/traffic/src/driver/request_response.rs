@@ -10,6 +10,8 @@ mod answer;
 mod ask;
 mod recorder;
 mod socket;
+#[cfg_attr(not(target_os = "linux"), path = "request_response/no_tcp_info.rs")]
+mod tcp_info;
 
 use std::net::IpAddr;
 
@@ -18,7 +20,7 @@ use units::{Bytes, Span, Transport};
 
 pub use answer::Answerer;
 pub use ask::ask;
-use os::socket::Options;
+use os::socket::{CHOOSES_CONGESTION_CONTROL, Options};
 
 /// The settings that both ends share.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -37,7 +39,8 @@ pub struct RequestResponse {
     pub read_mode: ReadMode,
     /// How a message is written.
     pub write_mode: WriteMode,
-    /// TCP congestion control.
+    /// TCP congestion control. An end whose system lets no program choose keeps the system's
+    /// own.
     pub congestion: String,
     /// The largest segment of TCP in bytes (TCP_MAXSEG); `None`: as the path's MTU
     /// allows.
@@ -73,7 +76,7 @@ impl RequestResponse {
         Options {
             send_buffer: self.send_buffer,
             receive_buffer: self.receive_buffer,
-            congestion: Some(self.congestion.clone()),
+            congestion: CHOOSES_CONGESTION_CONTROL.then(|| self.congestion.clone()),
             segment: self.largest_segment,
             no_delay: !self.nagle,
             ..Options::default()
@@ -109,8 +112,9 @@ pub struct Asked {
 pub struct Answered {
     /// Number of answered messages.
     pub messages: u64,
-    /// Packets dropped because its socket's buffer was full.
-    pub dropped: u64,
+    /// Packets dropped because its socket's buffer was full; `None` where the system does not
+    /// count them.
+    pub dropped: Option<u64>,
     /// Rejected connections of unauthenticated peers; over UDP, their datagrams before the asking
     /// end's.
     pub rejected_peers: u64,

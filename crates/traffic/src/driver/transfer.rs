@@ -5,13 +5,14 @@
 //! trial's token ([`crate::driver::trial_token`]), and sends the warm-up and the counted
 //! messages. Both end by themselves.
 
+#[cfg_attr(not(target_os = "linux"), path = "transfer/no_acknowledged.rs")]
 mod acknowledged;
+#[cfg(target_os = "linux")]
 pub mod latency_breakdown;
 mod receive;
 mod send;
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
 
 use meter::clock_offset::ClockLine;
 use meter::time_series::TimeSeries;
@@ -23,7 +24,7 @@ use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock::Epoch;
 use os::cpu_time::Process;
 use os::error::Result;
-use os::socket::{Options, TcpState, UDP_RECEIVE_BUFFER};
+use os::socket::{CHOOSES_CONGESTION_CONTROL, Options, Socket, TcpState, UDP_RECEIVE_BUFFER};
 pub use receive::{Receiver, Recorded};
 pub use send::send;
 
@@ -64,7 +65,8 @@ pub struct Transfer {
     pub delays: bool,
     /// The receiver's echoes.
     pub echo: Echo,
-    /// TCP congestion control.
+    /// TCP congestion control. An end whose system lets no program choose keeps the system's
+    /// own.
     pub congestion: String,
     /// The largest segment of TCP in bytes, TCP's own options included (TCP_MAXSEG);
     /// `None`: as the path's MTU allows.
@@ -106,7 +108,7 @@ impl Transfer {
     }
 
     /// A socket connected to `port` of the transfer's address, which has shown `token`.
-    fn connected(&self, token: &Token, port: u16) -> Result<OwnedFd> {
+    fn connected(&self, token: &Token, port: u16) -> Result<Socket> {
         let to = SocketAddr::new(self.address, port);
         let socket = trial_token::connect(self.protocol, to, &self.options(), self.timeout)?;
         trial_token::show(&socket, self.protocol, token, to, self.timeout)?;
@@ -121,7 +123,7 @@ impl Transfer {
                 Transport::Tcp => self.receive_buffer,
                 Transport::Udp => self.receive_buffer.or(Some(UDP_RECEIVE_BUFFER)),
             },
-            congestion: Some(self.congestion.clone()),
+            congestion: CHOOSES_CONGESTION_CONTROL.then(|| self.congestion.clone()),
             segment: self.largest_segment,
             no_delay: !self.nagle,
             non_blocking: true,
@@ -138,13 +140,13 @@ pub struct Sent {
     /// The time just before the first counted byte was written.
     pub first_write: Time,
     /// The time at which the kernel received the acknowledgement of the last byte
-    /// (TCP).
+    /// (TCP); only Linux states it.
     pub last_acknowledged: Option<Time>,
     /// Times from write to echo of the counted messages, if echoes were requested.
     pub round_trips: Option<Summary>,
     /// Time from the first write to the last echo of whole messages, if none was lost.
     pub echoes_took: Option<Span>,
-    /// TCP's statistics at the end.
+    /// TCP's statistics at the end; only Linux states them.
     pub tcp: Option<TcpState>,
     /// TCP's smoothed round-trip time since the first write, warm-up included.
     pub smoothed_rtt: TimeSeries,

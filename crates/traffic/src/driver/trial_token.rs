@@ -11,28 +11,34 @@
 
 mod acceptor;
 mod datagrams;
+#[cfg_attr(not(target_os = "linux"), path = "trial_token/no_others.rs")]
+mod others;
+#[cfg_attr(not(target_os = "linux"), path = "trial_token/no_wake.rs")]
+mod wake;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 pub use crate::machine::trial_token::Token;
-use nix::errno::Errno;
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time, Transport};
 
 use super::callers::{BACKLOG, Callers};
 use acceptor::Acceptor;
-use datagrams::Others;
 use os::clock;
 use os::error::{OperationContext, Result};
 use os::random::random;
-use os::socket::{self, Options, address_of, listen, open, stalled, take_error, wait};
-use os::sys::queued::unacknowledged;
+use os::socket::{
+    self, Errno, MsgFlags, Options, Socket, address_of, borrowed, listen, open, send, stalled,
+    stated_unacknowledged, take_error, wait_to_write,
+};
+use others::Others;
 
 /// The interval of looks whether the token is acknowledged.
 const LOOK: Span = Span::from_micros(50);
+
+/// The time for the token to be acknowledged where the system does not tell: a receiver may
+/// delay it by as much as this [RFC9293 s3.8.6.3].
+const UNSTATED: Span = Span::from_millis(500);
 
 /// An unpredictable token.
 ///
@@ -57,7 +63,7 @@ pub(crate) struct DataPort {
 enum PortKind {
     Stream(Acceptor),
     /// The bound socket, until the sender has been met.
-    Datagrams(Option<OwnedFd>),
+    Datagrams(Option<Socket>),
 }
 
 impl DataPort {
@@ -77,7 +83,7 @@ impl DataPort {
             ..options
         };
         let socket = open(transport, address, &options)?;
-        let port = address_of(socket.as_fd())?.port();
+        let port = address_of(borrowed(&socket))?.port();
         let way = match transport {
             Transport::Tcp => {
                 listen(&socket, BACKLOG)?;
@@ -100,7 +106,7 @@ impl DataPort {
     ///
     /// # Errors
     /// If nobody shows the token within `timeout`.
-    pub(crate) fn admit(&mut self, timeout: Span) -> Result<OwnedFd> {
+    pub(crate) fn admit(&mut self, timeout: Span) -> Result<Socket> {
         let late = || stalled("waiting for the sender", timeout);
         match &mut self.way {
             PortKind::Stream(acceptor) => acceptor.next(timeout)?.ok_or_else(late),
@@ -138,16 +144,16 @@ pub(crate) fn connect(
     to: SocketAddr,
     options: &Options,
     timeout: Span,
-) -> Result<OwnedFd> {
+) -> Result<Socket> {
     let socket = open(transport, to.ip(), options)?;
     let operation = || format!("connecting to the receiver at {to}");
     match socket::connect(&socket, to) {
         Err(Errno::EINPROGRESS) => {
             let deadline = clock::monotonic() + timeout;
-            if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+            if !wait_to_write(&socket, deadline)? {
                 return Err(stalled(&operation(), timeout));
             }
-            take_error(socket.as_fd()).during(operation)?;
+            take_error(borrowed(&socket)).during(operation)?;
         }
         result => result.during(operation)?,
     }
@@ -159,7 +165,7 @@ pub(crate) fn connect(
 /// # Errors
 /// If it is not taken within `timeout`.
 pub(crate) fn show(
-    socket: &OwnedFd,
+    socket: &Socket,
     transport: Transport,
     token: &Token,
     to: SocketAddr,
@@ -180,29 +186,32 @@ pub(crate) fn show(
 /// Writes the token, and waits until it is acknowledged: a short segment in flight would
 /// hold back a short message if Nagle's algorithm is active [RFC9293 s3.7.4]. Returns
 /// whether it was.
-fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> io::Result<bool> {
+fn show_on_stream(socket: &Socket, token: &Token, deadline: Time) -> io::Result<bool> {
     let mut left: &[u8] = token.bytes();
     while !left.is_empty() {
-        match send(socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
+        match send(socket, left, MsgFlags::MSG_NOSIGNAL) {
             Ok(count) => left = &left[count..],
             Err(Errno::EINTR) => {}
             Err(Errno::EAGAIN) => {
-                let room = wait(socket.as_fd(), PollFlags::POLLOUT, deadline);
-                if room.map_or(true, |events| events.is_empty()) {
+                if !wait_to_write(socket, deadline).unwrap_or_default() {
                     return Ok(false);
                 }
             }
             Err(error) => return Err(error.into()),
         }
     }
-    while unacknowledged(socket.as_fd())? > 0 {
-        take_error(socket.as_fd())?;
-        if clock::monotonic() >= deadline {
-            return Ok(false);
+    loop {
+        match stated_unacknowledged(socket)? {
+            Some(0) => return Ok(true),
+            Some(_) if clock::monotonic() >= deadline => return Ok(false),
+            Some(_) => clock::sleep(LOOK),
+            None => {
+                clock::sleep(UNSTATED);
+                return Ok(true);
+            }
         }
-        clock::sleep(LOOK);
+        take_error(borrowed(socket))?;
     }
-    Ok(true)
 }
 
 #[cfg(test)]

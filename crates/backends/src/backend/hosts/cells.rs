@@ -26,6 +26,7 @@ pub(super) fn left_out(
     allow: bool,
 ) -> Result<Vec<(usize, String)>> {
     let interfaces = [ends[0].interface()?, ends[1].interface()?];
+    let states_offloads = [ends[0].states_offloads(), ends[1].states_offloads()];
     let mut left_out = Vec::new();
     let mut measured = Vec::new();
     for (position, cell) in plan.cells.iter().enumerate() {
@@ -42,8 +43,8 @@ pub(super) fn left_out(
         }
     }
     let changed = |setting: &&Setting| {
-        let mut interfaces = interfaces.iter();
-        interfaces.any(|interface| changes(setting, interface))
+        let mut interfaces = interfaces.iter().zip(states_offloads);
+        interfaces.any(|(interface, states)| changes(setting, interface, states))
     };
     let settings: Vec<&Setting> = measured.iter().map(|(_, setting)| *setting).collect();
     if let Some(first) = settings.iter().copied().find(changed) {
@@ -101,6 +102,14 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
     let remedy = "add become=sudo to --host";
     match setting.network.mtu_method {
         MtuMethod::Interface if mtu == has => {}
+        MtuMethod::Interface if !end.is_linux() => {
+            let wanted = setting.network.path_mtu().map_or(0, units::IpMtu::get);
+            return Some(format!(
+                "{name} of {host} has MTU {}; type there {}, or --set network.mtu_method=mss",
+                has.get(),
+                end.mtu_command(wanted)
+            ));
+        }
         MtuMethod::Interface if !end.can_change() => {
             return Some(format!(
                 "{name} of {host} has MTU {}; {remedy}, or --set network.mtu_method=mss",
@@ -121,7 +130,12 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
         MtuMethod::Segment => {}
     }
     match (setting.host.offloads, interface.offloads.is_empty()) {
-        (true, true) => Some(format!("{name} of {host} has its offloads off")),
+        (false, _) if !end.states_offloads() => Some(format!(
+            "the system of {host} does not state whether the offloads of {name} are off; --set host.offloads=on"
+        )),
+        (true, true) if end.states_offloads() => {
+            Some(format!("{name} of {host} has its offloads off"))
+        }
         (false, false) if !end.can_change() => {
             Some(format!("{name} of {host} has its offloads on; {remedy}"))
         }
@@ -134,11 +148,11 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
     }
 }
 
-/// Whether a setting needs an interface to be changed.
-fn changes(setting: &Setting, interface: &Interface) -> bool {
+/// Whether a setting needs an interface to be changed, whose system states its offloads or not.
+fn changes(setting: &Setting, interface: &Interface, states_offloads: bool) -> bool {
     let is_other = |mtu: u32| mtu != interface.mtu;
     interface_mtu(setting).is_some_and(is_other)
-        || setting.host.offloads == interface.offloads.is_empty()
+        || states_offloads && setting.host.offloads == interface.offloads.is_empty()
         || asks_nic(setting)
 }
 

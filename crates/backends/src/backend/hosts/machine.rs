@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, anyhow, bail};
-use os::host_changes::Wanted;
+use os::host_changes::{Wanted, mtu_command};
 use os::interfaces::Interface;
 use os::nic::Nic;
+use os::request::Request;
 use os::ssh::{Become, Destination, Ssh};
 use os::worker::Command;
 use plan::setting::Host;
@@ -166,9 +167,29 @@ impl Machine {
         self.reach.command()
     }
 
-    /// Whether the agent has the privilege to change the interface.
+    /// Whether the agent has the privilege to change the interface, on Linux.
     pub(super) fn can_change(&self) -> bool {
-        self.description.facts.root
+        self.description.facts.root && self.is_linux()
+    }
+
+    /// Whether it runs Linux: this program changes the interfaces of no other system.
+    pub(super) fn is_linux(&self) -> bool {
+        self.description.system == "Linux"
+    }
+
+    /// What its user types to give the interface this MTU, where this program does not.
+    pub(super) fn mtu_command(&self, mtu: u32) -> String {
+        mtu_command(&self.description.system, self.interface_name(), mtu)
+    }
+
+    /// Whether its system states the offloads of interfaces.
+    pub(super) fn states_offloads(&self) -> bool {
+        self.description.states_offloads
+    }
+
+    /// Whether its agent supports the request `R`.
+    pub(super) fn supports<R: Request>(&self) -> bool {
+        !self.description.absent.iter().any(|name| name == R::NAME)
     }
 
     /// Locks the machine for the run of this name, to change the interface; `changes_nic`: its
@@ -332,7 +353,13 @@ impl Machine {
             interface: self.interface_names().join(" and "),
             system: self.description.system.clone(),
             interfaces: { self.nics.iter() }
-                .map(|nic| (nic.name.clone(), facts::of_interface(nic)))
+                .map(|nic| {
+                    let mut facts = facts::of_interface(nic);
+                    if !self.states_offloads() {
+                        facts.remove("offloads");
+                    }
+                    (nic.name.clone(), facts)
+                })
                 .collect(),
             host: self.description.facts.clone(),
         }

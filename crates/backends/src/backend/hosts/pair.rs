@@ -40,7 +40,7 @@ impl HostMeters<'_> {
     fn is_idle(&self) -> Result<bool> {
         for machine in self.machines() {
             let sample = machine.agent.call(&SampleMachine())?;
-            if sample.running() > spare(sample.processors()) {
+            if sample.running() > Some(spare(sample.processors())) {
                 return Ok(false);
             }
         }
@@ -70,7 +70,10 @@ impl Meters for HostMeters<'_> {
     fn end_stalls(&mut self) -> Result<Stalls> {
         let mut all = Stalls::default();
         for machine in self.machines() {
-            let stalls = machine.agent.call(&EndStalls())?;
+            // The facts of a machine state that it does not meter them.
+            let Some(stalls) = machine.agent.call(&EndStalls())? else {
+                continue;
+            };
             all.total = all.total.max(stalls.total);
             all.cpu += stalls.cpu;
         }
@@ -112,7 +115,7 @@ impl Meters for HostMeters<'_> {
         Ok(all)
     }
 
-    fn queue_drops(&self) -> Result<u64> {
+    fn queue_drops(&self) -> Result<Option<u64>> {
         let interface = |end: &Machine| end.interface_name().to_owned();
         let drops = self.ends.iter();
         drops
@@ -125,9 +128,9 @@ impl Meters for HostMeters<'_> {
         let counts = self.ends.iter();
         let counts = counts.map(|end| {
             let counts = end.agent.call(&CountFragments(ip))?;
-            Ok((end.role.name().to_owned(), counts))
+            Ok(counts.map(|counts| (end.role.name().to_owned(), counts)))
         });
-        counts.collect()
+        counts.filter_map(Result::transpose).collect()
     }
 
     fn sent(&self) -> Result<SentPackets> {
@@ -183,7 +186,12 @@ impl Programs for HostPrograms<'_> {
         // The default of a whole machine is its administrator's; a program has it unless
         // it chooses another.
         for end in self.ends {
-            let theirs = end.agent.call(&DefaultCongestion())?;
+            let Some(theirs) = end.agent.call(&DefaultCongestion())? else {
+                bail!(
+                    "host.congestion = {name}: the system of host {} does not state with which one programs begin",
+                    end.agent.host()
+                );
+            };
             if theirs != name {
                 bail!(
                     "host.congestion = {name}: programs on host {} begin with {theirs}; add --set host.congestion={theirs}",

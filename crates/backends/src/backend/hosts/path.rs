@@ -17,7 +17,8 @@ pub(super) struct Limit {
     pub(super) why: String,
 }
 
-/// The limits of the path between `ends` below `largest`: none, or one for each direction.
+/// The limits of the path between `ends` below `largest`: none, or one for each direction. A
+/// direction is not probed where the system of an end does not support it.
 ///
 /// # Errors
 /// A machine is lost, or nothing that one of them sends is answered by the other.
@@ -26,6 +27,9 @@ pub(super) fn limit(ends: &[Machine; 2], ip: IpVersion, largest: Bytes) -> Resul
     let ways = [(sender, receiver), (receiver, sender)];
     let mut limits = Vec::new();
     for (from, to) in ways {
+        if !from.supports::<ProbePath>() || !to.supports::<BeginReflecting>() {
+            continue;
+        }
         let mtu = [from, to].map(Machine::interface);
         let [one, other] = mtu.map(|interface| interface.map(|found| found.mtu));
         let widest = Bytes::new(one?.min(other?).into());

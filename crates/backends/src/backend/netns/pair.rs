@@ -104,8 +104,8 @@ impl Meters for BedMeters<'_> {
         })
     }
 
-    fn queue_drops(&self) -> Result<u64> {
-        Ok(self.testbed.queue_drops()?)
+    fn queue_drops(&self) -> Result<Option<u64>> {
+        Ok(Some(self.testbed.queue_drops()?))
     }
 
     fn fragments(&self) -> Result<Vec<(String, Fragments)>> {

@@ -160,7 +160,7 @@ impl TestbedHandle {
             addresses,
             hosts: self.hosts(),
             inspection: inspection.transpose()?,
-            offloads: self.offloads.clone(),
+            offloads: Some(self.offloads.clone()),
             // Flows of a network share no single path.
             pace: pace(setting, self.paced).filter(|_| self.path.graph.is_none()),
         })

@@ -34,13 +34,13 @@ macro_rules! served {
 }
 
 served! {
-    agent::Agent: agent::requests =>
+    agent::Agent: agent::all_requests =>
         agent::Receive, agent::SendTransfer, agent::Record, agent::Finish, agent::ReceiveFlows,
         agent::SendFlows, agent::AnswerMessages, agent::SendMessages, agent::AnswerProbes,
         agent::SendProbes, agent::AnswerClock, agent::CompareClocks,
         agent::OpenFarEnd, agent::CloseFarEnd, agent::OpenProber,
         agent::Investigate, agent::Connect, agent::Carry, agent::Disconnect, agent::Sample;
-    host_agent::Host: host_agent::requests =>
+    host_agent::Host: host_agent::all_requests =>
         host_agent::Describe, host_agent::ListInterfaces, host_agent::DescribeNics,
         host_agent::FindInterface, host_agent::TryCongestion, host_agent::DefaultCongestion,
         host_agent::FindProgram, host_agent::SampleMachine, host_agent::SampleProcess,

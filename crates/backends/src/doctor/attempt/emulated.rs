@@ -277,7 +277,7 @@ struct Used {
     /// The processor time of the agents, the emulator and this process.
     ours: Span,
     /// The runnable threads of others.
-    running: u64,
+    running: Option<u64>,
     emulator: Option<Report>,
 }
 
@@ -308,12 +308,13 @@ impl Used {
     fn is_disturbed_since(&self, earlier: &Self) -> bool {
         let used = self.machine.since(&earlier.machine);
         let seconds = |span: Span| span.as_secs_f64();
-        let known = seconds(self.ours - earlier.ours) + seconds(used.softirq) + seconds(tick());
+        let known = self.ours - earlier.ours + used.softirq.unwrap_or_default();
+        let known = seconds(known) + seconds(tick());
         let others = (seconds(used.busy) - known) / seconds(used.elapsed);
         let all = seconds(used.elapsed) * used.processors as f64;
-        let stolen = (seconds(used.steal) - seconds(tick())) / all;
+        let stolen = (seconds(used.steal.unwrap_or_default()) - seconds(tick())) / all;
         let spare = spare(used.processors);
-        self.running.max(earlier.running) > spare
+        self.running.max(earlier.running) > Some(spare)
             || others > OTHERS + spare as f64
             || stolen > STOLEN
     }

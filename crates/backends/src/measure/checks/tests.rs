@@ -97,7 +97,7 @@ fn a_disturbed_pass_excuses_as_much_goodput_as_its_bucket_holds() {
     let judged = |share: f64, running| {
         changed(keys, |trial| {
             trial.passes.rated.1.goodput = Some(goodput(LIMIT * share));
-            trial.passes.each[0].1.machine.running = running;
+            trial.passes.each[0].1.machine.running = Some(running);
         })
     };
     // 220 000 of 11 000 000 bytes are 2 %.
@@ -137,7 +137,7 @@ fn stamps_of_the_program_and_steps_of_the_clock_are_flagged() {
 fn without_offloads_no_feature_is_on_and_no_packet_exceeds_the_mtu() {
     let differ = [Flag::OffloadsDiffer];
     let on = vec!["tx-tcp-segmentation".to_owned()];
-    assert_eq!(transfers(|trial| trial.path.offloads = on), differ);
+    assert_eq!(transfers(|trial| trial.path.offloads = Some(on)), differ);
     let above = Bytes::new(1_501);
     assert_eq!(
         transfers(|trial| inspection(&mut trial.path).largest_sent = above),
@@ -154,7 +154,7 @@ fn large_segments_are_passed_down_one_by_one_and_need_not_be_full() {
     let differ = |mtu: u64| {
         let mut trial = Trial::new("");
         trial.setting.host.offloads = true;
-        trial.path.offloads = vec!["tx-tcp-segmentation".to_owned()];
+        trial.path.offloads = Some(vec!["tx-tcp-segmentation".to_owned()]);
         let mtu = IpMtu::new(mtu, units::IpVersion::V6).unwrap();
         for link in &mut trial.setting.network.links {
             (link.mtu, link.burst) = (mtu, SUPER_PACKET);
@@ -189,7 +189,7 @@ fn with_offloads_a_feature_is_on_and_tcp_shows_super_packets_where_the_path_lets
         let mut trial = Trial::new("");
         trial.setting.host.offloads = true;
         trial.setting.network.links[0].burst = Bytes::new(burst);
-        trial.path.offloads = vec!["tx-tcp-segmentation".to_owned()];
+        trial.path.offloads = Some(vec!["tx-tcp-segmentation".to_owned()]);
         trial.path.paced = paced;
         inspection(&mut trial.path).largest_sent = Bytes::new(sent);
         inspection(&mut trial.path).protocol = protocol;
@@ -253,7 +253,7 @@ fn datagrams_that_no_queue_dropped_were_dropped_by_a_host() {
         let mut trial = Trial::new(keys);
         trial.path.pace = None;
         trial.passes.one_way.1.delays.lost = 3;
-        trial.passes.disturbance.drops = drops;
+        trial.passes.disturbance.drops = Some(drops);
         trial.flags()
     };
     assert_eq!(lost(UDP, 3), []);
@@ -371,7 +371,7 @@ fn flows_are_late_lost_or_of_another_kind() {
     one(
         flags_of_flow(90.0, |_, came, pass| {
             came.summary.lost = 3;
-            pass.drops = 2;
+            pass.drops = Some(2);
         }),
         Flag::HostDrops,
     );
@@ -382,7 +382,9 @@ fn flows_of_a_disturbed_pass_may_exceed_the_limit_by_what_a_bucket_stored() {
     // The bucket of 10 000 bytes holds 1 % of those that were counted.
     let limit = { path(&setting(BUCKET)).pace.unwrap() }.megabits_per_second();
     let judged = |share: f64, running| {
-        flags_of_flow(limit * share, |_, _, pass| pass.machine.running = running)
+        flags_of_flow(limit * share, |_, _, pass| {
+            pass.machine.running = Some(running)
+        })
     };
     assert_eq!(judged(1.011, 1), []);
     assert_eq!(judged(1.014, 1), [Flag::AboveLimit]);
@@ -417,7 +419,7 @@ fn the_transfer_for_the_cpu_meters_is_judged_by_its_own_pass() {
                 .each
                 .iter_mut()
                 .find(|(pass, _)| *pass == disturbed);
-            pass.unwrap().1.machine.running = 1;
+            pass.unwrap().1.machine.running = Some(1);
         })
     };
     assert!(!judged(Pass::Cpu).contains(&Flag::AboveLimit));

@@ -77,11 +77,9 @@ impl Disturbance {
             ))
         } else if others > OTHERS + spare as f64 {
             Some(format!("others used {others:.1} CPUs"))
-        } else if machine.running > spare {
-            let running = machine.running;
+        } else if let Some(running) = machine.running.filter(|running| *running > spare) {
             Some(format!("{running} other threads were running at the end"))
-        } else if machine.backlog_drops > 0 {
-            let drops = machine.backlog_drops;
+        } else if let Some(drops) = machine.backlog_drops.filter(|drops| *drops > 0) {
             Some(format!(
                 "the kernel's backlog queues dropped {drops} packets"
             ))
@@ -121,7 +119,7 @@ mod tests {
     fn the_machine_alone_decides() {
         let millis = Span::from_millis;
         // 5 % of two CPUs for 10 s, and a tick.
-        let steal = |span| disturbed(|pass| pass.machine.steal = span);
+        let steal = |span| disturbed(|pass| pass.machine.steal = Some(span));
         assert!(!steal(millis(1_000) + tick()) && steal(millis(1_001) + tick()));
         let stalled = |span| disturbed(|pass| pass.stalled = span);
         assert!(!stalled(millis(500)) && stalled(millis(501)));
@@ -139,8 +137,8 @@ mod tests {
         // 3.6 s are known, 3 s of others are the bound.
         let busy = |span| disturbed(|pass| pass.machine.busy = span);
         assert!(!busy(millis(6_599) + tick()) && busy(millis(6_602) + tick()));
-        assert!(disturbed(|pass| pass.machine.running = 1));
-        assert!(disturbed(|pass| pass.machine.backlog_drops = 1));
+        assert!(disturbed(|pass| pass.machine.running = Some(1)));
+        assert!(disturbed(|pass| pass.machine.backlog_drops = Some(1)));
         assert!(disturbed(|pass| pass.invalid = Some("late".into())));
     }
 
@@ -165,7 +163,7 @@ mod tests {
         let running = |processors, running| {
             disturbed(|pass| {
                 pass.machine.processors = processors;
-                pass.machine.running = running;
+                pass.machine.running = Some(running);
             })
         };
         assert!(!running(16, 6) && running(16, 7));
@@ -177,7 +175,7 @@ mod tests {
             disturbed(|pass| {
                 pass.machine.elapsed = Span::from_millis(45);
                 pass.machine.busy = Span::from_millis(20);
-                pass.machine.steal = tick() * ticks;
+                pass.machine.steal = Some(tick() * ticks);
             })
         };
         assert!(!short(1) && short(2));

@@ -162,7 +162,7 @@ fn of_the_path_its_limit_its_links_and_its_frames_are_kept() {
     let setting = setting("[links.sender-receiver]\nburst = 10000\nbuffer = 200000");
     let mut path = path(&setting);
     path.pace = Rate::from_bits_per_second(94_150_000);
-    path.offloads = vec!["tx-tcp-segmentation".into()];
+    path.offloads = Some(vec!["tx-tcp-segmentation".into()]);
     inspection(&mut path).largest_received = Bytes::new(1_400);
     let mut of = Of(Measurements::default());
     of.0.take_setting(&setting, &path);

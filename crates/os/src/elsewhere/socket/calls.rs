@@ -1,7 +1,7 @@
 //! Calls on sockets.
 
 use std::io::{self, Read as _};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 use std::ops::BitOr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -70,9 +70,16 @@ impl MsgFlags {
     /// A stream that the other end has closed raises no signal: here no call does.
     pub const MSG_NOSIGNAL: Self = Self(2);
 
+    /// The call leaves in the socket what it reads.
+    pub const MSG_PEEK: Self = Self(4);
+
     /// None of them.
     pub const fn empty() -> Self {
         Self(0)
+    }
+
+    const fn peeks(self) -> bool {
+        self.0 & Self::MSG_PEEK.0 != 0
     }
 
     const fn waits(self) -> bool {
@@ -241,19 +248,30 @@ pub fn receive(
     socket.repeated(flags, PollFlags::IN, || (&socket.inner).read(room))
 }
 
-/// Reads a datagram and its source. One thread reads from the socket.
+/// Reads a datagram and its source. One that is longer than the room is cut. One thread reads
+/// from the socket.
 ///
 /// # Errors
 /// The system's.
 pub fn receive_from(
     socket: &Socket,
     room: &mut [u8],
+    flags: MsgFlags,
     _permit: Permit,
 ) -> std::result::Result<(usize, Option<SocketAddr>), Errno> {
-    socket.repeated(MsgFlags::empty(), PollFlags::IN, || {
+    let length = room.len();
+    socket.repeated(flags, PollFlags::IN, || {
         let from = socket.inner.peek_sender()?;
-        let length = (&socket.inner).read(room)?;
-        Ok((length, from.as_socket()))
+        let read = match flags.peeks() {
+            true => UdpSocket::from(socket.inner.try_clone()?).peek(room),
+            false => (&socket.inner).read(room),
+        };
+        let read = match read.map_err(Errno::from) {
+            // Windows says so of a datagram that was cut.
+            Err(Errno::EMSGSIZE) => length,
+            read => read?,
+        };
+        Ok((read, from.as_socket()))
     })
 }
 

@@ -1,6 +1,8 @@
 //! The state of TCP, which these systems do not state in one way: what Linux tells is unknown
 //! here, and results leave it out.
 
+use std::io;
+
 use meter::time_series::TimeSeries;
 use units::Time;
 
@@ -25,6 +27,46 @@ pub fn tcp_progress(_: &Socket) -> Option<TcpProgress> {
 pub fn stuck_segment(_: &Socket) -> Option<u32> {
     None
 }
+
+/// Bytes written to a stream that its peer has not acknowledged: unknown.
+///
+/// # Errors
+/// None on these systems.
+pub fn stated_unacknowledged(_: &Socket) -> io::Result<Option<usize>> {
+    Ok(None)
+}
+
+/// Bytes that have arrived and were not read: unknown.
+///
+/// # Errors
+/// None on these systems.
+pub fn stated_unread(_: &Socket) -> io::Result<Option<usize>> {
+    Ok(None)
+}
+
+/// An upper bound of the bytes of a stream that had arrived, if some arrived out of order:
+/// unknown.
+///
+/// # Errors
+/// None on these systems.
+pub fn arrived_at_most(_: &Socket) -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
+/// Takes the error that waits at a socket.
+///
+/// # Errors
+/// That one.
+pub fn take_error(socket: &Socket) -> io::Result<()> {
+    match socket.inner.take_error()? {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Whether a program chooses the congestion control of its connections: these systems have one
+/// for all, which they do not name to programs.
+pub const CHOOSES_CONGESTION_CONTROL: bool = false;
 
 /// The congestion controls that a program may choose: these systems have one for all.
 pub fn available_congestion_controls() -> Vec<String> {

@@ -55,8 +55,11 @@ fn datagrams_arrive_in_order_with_their_lengths_and_without_stamps() {
             assert_eq!(send(&near, &bytes, MsgFlags::empty()), Ok(length));
         }
         let mut room = [0; 2_000];
-        let first = receive_from(&far, &mut room, permit()).unwrap();
-        assert_eq!(first, (0, Some(address_of(&near).unwrap())));
+        let from = Some(address_of(&near).unwrap());
+        for flags in [MsgFlags::MSG_PEEK, MsgFlags::empty()] {
+            let first = receive_from(&far, &mut room, flags, permit()).unwrap();
+            assert_eq!(first, (0, from), "the first call has left it");
+        }
         let mut inbox = Inbox::of_datagrams(30);
         let mut got = Vec::new();
         while got.len() < 3 {

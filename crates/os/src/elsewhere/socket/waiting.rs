@@ -27,6 +27,14 @@ pub fn wait_to_write(socket: &Socket, deadline: Time) -> Result<bool> {
     wait(socket, PollFlags::OUT, Some(deadline))
 }
 
+/// Waits likewise until something can be read or a stream takes more.
+///
+/// # Errors
+/// The system's.
+pub fn wait_to_read_or_write(socket: &Socket, deadline: Time) -> Result<bool> {
+    wait(socket, PollFlags::IN | PollFlags::OUT, Some(deadline))
+}
+
 /// Waits for an event; without a deadline for any time. Returns whether it came.
 pub(super) fn wait(socket: &Socket, event: PollFlags, deadline: Option<Time>) -> Result<bool> {
     loop {

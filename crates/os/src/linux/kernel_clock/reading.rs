@@ -8,6 +8,11 @@ pub fn monotonic_nanos() -> u64 {
     nanos(ClockId::CLOCK_MONOTONIC)
 }
 
+/// CLOCK_MONOTONIC_RAW in nanoseconds, which no time service changes [clock_gettime(2)].
+pub(crate) fn rate_nanos() -> u64 {
+    nanos(ClockId::CLOCK_MONOTONIC_RAW)
+}
+
 /// A clock in nanoseconds since its zero.
 pub(super) fn nanos(clock: ClockId) -> u64 {
     let now = clock_gettime(clock).expect("Linux has had these clocks since 2.6");

@@ -16,6 +16,9 @@ const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 /// The congestion controls that ordinary users may choose [LinuxDoc ip-sysctl].
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
+/// Whether a program chooses the congestion control of its connections.
+pub const CHOOSES_CONGESTION_CONTROL: bool = true;
+
 /// Whether this kernel has a congestion control of this name, loaded or loadable.
 /// Tested by choosing it for a socket that is never used.
 ///

@@ -1,9 +1,10 @@
 //! Reads from a peer, each with a permit.
 
+use std::io::IoSliceMut;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use nix::sys::socket::MsgFlags;
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg};
 
 use super::address::plain;
 use crate::deadline::Permit;
@@ -22,16 +23,17 @@ pub fn receive(
     nix::sys::socket::recv(socket.as_raw_fd(), room, flags)
 }
 
-/// Reads a datagram and its source.
+/// Reads a datagram and its source. One that is longer than the room is cut.
 ///
 /// # Errors
 /// The kernel's.
-#[expect(clippy::disallowed_methods, reason = "this call has a permit")]
 pub fn receive_from(
     socket: &OwnedFd,
     room: &mut [u8],
+    flags: MsgFlags,
     _permit: Permit,
 ) -> nix::Result<(usize, Option<SocketAddr>)> {
-    let (length, from) = nix::sys::socket::recvfrom(socket.as_raw_fd(), room)?;
-    Ok((length, from.as_ref().and_then(plain)))
+    let mut pieces = [IoSliceMut::new(room)];
+    let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut pieces, None, flags)?;
+    Ok((message.bytes, message.address.as_ref().and_then(plain)))
 }

@@ -1,7 +1,7 @@
 //! The state of a socket, and of its connection.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use nix::sys::socket::{getsockopt, sockopt};
 use units::{Bytes, Span};
@@ -9,7 +9,8 @@ use units::{Bytes, Span};
 use super::calls::Socket;
 use crate::error::{OperationContext, Result};
 use crate::portable::socket_parts::{TcpProgress, TcpState};
-use crate::sys::tcp_info::{stuck_segment, tcp_info};
+use crate::sys::tcp_info::{InOrder, stuck_segment, tcp_info};
+use crate::sys::{queued, tcp_info};
 
 /// TCP's statistics of a connection.
 pub fn tcp_state(socket: impl AsFd) -> Result<TcpState> {
@@ -34,6 +35,31 @@ pub fn tcp_state(socket: impl AsFd) -> Result<TcpState> {
 /// The kernel's.
 pub fn stated_tcp_state(socket: &Socket) -> Result<Option<TcpState>> {
     tcp_state(socket).map(Some)
+}
+
+/// Bytes written to a stream that its peer has not acknowledged.
+///
+/// # Errors
+/// The kernel's.
+pub fn stated_unacknowledged(socket: &Socket) -> io::Result<Option<usize>> {
+    queued::unacknowledged(socket.as_fd()).map(Some)
+}
+
+/// Bytes that have arrived and were not read: all of a stream, those of the next datagram.
+///
+/// # Errors
+/// The kernel's.
+pub fn stated_unread(socket: &Socket) -> io::Result<Option<usize>> {
+    queued::unread(socket.as_fd()).map(Some)
+}
+
+/// An upper bound of the bytes of a stream that had arrived when it was asked for, if some
+/// arrived out of order; see [`tcp_info::arrived_at_most`].
+///
+/// # Errors
+/// The kernel's.
+pub fn arrived_at_most(socket: &Socket) -> io::Result<Option<u64>> {
+    tcp_info::arrived_at_most(socket.as_fd(), InOrder::default())
 }
 
 /// TCP's progress; `None` where the system does not state it.
@@ -65,7 +91,7 @@ pub fn full_segment(info: &libc::tcp_info) -> Option<u32> {
 }
 
 /// Takes the error that waits in a socket.
-pub fn take_error(socket: BorrowedFd<'_>) -> io::Result<()> {
+pub fn take_error(socket: impl AsFd) -> io::Result<()> {
     match getsockopt(&socket, sockopt::SocketError)? {
         0 => Ok(()),
         code => Err(io::Error::from_raw_os_error(code)),

@@ -45,6 +45,15 @@ pub fn wait_to_write(socket: &Socket, deadline: Time) -> Result<bool> {
     Ok(!wait(socket, PollFlags::POLLOUT, deadline)?.is_empty())
 }
 
+/// Waits likewise until something can be read or a stream takes more.
+///
+/// # Errors
+/// The kernel's.
+pub fn wait_to_read_or_write(socket: &Socket, deadline: Time) -> Result<bool> {
+    let events = PollFlags::POLLIN | PollFlags::POLLOUT;
+    Ok(!wait(socket, events, deadline)?.is_empty())
+}
+
 /// Whether something can be read from `file` at once, or its end.
 ///
 /// # Errors

@@ -9,7 +9,6 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 pub(crate) use device::{driver_info, stamping, statistics};
-pub use settings::{Coalescing, Rings};
 pub(crate) use settings::{
     CoalescingField, Ring, coalescing, coalescing_field, rings, set_coalescing_field, set_ring,
 };

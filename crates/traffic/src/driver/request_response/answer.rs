@@ -1,18 +1,16 @@
 //! The answering end of request/response traffic.
 
-use std::io::{self, Read, Write};
-use std::net::{TcpStream, UdpSocket};
-use std::os::fd::AsFd;
-
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::{Answer, Answered, Broken, RequestResponse, ask, socket};
+use super::{Answer, Answered, Broken, RequestResponse, ask, tcp_info};
 use crate::driver::trial_token::{DataPort, Token};
 use os::clock;
+use os::deadline::Permit;
 use os::error::{Error, OperationContext, Result};
-use os::socket::set_timeout;
-use os::sys::option;
+use os::socket::{
+    Errno, MsgFlags, Socket, borrowed, receive, send, set_no_delay, set_timeout, stated_drops,
+};
 
 /// Buffer size: the largest datagram, or a large part of a stream's message.
 const ROOM: usize = 1 << 16;
@@ -79,14 +77,17 @@ impl Answerer {
     fn answer_streams(&mut self) -> Result<Answered> {
         let mut answered = Answered::default();
         loop {
-            let stream = TcpStream::from(self.data_port.admit(self.longest_wait())?);
-            set_timeout(stream.as_fd(), ask::answer_timeout(&self.request_response))?;
+            let stream = self.data_port.admit(self.longest_wait())?;
+            set_timeout(
+                borrowed(&stream),
+                ask::answer_timeout(&self.request_response),
+            )?;
             if let Some(delay) = self.request_response.delayed_ack {
-                socket::delay_acknowledgements(stream.as_fd(), delay)?;
+                tcp_info::delay_acknowledgements(&stream, delay)?;
             }
-            stream
-                .set_nodelay(!self.request_response.nagle)
-                .during(|| "switching Nagle's algorithm")?;
+            if !self.request_response.nagle {
+                set_no_delay(&stream)?;
+            }
             let mut service = Service::new(stream, &self.request_response, &mut answered);
             if let End::Farewell = service.serve()? {
                 return Ok(answered);
@@ -95,11 +96,9 @@ impl Answerer {
     }
 
     fn answer_datagrams(&mut self) -> Result<Answered> {
-        let dropped = |socket: &UdpSocket| {
-            option::dropped(socket.as_fd()).during(|| "reading what was dropped")
-        };
-        let socket = UdpSocket::from(self.data_port.admit(self.longest_wait())?);
-        set_timeout(socket.as_fd(), self.longest_wait())?;
+        let dropped = |socket: &Socket| stated_drops(socket).during(|| "reading what was dropped");
+        let socket = self.data_port.admit(self.longest_wait())?;
+        set_timeout(borrowed(&socket), self.longest_wait())?;
         let before = dropped(&socket)?;
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];
@@ -110,17 +109,11 @@ impl Answerer {
             if clock::monotonic() > latest + self.longest_wait() {
                 return Err(Error::new("waiting for messages", "none arrived in time"));
             }
-            let count = match socket.recv(&mut room) {
+            let (flags, permit) = (MsgFlags::empty(), Permit::of_worker());
+            let count = match receive(&socket, &mut room, flags, permit) {
                 Ok(came) => came,
                 // A response may reach the asking end after it has ended.
-                Err(error)
-                    if matches!(
-                        error.kind(),
-                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionRefused
-                    ) =>
-                {
-                    continue;
-                }
+                Err(Errno::EINTR | Errno::ECONNREFUSED) => continue,
                 Err(error) => return Err(error).during(|| "waiting for messages"),
             };
             // A repeated token is no message.
@@ -128,7 +121,8 @@ impl Answerer {
                 continue;
             };
             if message.echo == Echo::Unwanted {
-                answered.dropped = dropped(&socket)?.wrapping_sub(before).into();
+                let drops = before.zip(dropped(&socket)?);
+                answered.dropped = drops.map(|(before, now)| now.wrapping_sub(before).into());
                 return Ok(answered);
             }
             let back = match self.request_response.answer {
@@ -138,7 +132,7 @@ impl Answerer {
             reply(message, &mut room);
             // A response without room is lost, as on any link; the request is then
             // repeated.
-            let _ = socket.send(&room[..back]);
+            let _ = send(&socket, &room[..back], MsgFlags::MSG_NOSIGNAL);
             answered.messages += 1;
             latest = clock::monotonic();
         }
@@ -147,7 +141,7 @@ impl Answerer {
 
 /// A connection being served.
 struct Service<'a> {
-    stream: TcpStream,
+    stream: Socket,
     answer: Answer,
     pause: Span,
     answered: &'a mut Answered,
@@ -164,11 +158,7 @@ struct Service<'a> {
 }
 
 impl<'a> Service<'a> {
-    fn new(
-        stream: TcpStream,
-        request_response: &RequestResponse,
-        answered: &'a mut Answered,
-    ) -> Self {
+    fn new(stream: Socket, request_response: &RequestResponse, answered: &'a mut Answered) -> Self {
         Self {
             stream,
             answer: request_response.answer,
@@ -190,10 +180,11 @@ impl<'a> Service<'a> {
             if clock::monotonic() > self.latest + self.timeout {
                 return Ok(self.gone());
             }
-            match self.stream.read(&mut self.room[self.filled..]) {
+            let (room, permit) = (&mut self.room[self.filled..], Permit::of_worker());
+            match receive(&self.stream, room, MsgFlags::empty(), permit) {
                 Ok(0) => return Ok(self.gone()),
                 Ok(count) => self.filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(Errno::EINTR) => continue,
                 // Too late or aborted: the asking end knows the reason.
                 Err(_) => return Ok(self.gone()),
             }
@@ -222,7 +213,7 @@ impl<'a> Service<'a> {
     }
 
     /// Sends the responses due, and removes the message once it is complete.
-    fn answer_what_is_there(&mut self, message: Message) -> io::Result<()> {
+    fn answer_what_is_there(&mut self, message: Message) -> std::result::Result<(), Errno> {
         let all = length(&message);
         let there = self.filled.min(all);
         let due = match self.answer {
@@ -235,9 +226,10 @@ impl<'a> Service<'a> {
             reply(message, &mut self.room);
         }
         while self.written < due {
-            match self.stream.write(&self.room[self.written..due]) {
+            let bytes = &self.room[self.written..due];
+            match send(&self.stream, bytes, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) => self.written += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(Errno::EINTR) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -1,18 +1,17 @@
 //! The asking end of request/response traffic.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
-
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::recorder::SizeRecorder;
-use super::{Answer, Asked, ReadMode, RequestResponse, Stall, WriteMode, socket};
+use super::{Answer, Asked, ReadMode, RequestResponse, Stall, WriteMode, socket, tcp_info};
 use crate::driver::trial_token::Token;
+use os::deadline::Permit;
 use os::error::{Error, Result};
-use os::socket::{receive_buffer, send_buffer, set_timeout, tcp_state};
-use os::sys::queued;
+use os::socket::{
+    Errno, MsgFlags, Socket, borrowed, end_stream, receive, receive_buffer, send, send_buffer,
+    set_timeout, stated_tcp_state, stated_unacknowledged, stated_unread,
+};
 use os::{clock, kernel_clock};
 
 /// Number of consecutive stalls after which the remaining sizes are skipped.
@@ -53,8 +52,8 @@ pub fn ask(request_response: &RequestResponse, token: &Token, port: u16) -> Resu
 /// The connection, or the socket for datagrams.
 enum Line {
     /// The connection, and the segments that its token took.
-    Stream(TcpStream, [u64; 2]),
-    Datagrams(UdpSocket),
+    Stream(Socket, [u64; 2]),
+    Datagrams(Socket),
 }
 
 /// The state of the asking end.
@@ -147,7 +146,7 @@ impl<'a> Requester<'a> {
             Answer::Whole | Answer::Pieces => length,
         };
         let (message, room) = (&self.bytes[..length], &mut self.room[..]);
-        match &mut self.line {
+        match &self.line {
             Line::Stream(stream, _) => {
                 over_stream(stream, self.request_response, message, &mut room[..back])
             }
@@ -168,17 +167,17 @@ impl<'a> Requester<'a> {
 
     /// Records the kernel's state, and opens a new connection over TCP.
     fn give_up(&mut self, size: u32, message: u64, late: &Late) -> Result<()> {
-        let fd = self.line.as_fd();
+        let socket = self.line.socket();
         self.asked.stalls.push(Stall {
             size,
             message,
             written: late.written,
             read: late.read,
             at: late.at.to_owned(),
-            send_queue: whole(queued::unacknowledged(fd)),
-            receive_queue: whole(queued::unread(fd)),
+            send_queue: queued(stated_unacknowledged(socket)),
+            receive_queue: queued(stated_unread(socket)),
             tcp: match self.line {
-                Line::Stream(..) => socket::tcp_stats(fd),
+                Line::Stream(..) => tcp_info::tcp_stats(socket),
                 Line::Datagrams(_) => None,
             },
         });
@@ -195,12 +194,13 @@ impl<'a> Requester<'a> {
     }
 
     fn keep_account(&mut self) -> Result<()> {
-        let fd = self.line.as_fd();
-        self.asked.send_buffer = send_buffer(fd)?;
-        self.asked.receive_buffer = receive_buffer(fd)?;
-        if let Line::Stream(_, of_token) = &self.line {
-            let state = tcp_state(fd)?;
-            let [sent, came] = socket::segments(fd).unwrap_or_default();
+        let socket = self.line.socket();
+        self.asked.send_buffer = send_buffer(borrowed(socket))?;
+        self.asked.receive_buffer = receive_buffer(borrowed(socket))?;
+        if let Line::Stream(_, of_token) = &self.line
+            && let Some(state) = stated_tcp_state(socket)?
+        {
+            let [sent, came] = tcp_info::segments(socket).unwrap_or_default();
             self.asked.segments += sent.saturating_sub(of_token[0]);
             self.asked.acknowledgements += came.saturating_sub(of_token[1]);
             self.asked.retransmitted += state.retransmitted;
@@ -224,7 +224,7 @@ impl<'a> Requester<'a> {
             .emit(&mut self.bytes)
             .expect("every message has room for its header");
         let bytes = &self.bytes[..HEADER_LEN];
-        match &mut self.line {
+        match &self.line {
             Line::Stream(stream, _) => part(
                 stream,
                 bytes,
@@ -233,7 +233,7 @@ impl<'a> Requester<'a> {
             ),
             Line::Datagrams(socket) => {
                 for _ in 0..3 {
-                    let _ = socket.send(bytes);
+                    let _ = send(socket, bytes, MsgFlags::MSG_NOSIGNAL);
                 }
             }
         }
@@ -241,11 +241,10 @@ impl<'a> Requester<'a> {
     }
 }
 
-impl AsFd for Line {
-    fn as_fd(&self) -> BorrowedFd<'_> {
+impl Line {
+    const fn socket(&self) -> &Socket {
         match self {
-            Self::Stream(stream, _) => stream.as_fd(),
-            Self::Datagrams(socket) => socket.as_fd(),
+            Self::Stream(socket, _) | Self::Datagrams(socket) => socket,
         }
     }
 }
@@ -255,18 +254,18 @@ fn line(request_response: &RequestResponse, token: &Token, port: u16) -> Result<
     let (deadline, again) = (request_response.deadline, request_response.retransmit_after);
     Ok(match request_response.protocol {
         Transport::Tcp => {
-            set_timeout(socket.as_fd(), deadline)?;
-            Line::Stream(TcpStream::from(socket), of_token)
+            set_timeout(borrowed(&socket), deadline)?;
+            Line::Stream(socket, of_token)
         }
         Transport::Udp => {
-            set_timeout(socket.as_fd(), again.min(deadline))?;
-            Line::Datagrams(UdpSocket::from(socket))
+            set_timeout(borrowed(&socket), again.min(deadline))?;
+            Line::Datagrams(socket)
         }
     })
 }
 
 fn over_stream(
-    stream: &mut TcpStream,
+    stream: &Socket,
     request_response: &RequestResponse,
     message: &[u8],
     answer: &mut [u8],
@@ -280,14 +279,14 @@ fn over_stream(
     for part in parts {
         let mut left = part;
         while !left.is_empty() {
-            match stream.write(left) {
+            match send(stream, left, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) => {
                     left = &left[count..];
-                    written += whole(Ok(count));
+                    written += whole(count);
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if !socket::is_late(&error) => {
-                    return Err(broken("sending a message", &error));
+                Err(Errno::EINTR) => {}
+                Err(error) if !is_late(error) => {
+                    return Err(broken("sending a message", error));
                 }
                 Err(_) => return Err(late("writing the message", written, 0)),
             }
@@ -298,23 +297,24 @@ fn over_stream(
     }
     let mut read = 0;
     while read < answer.len() {
-        match stream.read(&mut answer[read..]) {
+        let permit = Permit::of_worker();
+        match receive(stream, &mut answer[read..], MsgFlags::empty(), permit) {
             Ok(0) => {
-                let error = io::Error::other("the other end closed early");
-                return Err(broken("waiting for an answer", &error));
+                let closed = Error::new("waiting for an answer", "the other end closed early");
+                return Err(RequestError::Broken(closed));
             }
             Ok(count) => read += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if !socket::is_late(&error) => {
-                return Err(broken("waiting for an answer", &error));
+            Err(Errno::EINTR) => {}
+            Err(error) if !is_late(error) => {
+                return Err(broken("waiting for an answer", error));
             }
-            Err(_) => return Err(late("waiting for the answer", written, whole(Ok(read)))),
+            Err(_) => return Err(late("waiting for the answer", written, whole(read))),
         }
         if request_response.read_mode == ReadMode::Once {
             return Ok(());
         }
         if read < answer.len() && clock::monotonic() > deadline {
-            return Err(late("waiting for the answer", written, whole(Ok(read))));
+            return Err(late("waiting for the answer", written, whole(read)));
         }
     }
     Ok(())
@@ -322,7 +322,7 @@ fn over_stream(
 
 /// Repeats the datagram each time a response is overdue.
 pub(super) fn over_datagrams(
-    socket: &UdpSocket,
+    socket: &Socket,
     request_response: &RequestResponse,
     message: &[u8],
     room: &mut [u8],
@@ -335,14 +335,14 @@ pub(super) fn over_datagrams(
     loop {
         *repeats += u64::from(!first);
         first = false;
-        match socket.send(message) {
-            Ok(count) => written = whole(Ok(count)),
+        match send(socket, message, MsgFlags::MSG_NOSIGNAL) {
+            Ok(count) => written = whole(count),
             // The queue of the interface is full: a later attempt finds room.
-            Err(error) if socket::is_late(&error) || is_full(&error) => {}
-            Err(error) => return Err(broken("sending a message", &error)),
+            Err(error) if is_late(error) || error == Errno::ENOBUFS => {}
+            Err(error) => return Err(broken("sending a message", error)),
         }
         loop {
-            match socket.recv(room) {
+            match receive(socket, room, MsgFlags::empty(), Permit::of_worker()) {
                 Ok(count) => {
                     let answered = Message::parse(&room[..count]);
                     if answered.is_ok_and(|answer| answer.sequence == sequence) {
@@ -353,9 +353,9 @@ pub(super) fn over_datagrams(
                         break;
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if socket::is_late(&error) => break,
-                Err(error) => return Err(broken("waiting for an answer", &error)),
+                Err(Errno::EINTR) => {}
+                Err(error) if is_late(error) => break,
+                Err(error) => return Err(broken("waiting for an answer", error)),
             }
         }
         if clock::monotonic() > deadline {
@@ -367,46 +367,52 @@ pub(super) fn over_datagrams(
 /// Sends `farewell`, and then reads the remaining data for at most `timeout`: closing a
 /// connection with unread data resets it [RFC9293 s3.6.1], and the reset overtakes the
 /// last message. Responses are left over if one read was taken for the whole response.
-fn part(stream: &mut TcpStream, farewell: &[u8], room: &mut [u8], timeout: Span) {
+fn part(stream: &Socket, farewell: &[u8], room: &mut [u8], timeout: Span) {
     let deadline = clock::monotonic() + timeout;
     let mut left = farewell;
-    let goes_on =
-        |error: &io::Error| error.kind() == io::ErrorKind::Interrupted || socket::is_late(error);
+    let goes_on = |error| error == Errno::EINTR || is_late(error);
     // If the farewell is lost, the other end times out.
     while clock::monotonic() < deadline {
         if !left.is_empty() {
-            match stream.write(left) {
+            match send(stream, left, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) => left = &left[count..],
-                Err(error) if goes_on(&error) => {}
+                Err(error) if goes_on(error) => {}
                 Err(_) => return,
             }
             if left.is_empty() {
-                let _ = stream.shutdown(Shutdown::Write);
+                let _ = end_stream(stream);
             }
         }
-        match stream.read(room) {
-            Err(error) if goes_on(&error) => {}
+        match receive(stream, room, MsgFlags::empty(), Permit::of_worker()) {
+            Err(error) if goes_on(error) => {}
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
     }
 }
 
-fn is_full(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::ENOBUFS)
+/// Whether a call timed out.
+fn is_late(error: Errno) -> bool {
+    matches!(error, Errno::EAGAIN | Errno::ETIMEDOUT)
 }
 
 fn late(at: &'static str, written: u64, read: u64) -> RequestError {
     RequestError::Late(Late { at, written, read })
 }
 
-fn broken(operation: &str, error: &io::Error) -> RequestError {
+fn broken(operation: &str, error: Errno) -> RequestError {
+    let error = std::io::Error::from(error);
     RequestError::Broken(Error::new(operation, error.to_string()))
 }
 
-/// A byte count from the kernel; 0 on errors.
-fn whole(count: io::Result<usize>) -> u64 {
-    count.map_or(0, |count| u64::try_from(count).unwrap_or(u64::MAX))
+/// A byte count from the kernel.
+fn whole(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
+/// The bytes in a queue; 0 if the system does not tell.
+fn queued(bytes: std::io::Result<Option<usize>>) -> u64 {
+    bytes.ok().flatten().map_or(0, whole)
 }
 
 /// The timeout of both ends for a message.

@@ -1,7 +1,6 @@
 //! Options of a flow, and the sizes that its protocol allows.
 
 use std::net::IpAddr;
-#[cfg(target_os = "linux")]
 use std::num::NonZero;
 
 use units::{Bytes, Transport};
@@ -27,8 +26,7 @@ pub struct Options {
     /// accumulates, as in D-ITG without polling [D-ITG].
     pub drifts: bool,
     /// The kernel timestamps the departure of every n-th message of a stream, at its
-    /// first bytes.
-    #[cfg(target_os = "linux")]
+    /// first bytes; other kernels than that of Linux timestamp none.
     pub stamp_departures: Option<NonZero<u64>>,
 }
 

@@ -1,6 +1,6 @@
 //! The time at which the kernel received the acknowledgement of the last byte.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd as _;
 
 use nix::poll::PollFlags;
 use nix::sys::socket::TimestampingFlag;
@@ -8,21 +8,21 @@ use units::{Span, Time};
 
 use os::clock::{self, Epoch};
 use os::error::{OperationContext, Result};
-use os::socket::{ACKNOWLEDGED, read_departures, stalled, stamp_departures, wait};
+use os::socket::{ACKNOWLEDGED, Socket, read_departures, stalled, stamp_departures, wait};
 use os::sys::queued::unacknowledged;
 
 /// Requests timestamps of the acknowledgements of all further data. Called before the
 /// last message only, because timestamps cost time.
-pub(super) fn stamp_from_here(socket: BorrowedFd<'_>) -> Result<()> {
+pub(super) fn stamp_from_here(socket: &Socket) -> Result<()> {
     let flags = ACKNOWLEDGED
         | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
-    stamp_departures(socket, flags)
+    stamp_departures(socket.as_fd(), flags)
 }
 
 /// Waits until all data are acknowledged. Returns the timestamp of the last
 /// acknowledgement.
-pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Result<Option<Time>> {
+pub(super) fn wait_for_last(socket: &Socket, epoch: Epoch, timeout: Span) -> Result<Option<Time>> {
     let deadline = clock::monotonic() + timeout;
     let mut last = None;
     loop {
@@ -49,7 +49,7 @@ pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Re
 }
 
 /// The latest timestamp in the socket's error queue.
-fn read_stamps(socket: &OwnedFd, epoch: Epoch) -> Result<Option<Time>> {
+fn read_stamps(socket: &Socket, epoch: Epoch) -> Result<Option<Time>> {
     let mut latest = None;
     read_departures(socket.as_fd(), |stamp| {
         latest = latest.max(Some(epoch.time_of_stamp(stamp.at)));

@@ -1,13 +1,8 @@
 //! The receiving end of a transfer.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-
 use meter::clock_offset::ClockLine;
 use meter::time_series::TimeSeries;
 use meter::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
-use nix::errno::Errno;
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, send, sendto};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
@@ -18,9 +13,10 @@ use os::cpu_time::Process;
 use os::deadline::Permit;
 use os::error::{Error, OperationContext, Result};
 use os::processor::Pinned;
-use os::socket::{peer_of, receive_buffer, stalled, wait};
-use os::sys::inbox::receive_stamped;
-use os::sys::tcp_info::{self, InOrder};
+use os::socket::{
+    Errno, MsgFlags, Socket, arrived_at_most, borrowed, receive_buffer, receive_stamped, send,
+    stalled, wait_to_read, wait_to_read_or_write,
+};
 
 /// Bytes per read. A shorter read has emptied the kernel's queue, and its timestamp is
 /// that of the last byte. A full read may end within a packet, and then has an earlier
@@ -70,7 +66,7 @@ impl Receiver {
             Transport::Tcp => recorder.take_stream(&socket)?,
             Transport::Udp => recorder.take_datagrams(&socket)?,
         }
-        let receive_buffer = receive_buffer(socket.as_fd())?;
+        let receive_buffer = receive_buffer(borrowed(&socket))?;
         // The evaluation is not part of the transfer's cost.
         let process = Process::sample()? - before;
         let expected = recorder.message_plan.counted_messages();
@@ -182,19 +178,18 @@ impl<'a> TransferRecorder<'a> {
         }
     }
 
-    fn take_stream(&mut self, connection: &OwnedFd) -> Result<()> {
+    fn take_stream(&mut self, connection: &Socket) -> Result<()> {
         let mut stream = MessageStream::new();
         let mut buffer = vec![0; READ];
         while self.bytes < self.message_plan.bytes() || !self.echoes.is_empty() {
             match self.read(connection, &mut buffer)? {
                 None => {
-                    let blocked = if self.echoes.is_empty() {
-                        PollFlags::empty()
-                    } else {
-                        PollFlags::POLLOUT
-                    };
                     let deadline = clock::monotonic() + self.transfer.timeout;
-                    if wait(connection.as_fd(), PollFlags::POLLIN | blocked, deadline)?.is_empty() {
+                    let ready = match self.echoes.is_empty() {
+                        true => wait_to_read(connection, deadline)?,
+                        false => wait_to_read_or_write(connection, deadline)?,
+                    };
+                    if !ready {
                         return Err(stalled("receiving messages", self.transfer.timeout));
                     }
                 }
@@ -227,12 +222,12 @@ impl<'a> TransferRecorder<'a> {
     /// after segments that arrived out of order, the curve has what had arrived, not
     /// what could be read, and the time at which the program asked: a read that follows
     /// a missing segment may have the earlier timestamp of a segment behind it.
-    fn count(&mut self, connection: &OwnedFd, piece: &Piece) -> Result<()> {
+    fn count(&mut self, connection: &Socket, piece: &Piece) -> Result<()> {
         let all = self.bytes >= self.message_plan.bytes();
         let mut point = (self.bytes, piece.stamp, piece.length < READ);
         if all || self.goodput_window.may_start(self.bytes, piece.stamp) {
             let now = self.transfer.epoch.elapsed();
-            let arrived = tcp_info::arrived_at_most(connection.as_fd(), InOrder::default());
+            let arrived = arrived_at_most(connection);
             if let Some(arrived) = arrived.during(|| "asking what has arrived")? {
                 let arrived = Bytes::new(arrived).min(self.message_plan.bytes());
                 point = (arrived.max(self.bytes), now.max(piece.stamp), true);
@@ -243,8 +238,7 @@ impl<'a> TransferRecorder<'a> {
         Ok(())
     }
 
-    fn take_datagrams(&mut self, socket: &OwnedFd) -> Result<()> {
-        let from = SockaddrStorage::from(peer_of(socket.as_fd())?);
+    fn take_datagrams(&mut self, socket: &Socket) -> Result<()> {
         let mut buffer = vec![0; 1 << 16];
         let mut timeout = self.transfer.timeout;
         // The last number can arrive before one that it overtook, so the transfer is
@@ -252,7 +246,7 @@ impl<'a> TransferRecorder<'a> {
         while self.seen < self.message_plan.messages() {
             let Some(piece) = self.read(socket, &mut buffer)? else {
                 let deadline = clock::monotonic() + timeout;
-                if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+                if !wait_to_read(socket, deadline)? {
                     break;
                 }
                 continue;
@@ -271,7 +265,7 @@ impl<'a> TransferRecorder<'a> {
             self.last_stamp = piece.stamp;
             if !self.echoes.is_empty() {
                 // An echo without room is lost, as datagrams are.
-                let _ = sendto(socket.as_raw_fd(), &self.echoes, &from, MsgFlags::empty());
+                let _ = send(socket, &self.echoes, MsgFlags::empty());
                 self.echoes.clear();
             }
         }
@@ -333,9 +327,9 @@ impl<'a> TransferRecorder<'a> {
     }
 
     /// Sends the echoes due, while there is room.
-    fn send_echoes(&mut self, connection: &OwnedFd) -> Result<()> {
+    fn send_echoes(&mut self, connection: &Socket) -> Result<()> {
         while !self.echoes.is_empty() {
-            match send(connection.as_raw_fd(), &self.echoes, MsgFlags::MSG_NOSIGNAL) {
+            match send(connection, &self.echoes, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) => drop(self.echoes.drain(..count)),
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => {}
@@ -346,9 +340,9 @@ impl<'a> TransferRecorder<'a> {
     }
 
     /// Reads the available data; `None` if there are none.
-    fn read(&mut self, socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<Piece>> {
+    fn read(&mut self, socket: &Socket, buffer: &mut [u8]) -> Result<Option<Piece>> {
         let (flags, permit) = (MsgFlags::empty(), Permit::of_worker());
-        let taken = match receive_stamped(socket.as_fd(), buffer, flags, permit) {
+        let taken = match receive_stamped(borrowed(socket), buffer, flags, permit) {
             Ok(taken) => taken,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
             // An echo reached the sender after it had ended.

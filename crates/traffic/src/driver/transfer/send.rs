@@ -1,11 +1,6 @@
 //! The sending end of a transfer.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-
 use meter::{FlowRecorder, MessagePlan, MessageStream};
-use nix::errno::Errno;
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, send as send_bytes};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
@@ -17,8 +12,10 @@ use os::deadline::Permit;
 use os::error::{Error, OperationContext, Result};
 use os::pacing::Pacer;
 use os::processor::Pinned;
-use os::socket::receive;
-use os::socket::{SmoothedRtt, send_buffer, stalled, tcp_state, wait};
+use os::socket::{
+    self, Errno, MsgFlags, SmoothedRtt, Socket, borrowed, receive, send_buffer, stalled,
+    stated_tcp_state, wait_to_read, wait_to_read_or_write, wait_to_write,
+};
 
 /// Sends all messages of `transfer` to `port` of its address, after `token`.
 ///
@@ -46,11 +43,11 @@ pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
             .echoes
             .map(|echoes| echoes.delays.finish(sender.message_plan.counted_messages())),
         tcp: match transfer.protocol {
-            Transport::Tcp => Some(tcp_state(sender.socket.as_fd())?),
+            Transport::Tcp => stated_tcp_state(&sender.socket)?,
             Transport::Udp => None,
         },
         smoothed_rtt: sender.smoothed_rtt.finish(),
-        send_buffer: send_buffer(sender.socket.as_fd())?,
+        send_buffer: send_buffer(borrowed(&sender.socket))?,
         process: Process::sample()? - before,
     })
 }
@@ -59,7 +56,7 @@ struct Sender<'a> {
     transfer: &'a Transfer,
     token: &'a Token,
     message_plan: MessagePlan,
-    socket: OwnedFd,
+    socket: Socket,
     /// The first write of all.
     began: Option<Time>,
     /// The first write that counts.
@@ -121,7 +118,7 @@ impl<'a> Sender<'a> {
             if sequence + 1 == self.message_plan.messages()
                 && self.transfer.protocol == Transport::Tcp
             {
-                acknowledged::stamp_from_here(self.socket.as_fd())?;
+                acknowledged::stamp_from_here(&self.socket)?;
             }
             if let Some((pacer, pace, begun)) = &grid {
                 pacer.wait_until(*begun + pace.serialise(before));
@@ -134,7 +131,7 @@ impl<'a> Sender<'a> {
             let began = *self.began.get_or_insert(sent);
             if self.transfer.protocol == Transport::Tcp {
                 let at = Time::ZERO + sent.since(began).unwrap_or_default();
-                self.smoothed_rtt.sample(at, self.socket.as_fd());
+                self.smoothed_rtt.sample(at, borrowed(&self.socket));
             }
             let length = usize::try_from(length.get())
                 .unwrap_or(longest)
@@ -173,12 +170,12 @@ impl<'a> Sender<'a> {
     /// Writes one message, and receives echoes while the kernel's buffer is full.
     fn write(&mut self, mut message: &[u8]) -> Result<()> {
         loop {
-            match send_bytes(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL) {
+            match socket::send(&self.socket, message, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == message.len() => break,
                 Ok(count) => message = &message[count..],
                 // The queue of the interface or of the socket is full: wait for room.
                 Err(Errno::EAGAIN | Errno::ENOBUFS) => {
-                    self.wait_for(PollFlags::POLLOUT)?;
+                    self.wait_for_room()?;
                 }
                 Err(Errno::EINTR) => {}
                 Err(error) => return Err(error).during(|| "sending a message"),
@@ -187,15 +184,14 @@ impl<'a> Sender<'a> {
         self.take_echoes()
     }
 
-    /// Waits for `events` or for echoes.
-    fn wait_for(&mut self, events: PollFlags) -> Result<()> {
-        let echoes = if self.echoes.is_some() {
-            PollFlags::POLLIN
-        } else {
-            PollFlags::empty()
-        };
+    /// Waits for room or for echoes.
+    fn wait_for_room(&mut self) -> Result<()> {
         let deadline = clock::monotonic() + self.transfer.timeout;
-        if wait(self.socket.as_fd(), events | echoes, deadline)?.is_empty() {
+        let ready = match self.echoes {
+            Some(_) => wait_to_read_or_write(&self.socket, deadline)?,
+            None => wait_to_write(&self.socket, deadline)?,
+        };
+        if !ready {
             return Err(stalled("sending messages", self.transfer.timeout));
         }
         self.take_echoes()
@@ -252,13 +248,11 @@ impl<'a> Sender<'a> {
                 Transport::Udp => self.transfer.quiet,
             };
             let deadline = clock::monotonic() + timeout;
-            match (
-                wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty(),
-                self.transfer.protocol,
-            ) {
-                (true, Transport::Tcp) => return Err(stalled("waiting for echoes", timeout)),
-                (true, Transport::Udp) => return Ok(()),
-                (false, _) => self.take_echoes()?,
+            let ready = wait_to_read(&self.socket, deadline)?;
+            match (ready, self.transfer.protocol) {
+                (true, _) => self.take_echoes()?,
+                (false, Transport::Tcp) => return Err(stalled("waiting for echoes", timeout)),
+                (false, Transport::Udp) => return Ok(()),
             }
         }
         Ok(())

@@ -1,27 +1,26 @@
 //! The thread at a listening TCP socket.
 
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nix::sys::eventfd::EventFd;
 use units::Span;
 
+use super::wake::Wake;
 use crate::driver::callers::{Callers, REST};
 use os::clock;
 use os::deadline::Deadline;
 use os::error::{OperationContext, Result};
-use os::socket::readable;
+use os::socket::Socket;
 
 /// The longest time of a thread. A trial ends long before.
 const LONGEST: Span = Span::from_secs(1 << 20);
 
 /// A thread that accepts connections and passes on those that show the token.
 pub(super) struct Acceptor {
-    admitted: mpsc::Receiver<OwnedFd>,
+    admitted: mpsc::Receiver<Socket>,
     stop: Arc<Stop>,
     rejected_peers: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
@@ -31,16 +30,16 @@ pub(super) struct Acceptor {
 struct Stop {
     flag: Arc<AtomicBool>,
     /// Wakes the thread.
-    event: EventFd,
+    wake: Wake,
 }
 
 impl Acceptor {
     /// Starts the thread.
-    pub(super) fn begin(callers: Callers<OwnedFd>) -> Result<Self> {
+    pub(super) fn begin(callers: Callers<Socket>) -> Result<Self> {
         let doing = || "starting a thread for connections";
         let stop = Arc::new(Stop {
             flag: Arc::default(),
-            event: EventFd::new().during(doing)?,
+            wake: Wake::new().during(doing)?,
         });
         let rejected_peers = Arc::<AtomicU64>::default();
         let (to, admitted) = mpsc::channel();
@@ -58,7 +57,7 @@ impl Acceptor {
     }
 
     /// The next connection that showed the token, if there is one within `timeout`.
-    pub(super) fn next(&self, timeout: Span) -> Result<Option<OwnedFd>> {
+    pub(super) fn next(&self, timeout: Span) -> Result<Option<Socket>> {
         let timeout = Duration::from_nanos(timeout.as_nanos());
         match self.admitted.recv_timeout(timeout) {
             Ok(connection) => Ok(Some(connection)),
@@ -77,9 +76,7 @@ impl Acceptor {
 
     fn join(&mut self) {
         self.stop.flag.store(true, Ordering::Relaxed);
-        // The thread looks at the flag when its poll ends; without the event it does so
-        // at the next connection.
-        let _ = self.stop.event.write(1);
+        self.stop.wake.wake();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -93,21 +90,18 @@ impl Drop for Acceptor {
 }
 
 fn run(
-    mut callers: Callers<OwnedFd>,
+    mut callers: Callers<Socket>,
     stop: &Stop,
-    to: &mpsc::Sender<OwnedFd>,
+    to: &mpsc::Sender<Socket>,
     rejected_peers: &AtomicU64,
 ) {
     let deadline = Deadline::of_owner(clock::monotonic() + LONGEST, &stop.flag);
-    let wake = stop.event.as_fd();
     while deadline.permit().is_ok() {
         // The owner has gone if the channel is closed.
         let enter = |socket| drop(to.send(socket));
-        let came = callers.hear(Some(wake), None, &deadline, enter);
+        let came = callers.hear(stop.wake.socket(), stop.wake.look(), &deadline, enter);
         if came > 0 && callers.is_complete() {
-            let until = clock::monotonic() + REST;
-            // Without it the thread goes on early.
-            let _ = readable(&[wake], Some(until));
+            stop.wake.rest(REST);
         }
     }
     callers.turn_away(&deadline);

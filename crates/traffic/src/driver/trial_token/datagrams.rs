@@ -1,18 +1,15 @@
 //! The token in datagrams.
 
-use std::io::IoSliceMut;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::net::SocketAddr;
 
-use crate::machine::trial_token::{TOKEN_LEN, Token};
-use nix::errno::Errno;
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg, send, setsockopt, sockopt};
 use units::{Span, Time};
 
+use super::others::Others;
+use crate::machine::trial_token::{TOKEN_LEN, Token};
 use os::clock;
-use os::error::{OperationContext, Result};
-use os::socket::{Kind, Options, address_of, bind_to, open, wait};
-use os::sys::option;
+use os::deadline::Permit;
+use os::error::{self, OperationContext};
+use os::socket::{Errno, MsgFlags, Socket, connect, receive_from, send, wait_to_read};
 
 /// The interval of repetitions of the token.
 const REPEAT: Span = Span::from_millis(100);
@@ -28,7 +25,7 @@ const SETTLED: Span = Span::from_millis(500);
 
 /// The most datagrams of unauthenticated peers that are read once the socket is connected: more than
 /// fit the largest receive buffer.
-const MOST_EARLIER: u32 = 1 << 20;
+pub(super) const MOST_EARLIER: u32 = 1 << 20;
 
 /// The result of waiting for a sender.
 pub(super) struct SenderArrival {
@@ -38,52 +35,14 @@ pub(super) struct SenderArrival {
     pub(super) rejected_peers: u64,
 }
 
-/// A second socket at the port of one that is connected: the kernel gives it the datagrams of
-/// all but the sender, which take no room of the first.
-pub(super) struct Others(OwnedFd);
-
-impl Others {
-    fn beside(connected: &OwnedFd) -> Result<Self> {
-        let doing = || "counting the datagrams of others";
-        let at = address_of(connected.as_fd())?;
-        let options = Options {
-            non_blocking: true,
-            ..Options::default()
-        };
-        let socket = open(Kind::Datagram, at.ip(), &options)?;
-        // Both must share the port while the second is bound [socket(7)], and no longer:
-        // the socket of another user could join them.
-        for socket in [connected, &socket] {
-            setsockopt(socket, sockopt::ReuseAddr, &true).during(doing)?;
-        }
-        let bound = bind_to(&socket, at);
-        for socket in [connected, &socket] {
-            setsockopt(socket, sockopt::ReuseAddr, &false).during(doing)?;
-        }
-        bound?;
-        Ok(Self(socket))
-    }
-
-    /// The number of datagrams that came.
-    pub(super) fn count(&self) -> u64 {
-        let waiting = (0..MOST_EARLIER).take_while(|_| {
-            let read = read(&self.0, MsgFlags::empty());
-            read.is_ok_and(|datagram| datagram.is_some())
-        });
-        let waiting = waiting.count() as u64;
-        // The rest found no room.
-        waiting + u64::from(option::dropped(self.0.as_fd()).unwrap_or_default())
-    }
-}
-
 /// Waits for a datagram that holds the token, connects the socket to its source, and
 /// answers. Messages of the sender stay in the socket.
-pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<SenderArrival> {
+pub(super) fn meet(socket: &Socket, token: &Token, timeout: Span) -> error::Result<SenderArrival> {
     let doing = || "waiting for the sender";
     let deadline = clock::monotonic() + timeout;
     let mut rejected_peers = 0;
     let others = loop {
-        if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+        if !wait_to_read(socket, deadline)? {
             return Ok(SenderArrival {
                 others: None,
                 rejected_peers,
@@ -91,8 +50,8 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Sen
         }
         match read_any(socket, MsgFlags::empty()).during(doing)? {
             Some(datagram) if token.is(datagram.bytes()) => {
-                let from = datagram.from.ok_or(Errno::EDESTADDRREQ).during(doing)?;
-                connect(socket.as_raw_fd(), &from).during(doing)?;
+                let from = datagram.from.ok_or(Errno::ENOTCONN).during(doing)?;
+                connect(socket, from).during(doing)?;
                 break Others::beside(socket)?;
             }
             Some(_) => rejected_peers += 1,
@@ -121,16 +80,16 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Sen
 }
 
 /// Answers the token until a message follows it or the sender is silent.
-fn answer(socket: &OwnedFd, token: &Token) -> Result<()> {
+fn answer(socket: &Socket, token: &Token) -> error::Result<()> {
     let doing = || "answering the sender";
     let mut repeated = true;
     let mut deadline = clock::monotonic() + SETTLED;
     loop {
         if repeated {
             // The sender repeats the token if the answer is lost.
-            let _ = send(socket.as_raw_fd(), token.bytes(), MsgFlags::empty());
+            let _ = send(socket, token.bytes(), MsgFlags::empty());
         }
-        if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+        if !wait_to_read(socket, deadline)? {
             return Ok(());
         }
         match read_any(socket, MsgFlags::MSG_PEEK).during(doing)? {
@@ -147,15 +106,15 @@ fn answer(socket: &OwnedFd, token: &Token) -> Result<()> {
 
 /// Sends the token on a connected socket until the receiver answers. Returns whether it
 /// did, after a pause.
-pub(super) fn introduce(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Result<bool> {
+pub(super) fn introduce(socket: &Socket, token: &Token, deadline: Time) -> Result<bool, Errno> {
     while clock::monotonic() < deadline {
-        match send(socket.as_raw_fd(), token.bytes(), MsgFlags::empty()) {
+        match send(socket, token.bytes(), MsgFlags::empty()) {
             // A full queue of the interface is like a loss.
             Ok(_) | Err(Errno::EAGAIN | Errno::ENOBUFS | Errno::EINTR) => {}
             Err(error) => return Err(error),
         }
         let soon = deadline.min(clock::monotonic() + REPEAT);
-        while wait(socket.as_fd(), PollFlags::POLLIN, soon).is_ok_and(|events| !events.is_empty()) {
+        while wait_to_read(socket, soon).unwrap_or_default() {
             if read(socket, MsgFlags::empty())?.is_some_and(|answer| token.is(answer.bytes())) {
                 clock::sleep(APART);
                 return Ok(true);
@@ -166,10 +125,10 @@ pub(super) fn introduce(socket: &OwnedFd, token: &Token, deadline: Time) -> nix:
 }
 
 /// The start of a datagram: longer ones than a token are not one.
-struct Datagram {
+pub(super) struct Datagram {
     room: [u8; TOKEN_LEN + 1],
     length: usize,
-    from: Option<SockaddrStorage>,
+    from: Option<SocketAddr>,
 }
 
 impl Datagram {
@@ -180,7 +139,7 @@ impl Datagram {
 
 /// Reads a datagram, if there is one. An answer that did not arrive is no error: the sender
 /// may have ended.
-fn read_any(socket: &OwnedFd, flags: MsgFlags) -> nix::Result<Option<Datagram>> {
+fn read_any(socket: &Socket, flags: MsgFlags) -> Result<Option<Datagram>, Errno> {
     match read(socket, flags) {
         Err(Errno::ECONNREFUSED) => Ok(None),
         result => result,
@@ -188,15 +147,11 @@ fn read_any(socket: &OwnedFd, flags: MsgFlags) -> nix::Result<Option<Datagram>> 
 }
 
 /// Reads a datagram, if there is one.
-fn read(socket: &OwnedFd, flags: MsgFlags) -> nix::Result<Option<Datagram>> {
+pub(super) fn read(socket: &Socket, flags: MsgFlags) -> Result<Option<Datagram>, Errno> {
     let mut room = [0; TOKEN_LEN + 1];
-    let mut pieces = [IoSliceMut::new(&mut room)];
-    let flags = flags | MsgFlags::MSG_DONTWAIT;
-    match recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut pieces, None, flags) {
-        Ok(message) => {
-            let (length, from) = (message.bytes, message.address);
-            Ok(Some(Datagram { room, length, from }))
-        }
+    let (flags, permit) = (flags | MsgFlags::MSG_DONTWAIT, Permit::of_worker());
+    match receive_from(socket, &mut room, flags, permit) {
+        Ok((length, from)) => Ok(Some(Datagram { room, length, from })),
         Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
         Err(error) => Err(error),
     }

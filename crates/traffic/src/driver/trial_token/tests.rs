@@ -5,6 +5,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream, UdpSocket};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::{self, JoinHandle};
@@ -321,7 +322,7 @@ fn no_port_stays_open_after_a_sender_that_never_came_or_vanished() {
 #[test]
 fn the_token_is_one_segment_and_opens_the_window_by_one_at_most() {
     let running = Running::begin(Transport::Tcp);
-    let socket = OwnedFd::from(running.connect());
+    let socket = Socket::from(running.connect());
     let info = || os::sys::tcp_info::tcp_info(socket.as_fd()).unwrap();
     let window = info().tcpi_snd_cwnd;
     let to = SocketAddr::new(running.transfer.address, running.port);

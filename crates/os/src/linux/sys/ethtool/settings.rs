@@ -7,35 +7,12 @@ use serde::{Deserialize, Serialize};
 use units::Span;
 
 use super::ioctl;
+use crate::portable::nic_parts::{Coalescing, Rings};
 
 const ETHTOOL_GCOALESCE: u32 = 0x0e;
 const ETHTOOL_SCOALESCE: u32 = 0x0f;
 const ETHTOOL_GRINGPARAM: u32 = 0x10;
 const ETHTOOL_SRINGPARAM: u32 = 0x11;
-
-/// Sizes of the rings between driver and hardware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rings {
-    /// Frames in the receive ring.
-    pub receive: u32,
-    /// Largest receive ring of the hardware.
-    pub receive_limit: u32,
-    /// Frames in the send ring.
-    pub send: u32,
-    /// Largest send ring of the hardware.
-    pub send_limit: u32,
-}
-
-/// Interrupt coalescing: how the hardware aggregates packets before an interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Coalescing {
-    /// The longest delay of an interrupt after an arrival.
-    pub receive_delay: Span,
-    /// The number of arrivals that trigger an interrupt in any case; 0: no limit.
-    pub receive_frames: u32,
-    /// Whether the driver adapts the settings to the traffic.
-    pub adaptive: bool,
-}
 
 /// One ring of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -59,11 +59,12 @@ impl Waiting {
             if self.is_over(clock::monotonic()) {
                 break;
             }
-            let (length, from) = match receive_from(&self.socket, &mut room, permit) {
-                Ok(came) => came,
-                Err(Errno::EAGAIN | Errno::EINTR) => continue,
-                Err(error) => return Err(error).during(|| "waiting for a flow"),
-            };
+            let (length, from) =
+                match receive_from(&self.socket, &mut room, MsgFlags::empty(), permit) {
+                    Ok(came) => came,
+                    Err(Errno::EAGAIN | Errno::EINTR) => continue,
+                    Err(error) => return Err(error).during(|| "waiting for a flow"),
+                };
             let from = from.filter(|_| room[..length] == self.flow.cookie);
             let Some(from) = from.filter(|from| from.ip() == self.peer) else {
                 continue;

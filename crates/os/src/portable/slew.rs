@@ -4,10 +4,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use nix::time::ClockId;
 use units::Span;
 
-use super::reading::nanos;
+use crate::clock::rate_nanos;
 use crate::error::{Error, OperationContext, Result};
 use crate::portable::mapping::wall_ahead_of;
 
@@ -17,8 +16,8 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// The most readings that are kept. After that every second one is, at twice the interval.
 const MOST: usize = 1 << 14;
 
-/// One reading of the wall clock and of CLOCK_MONOTONIC_RAW, which no time service changes
-/// [clock_gettime(2)]. In nanoseconds.
+/// One reading of the wall clock and of the clock whose rate no time service changes. In
+/// nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Reading {
     raw: u64,
@@ -77,10 +76,9 @@ impl SlewWatch {
 
 impl Reading {
     fn now() -> Self {
-        let raw = || nanos(ClockId::CLOCK_MONOTONIC_RAW);
         Self {
-            raw: raw(),
-            ahead: wall_ahead_of(raw),
+            raw: rate_nanos(),
+            ahead: wall_ahead_of(rate_nanos),
         }
     }
 }

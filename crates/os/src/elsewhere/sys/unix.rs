@@ -1,0 +1,89 @@
+//! Calls of macOS and FreeBSD.
+
+use std::io;
+use std::mem::MaybeUninit;
+
+use units::Span;
+
+/// Processor time of this process in user mode and in the kernel [getrusage(2)].
+pub(crate) fn process_times() -> io::Result<[Span; 2]> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: it fills the structure, which is valid with zeros, too.
+    let usage = unsafe {
+        succeeded(libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()))?;
+        usage.assume_init()
+    };
+    Ok([usage.ru_utime, usage.ru_stime].map(|time| {
+        let micros = i128::from(time.tv_sec) * 1_000_000 + i128::from(time.tv_usec);
+        Span::from_micros(u64::try_from(micros).unwrap_or(0))
+    }))
+}
+
+/// The ticks in a second of the processors' account.
+pub(crate) fn ticks_per_second() -> u64 {
+    // SAFETY: it takes a number.
+    let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    u64::try_from(ticks).unwrap_or(0).max(1)
+}
+
+/// Whether this process has the rights of root.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: it takes nothing.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Ticks of all processors together: of programs, in the kernel, and idle [MachHostStatistics].
+#[cfg(target_os = "macos")]
+pub(crate) fn processor_ticks() -> io::Result<[u64; 3]> {
+    let mut load = MaybeUninit::<libc::host_cpu_load_info>::zeroed();
+    let mut count = libc::HOST_CPU_LOAD_INFO_COUNT;
+    // SAFETY: the structure has as many numbers as `count` says.
+    let load = unsafe {
+        #[expect(
+            deprecated,
+            reason = "the crate that has it now has nothing else for us"
+        )]
+        let host = libc::mach_host_self();
+        let info = load.as_mut_ptr().cast();
+        let result = libc::host_statistics64(host, libc::HOST_CPU_LOAD_INFO, info, &raw mut count);
+        if result != libc::KERN_SUCCESS {
+            return Err(io::Error::other(format!("host_statistics64: {result}")));
+        }
+        load.assume_init()
+    };
+    let of = |state: libc::c_int| u64::from(load.cpu_ticks[usize::try_from(state).unwrap_or(0)]);
+    Ok([
+        of(libc::CPU_STATE_USER) + of(libc::CPU_STATE_NICE),
+        of(libc::CPU_STATE_SYSTEM),
+        of(libc::CPU_STATE_IDLE),
+    ])
+}
+
+/// Ticks of all processors together: of programs, in the kernel with interrupts, and idle
+/// [FreeBsdCpTime].
+#[cfg(target_os = "freebsd")]
+pub(crate) fn processor_ticks() -> io::Result<[u64; 3]> {
+    // User, nice, system, interrupt, idle.
+    let mut ticks: [libc::c_long; 5] = [0; 5];
+    let mut size = size_of_val(&ticks);
+    // SAFETY: the name ends with a zero, and the room has `size` bytes.
+    succeeded(unsafe {
+        libc::sysctlbyname(
+            c"kern.cp_time".as_ptr(),
+            ticks.as_mut_ptr().cast(),
+            &raw mut size,
+            std::ptr::null(),
+            0,
+        )
+    })?;
+    let [user, nice, system, interrupt, idle] =
+        ticks.map(|ticks| u64::try_from(ticks).unwrap_or(0));
+    Ok([user + nice, system + interrupt, idle])
+}
+
+fn succeeded(result: libc::c_int) -> io::Result<()> {
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
