@@ -23,7 +23,7 @@ mod portable;
 mod remote;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{far_host, kernel_clock, pacing, random, secrecy, socket};
+pub use elsewhere::{echoes, far_host, kernel_clock, pacing, random, secrecy, socket};
 #[cfg(target_os = "linux")]
 pub use linux::{
     capture, capture_file, claim, cpu_time, energy, fragments, frames, interfaces, kernel_clock,

@@ -19,9 +19,9 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("link", 49),
     ("meter", 33),
     ("model", 21),
-    ("os", 167),
+    ("os", 172),
     ("plan", 66),
-    ("probe", 184),
+    ("probe", 198),
     ("queue", 64),
     ("report", 145),
     ("results", 42),
@@ -37,7 +37,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
 /// Lines of a file without its tests: none above, and half the files below.
 const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
-const LONGEST_MAIN: usize = 62;
+const LONGEST_MAIN: usize = 63;
 
 #[test]
 fn files_are_short() {
