@@ -35,6 +35,9 @@ const SHORT_LOOK: Span = Span::from_millis(1);
 /// The longest wait for the router that rejects a packet.
 const REJECTER: Span = Span::from_millis(300);
 
+/// The longest wait for the answer to an echo request before the datagram follows.
+const AHEAD: Span = Span::from_millis(100);
+
 /// The most sockets that are open at a time; those of the lowest flows are closed for
 /// others.
 const MOST_LINES: usize = 128;
@@ -300,7 +303,13 @@ impl Driver {
         }
         let number = self.seed.derive("ahead").with(size.get()).get();
         self.requests.ahead.insert(number, size);
-        self.request(number, self.to.ip(), size, None)
+        self.request(number, self.to.ip(), size, None)?;
+        // It leaves first: otherwise the system obeys the answer to the datagram, and is silent.
+        let until = clock::monotonic() + AHEAD;
+        while self.requests.ahead.contains_key(&number) && clock::monotonic() < until {
+            self.wait(Some(until))?;
+        }
+        Ok(())
     }
 
     /// Looks how large packets may be now that the system rejects one of this size, and who
