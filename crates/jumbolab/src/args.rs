@@ -14,7 +14,6 @@ mod jumbogram;
 #[cfg(target_os = "linux")]
 mod on_linux;
 mod predict;
-#[cfg(target_os = "linux")]
 mod probe;
 mod setup;
 mod suggestions;
@@ -52,13 +51,11 @@ pub(crate) use predict::{
     Arithmetic, Bundle, Limit, Optimal, Output, Overhead, Packets, Predict, Question, TcpModel,
     Wait,
 };
-#[cfg(target_os = "linux")]
 pub(crate) use probe::{Probe, ProbeProtocol};
 #[cfg(target_os = "linux")]
 pub(crate) use setup::Doctor;
 pub(crate) use setup::{Agent, Completions, Man};
 pub(crate) use table::Build;
-#[cfg(target_os = "linux")]
 pub(crate) use traffic::PORT;
 pub(crate) use traffic::{Recv, Send};
 
@@ -90,6 +87,8 @@ pub(crate) enum Command {
     Claims(Claims),
     /// Calculate header overhead, the limits of a link, and the best MTU of a path.
     Predict(Box<Predict>),
+    /// Find the MTU of a path, and the link that drops larger packets.
+    Probe(Box<Probe>),
     /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
     Send(Box<Send>),
     /// Receive and measure the traffic of `jumbolab send`.
@@ -307,7 +306,7 @@ mod tests {
                 words.any(|line| line.contains(name) && line.starts_with("  "))
             };
             assert!(
-                listed("predict") && !listed("probe") && !listed("doctor"),
+                listed("predict") && listed("probe") && !listed("doctor"),
                 "{help}"
             );
             let lines = help.lines().filter(|line| line.contains("Linux"));

@@ -23,8 +23,7 @@ mod page;
 pub(crate) mod predict;
 mod printed;
 mod probabilities;
-#[cfg(target_os = "linux")]
-mod probe;
+pub(crate) mod probe;
 pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;
@@ -42,12 +41,18 @@ use crate::args::OnLinux;
 #[cfg(target_os = "linux")]
 use crate::exit::Ending;
 
+/// The error about an option that needs Linux.
+#[cfg(not(target_os = "linux"))]
+fn needs_linux(option: &str) -> String {
+    let system = std::env::consts::OS;
+    format!("{option}: it needs Linux, and this program is for {system}; leave it out")
+}
+
 /// Runs a command that needs Linux.
 #[cfg(target_os = "linux")]
 pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
     match command {
         OnLinux::Shell(shell) => shell::run(shell),
-        OnLinux::Probe(probe) => probe::run(&probe),
         OnLinux::Emulate(emulate) => emulate::run(&emulate),
         #[cfg(feature = "gateway")]
         OnLinux::Gateway(gateway) => gateway::run(&gateway),

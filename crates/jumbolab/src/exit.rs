@@ -52,7 +52,6 @@ pub(crate) enum Ending {
     /// It ran, but its results are not sound.
     Unsound,
     /// It ran, and could not tell what it was asked.
-    #[cfg(target_os = "linux")]
     Undecided,
     /// A signal stopped it before it was done; it printed what it had.
     Stopped,
@@ -76,7 +75,6 @@ impl Ending {
         match self {
             Self::Sound => SOUND,
             Self::Unsound => UNSOUND,
-            #[cfg(target_os = "linux")]
             Self::Undecided => UNDECIDED,
             Self::Stopped => STOPPED,
             #[cfg(target_os = "linux")]

@@ -39,6 +39,7 @@ fn run() -> ExitCode {
         Command::Report(report) => command::report::run(&report),
         Command::Claims(claims) => command::claims::run(&claims).map(done),
         Command::Predict(predict) => command::predict::run(&predict).map(done),
+        Command::Probe(probe) => command::probe::run(&probe),
         Command::Send(send) => command::send::run(&send),
         Command::Recv(recv) => command::recv::run(&recv),
         Command::Decode(decode) => command::decode::run(&decode),

@@ -3,6 +3,7 @@
 
 #[cfg(not(target_os = "linux"))]
 pub mod cpu_time;
+pub mod echoes;
 pub mod energy;
 pub mod far_host;
 pub mod host_changes;

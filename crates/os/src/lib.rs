@@ -23,8 +23,8 @@ mod remote;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
-    cpu_time, energy, far_host, host_changes, interfaces, kernel_clock, lease, machine, nic,
-    pacing, processor, random, secrecy, socket, users::privileged,
+    cpu_time, echoes, energy, far_host, host_changes, interfaces, kernel_clock, lease, machine,
+    nic, pacing, processor, random, secrecy, socket, users::privileged,
 };
 #[cfg(target_os = "linux")]
 pub use linux::{

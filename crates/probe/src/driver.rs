@@ -4,26 +4,52 @@
 //! is in `net.ipv4.ping_group_range`), datagrams, and connections. The kernel keeps the
 //! errors that routers and the far end report with the bytes that they quote. Raw
 //! sockets, which need CAP_NET_RAW, add large SYNs and fragments of a chosen size.
+//!
+//! Other systems than Linux tell less. Their sockets are in the folder `elsewhere`.
 
+#[cfg(target_os = "linux")]
 mod capture;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/connect.rs")]
 mod connect;
 mod datagram;
+#[cfg(target_os = "linux")]
 mod echo;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/error.rs")]
 mod error;
+#[cfg(target_os = "linux")]
 mod far_end;
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "fragments and quotes")
+)]
+mod format;
+#[cfg(target_os = "linux")]
 mod fragments;
+#[cfg(any(test, not(target_os = "linux")))]
+mod largest;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/local.rs")]
 mod local;
+#[cfg(target_os = "linux")]
 pub mod mesh;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/outer.rs")]
 mod outer;
 mod outgoing;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/probe_socket.rs")]
 mod probe_socket;
+#[cfg(target_os = "linux")]
 mod quotes;
+#[cfg(target_os = "linux")]
 mod receive;
+mod reflector;
+#[cfg(target_os = "linux")]
 mod segment;
 mod sent;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/socket.rs")]
 mod socket;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/sockets.rs")]
 mod sockets;
 pub mod stamp;
+#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/tcp_mss.rs")]
 pub mod tcp_mss;
 mod test_packet;
 
@@ -34,7 +60,9 @@ use crate::machine::{Investigation, PathReport, Progress, Reflector, Settings};
 use link::Protocol;
 use units::{Bytes, IpMtu, Seed, Span};
 
+#[cfg(target_os = "linux")]
 pub use far_end::{FarEnd, Services};
+#[cfg(target_os = "linux")]
 pub use local::local_host;
 use os::clock;
 use os::error::{Error, Result};
@@ -203,6 +231,7 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
         can_echo: driver.can_echo(),
         tcp: driver.tcp(),
         can_fragment: driver.can_fragment() && !task.is_short,
+        hop_probes: driver.hop_probes(),
         flows: if task.is_short { 1 } else { base.flows },
         most_time: task.most_time.unwrap_or(base.most_time),
         loss_interval: task.effort.loss_interval.unwrap_or(base.loss_interval),
@@ -219,5 +248,5 @@ fn rejected(error: &crate::machine::BadSettings, task: &Task, driver: &Driver) -
     Error::new(format!("probing {}", task.to.ip()), problem)
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

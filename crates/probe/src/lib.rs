@@ -4,7 +4,6 @@
 //! The [`machine`] investigates and has no I/O. The [`driver`] gives it sockets, and
 //! [`virtual_path`] a path of bytes in virtual time. [`text`] describes the result.
 
-#[cfg(target_os = "linux")]
 pub mod driver;
 pub mod machine;
 pub mod text;

@@ -40,4 +40,4 @@ pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
     PathReport, Place, ProtocolResult, Remedy, SizeLoss, Tunnel, Verdict,
 };
-pub use settings::{AnswerRate, BadSettings, Reflector, Settings, TcpProbes};
+pub use settings::{AnswerRate, BadSettings, HopProbes, Reflector, Settings, TcpProbes};

@@ -241,7 +241,6 @@ fn check_system(keys: &Section, transport: Option<Transport>, options: &Options)
     let of_linux = [
         ("protocol", transport.is_none()),
         ("interface", socket.device.is_some()),
-        ("pmtudisc", socket.path_mtu != PathMtu::Machine),
         ("mss", socket.segment.is_some()),
         ("congestion", socket.congestion.is_some()),
         ("gso", options.segmentation > 1),
@@ -251,12 +250,21 @@ fn check_system(keys: &Section, transport: Option<Transport>, options: &Options)
         .into_iter()
         .chain([("dscp", cfg!(windows) && socket.dscp != 0)])
         .find(|(_, is_set)| *is_set && cfg!(not(target_os = "linux")));
-    match absent {
-        Some((key, _)) => Err(keys.reject(
-            key,
-            format!("it needs Linux, and this program is for {OS}; leave it out"),
-        )),
-        None => Ok(()),
+    if let Some((key, _)) = absent {
+        let why = format!("it needs Linux, and this program is for {OS}; leave it out");
+        return Err(keys.reject(key, why));
+    }
+    let lacks_mode = |transport| !socket::has_path_mtu(socket.path_mtu, transport);
+    match transport {
+        Some(Transport::Tcp) if lacks_mode(Transport::Tcp) => {
+            let why = format!("for TCP it needs Linux, and this program is for {OS}; leave it out");
+            Err(keys.reject("pmtudisc", why))
+        }
+        Some(Transport::Udp) if lacks_mode(Transport::Udp) => {
+            let why = format!("{OS} lacks this mode; write do or dont, or leave it out");
+            Err(keys.reject("pmtudisc", why))
+        }
+        _ => Ok(()),
     }
 }
 

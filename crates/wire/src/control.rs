@@ -38,7 +38,7 @@ pub use reverse::{
 };
 
 /// The protocol's version.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Bytes of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;

@@ -149,7 +149,7 @@ pub(super) fn check(
         let report = Report {
             messages: arrived.messages,
             bytes: arrived.bytes,
-            overflowed: arrived.overflowed,
+            overflowed: Some(arrived.overflowed),
             unstamped: arrived.unstamped,
             merged: arrived.merged,
             ..Report::default()

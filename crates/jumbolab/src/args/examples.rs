@@ -58,7 +58,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "",
         &[
-            on_linux(
+            example(
                 "Which packets a path supports",
                 "jumbolab probe 192.0.2.1 --max-mtu 9000",
             ),
@@ -274,7 +274,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "Whether a path supports jumbo frames, over IPv6 and for TCP to an open port",
                 "jumbolab probe host.example --max-mtu 9000 -6 --port 22",
             ),
-            example(
+            on_linux(
                 "Which packets reach a web server and come back, by its TCP connections and without root",
                 "jumbolab probe https://host.example",
             ),
@@ -282,15 +282,15 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "The result as JSON Lines",
                 "jumbolab probe 192.0.2.1 --protocol icmp,udp --json",
             ),
-            example(
+            on_linux(
                 "The paths between all hosts of a file, and the odd host among them",
                 "jumbolab probe --mesh hosts.txt --max-mtu 9000",
             ),
-            example(
+            on_linux(
                 "What a change did to them: before.json has the output of --json before it",
                 "jumbolab probe --mesh hosts.txt --compare before.json",
             ),
-            example(
+            on_linux(
                 "The MTUs of all interfaces and routes of this host, without a packet",
                 "jumbolab probe --self",
             ),

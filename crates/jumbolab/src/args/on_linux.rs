@@ -4,14 +4,12 @@ use clap::Subcommand;
 
 #[cfg(feature = "gateway")]
 use super::Gateway;
-use super::{Doctor, Emulate, Probe, Shell};
+use super::{Doctor, Emulate, Shell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OnLinux {
     /// Run a program in a node of an experiment's test network.
     Shell(Shell),
-    /// Find the MTU of a path, and the link that drops larger packets.
-    Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
     /// Aggregate packets of the hosts of a site into jumbo frames to another gateway.

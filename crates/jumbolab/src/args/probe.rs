@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::Family;
+use super::{ELSEWHERE, Family};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = NOTES)]
@@ -17,6 +17,7 @@ pub(crate) struct Probe {
     /// Check the interfaces, routes and cached path MTUs of this host or container, and send nothing.
     #[arg(
         long = "self",
+        hide = ELSEWHERE,
         conflicts_with_all = ["host", "max_mtu", "protocol", "ipv4", "ipv6", "port", "interface", "source", "watch", "mesh", "capture"]
     )]
     pub(crate) local: bool,
@@ -46,7 +47,7 @@ pub(crate) struct Probe {
     pub(crate) thorough: bool,
 
     /// Outgoing interface [default: as the kernel routes].
-    #[arg(long, value_name = "INTERFACE", help_heading = "Source")]
+    #[arg(long, hide = ELSEWHERE, value_name = "INTERFACE", help_heading = "Source")]
     pub(crate) interface: Option<String>,
     /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = "Source")]
@@ -55,6 +56,7 @@ pub(crate) struct Probe {
     /// Keep monitoring until Ctrl-C: probe again at this interval, and print changes.
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "TIME",
         conflicts_with = "capture",
         help_heading = "Watching"
@@ -63,6 +65,7 @@ pub(crate) struct Probe {
     /// Serve OpenMetrics at this loopback address, for example 127.0.0.1:9777.
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "ADDRESS:PORT",
         requires = "watch",
         help_heading = "Watching"
@@ -72,6 +75,7 @@ pub(crate) struct Probe {
     /// Probe the paths between all hosts of this file, from those that ssh reaches (see docs/reference/formats.md).
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "FILE",
         conflicts_with_all = ["host", "ipv4", "ipv6", "port", "interface", "source", "capture"],
         help_heading = "Mesh"
@@ -80,6 +84,7 @@ pub(crate) struct Probe {
     /// Compare with the output of an earlier `--mesh --json` in this file, and exit with 1 if a path got worse.
     #[arg(
         long,
+        hide = ELSEWHERE,
         value_name = "FILE",
         requires = "mesh",
         conflicts_with = "watch",
@@ -87,11 +92,17 @@ pub(crate) struct Probe {
     )]
     pub(crate) compare: Option<PathBuf>,
     /// Write a page with the matrix to this file.
-    #[arg(long, value_name = "FILE", requires = "mesh", help_heading = "Mesh")]
+    #[arg(
+        long,
+        hide = ELSEWHERE,
+        value_name = "FILE",
+        requires = "mesh",
+        help_heading = "Mesh"
+    )]
     pub(crate) page: Option<PathBuf>,
 
     /// Write the packets to a new pcapng file.
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, hide = ELSEWHERE, value_name = "FILE", help_heading = "Output")]
     pub(crate) capture: Option<PathBuf>,
     /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, help_heading = "Output")]
@@ -120,9 +131,25 @@ pub(crate) enum ProbeProtocol {
     Tcp,
 }
 
-const NOTES: &str = "\
+/// The text of [`NOTES`] on every system.
+macro_rules! notes {
+    () => {
+        "\
 Exit code: 0 if packets of the size pass in both directions and nothing else is wrong, 1 if there is a
-problem, 3 if the probes cannot decide. Loss of large packets alone is a problem. Root is not needed, but adds
+problem, 3 if the probes cannot decide. Loss of large packets alone is a problem."
+    };
+}
+
+const NOTES: &str = match ELSEWHERE {
+    true => concat!(
+        notes!(),
+        "\nSizes are best told by UDP to a reflector, `jumbolab recv` at the far end. Windows has echo requests of IPv4, too."
+    ),
+    false => concat!(
+        notes!(),
+        " Root is not needed, but adds
 TCP segments and fragments of any size, and --capture.
 A test of a server needs no root: it opens at most 20 connections to an address, with a request on each;
-docs/start/probe.md says how to read the result.";
+docs/start/probe.md says how to read the result."
+    ),
+};

@@ -36,7 +36,6 @@ pub(crate) struct Agent {
     pub(crate) secret_file: Option<PathBuf>,
 }
 
-#[cfg(target_os = "linux")]
 const AGENT_NOTES: &str = "Without --listen it answers the requests of `run --on hosts`, which starts it by ssh.
 
 With --listen it is a server for hosts without ssh: it starts an agent for each run that proves the secret, with the rights of its own user. A run can start programs here, so give the secret to nobody else, and make it random:

@@ -318,14 +318,17 @@ mod tests {
             system: "windows",
             has_gateway: true,
         };
-        let lacks = "there is no `probe`; it needs Linux, and this program is for windows";
-        assert_eq!(answer_to("probe", build).unwrap(), lacks);
-        let ping = answer_to("pmtu", build).unwrap();
-        assert!(
-            ping.starts_with("there is no `pmtu`: `jumbolab probe HOST`"),
-            "{ping}"
-        );
-        assert!(ping.ends_with(lacks), "{ping}");
+        let lacks = "there is no `gateway`; it needs Linux, and this program is for windows";
+        assert_eq!(answer_to("gateway", build).unwrap(), lacks);
+        #[cfg(feature = "gateway")]
+        {
+            let tunnel = answer_to("tunnel", build).unwrap();
+            assert!(
+                tunnel.starts_with("there is no `tunnel`: `jumbolab gateway` aggregates"),
+                "{tunnel}"
+            );
+            assert!(tunnel.ends_with(lacks), "{tunnel}");
+        }
         let compare = answer_to("compare", build).unwrap();
         assert!(!compare.contains("Linux"), "{compare}");
     }

@@ -35,7 +35,7 @@ const COMMANDS: [(&str, &[Row]); 3] = [
         "Tools",
         &[
             ("predict", Nothing),
-            ("probe", Linux),
+            ("probe", Nothing),
             ("emulate", Linux),
             ("gateway", Gateway),
             ("send", Nothing),
@@ -135,8 +135,7 @@ mod tests {
 
     #[test]
     fn another_system_has_what_needs_no_kernel_and_names_the_rest_in_one_line() {
-        let there =
-            "list show run sensitivity report claims predict send recv decode completions man";
+        let there = "list show run sensitivity report claims predict probe send recv decode completions man";
         for system in OTHERS {
             let build = build(system);
             let commands: Vec<&str> = build.commands().collect();
@@ -145,10 +144,7 @@ mod tests {
             let [line] = absences.as_slice() else {
                 panic!("{absences:?}")
             };
-            assert_eq!(
-                line,
-                "Only on Linux: shell, probe, emulate, gateway, doctor"
-            );
+            assert_eq!(line, "Only on Linux: shell, emulate, gateway, doctor");
         }
         assert!(build("linux").absences().is_empty());
     }

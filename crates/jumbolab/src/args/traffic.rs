@@ -36,7 +36,7 @@ pub(crate) struct Recv {
     pub(crate) open: bool,
 
     /// Do not reflect STAMP test packets (RFC 8762). They are answered over UDP on the same port, for any sender, at a limited rate.
-    #[arg(long, hide = ELSEWHERE, help_heading = "Access")]
+    #[arg(long, help_heading = "Access")]
     pub(crate) no_reflector: bool,
 
     /// Maximum number of concurrent sessions.
@@ -211,7 +211,7 @@ pub(crate) struct FlowKeys {
     #[arg(long, value_name = "HOPS", help_heading = SOCKET)]
     ttl: Option<String>,
     /// Path MTU discovery by the kernel: `dont` (DF clear), `want` (DF set, large packets fragmented), `do` (DF set, large packets rejected), `probe` (DF set, known path MTU ignored) or `default` (system setting) [default: default].
-    #[arg(long, hide = ELSEWHERE, value_name = "MODE", help_heading = SOCKET)]
+    #[arg(long, value_name = "MODE", help_heading = SOCKET)]
     pmtudisc: Option<String>,
     /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = SOCKET)]

@@ -306,14 +306,17 @@ fn received(
     let remarks = [
         report.duplicates,
         report.reordered,
-        report.overflowed,
+        report.overflowed.unwrap_or(0),
         report.merged,
     ];
     if remarks.iter().any(|count| *count > 0) {
+        let overflowed = report
+            .overflowed
+            .map_or_else(|| "an unknown number".to_owned(), |count| count.to_string());
         let _ = writeln!(
             text,
-            "  of these    {} duplicates, {} reordered; also {} dropped for lack of receive buffer, {} merged reads",
-            report.duplicates, report.reordered, report.overflowed, report.merged
+            "  of these    {} duplicates, {} reordered; also {overflowed} dropped for lack of receive buffer, {} merged reads",
+            report.duplicates, report.reordered, report.merged
         );
     }
     if meter == Meter::OneWay && (report.delayed > 0 || report.negative > 0) {

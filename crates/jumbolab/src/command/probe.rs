@@ -1,9 +1,14 @@
 //! `jumbolab probe`: which packets a path carries.
 
+#[cfg_attr(not(target_os = "linux"), path = "probe/no_local.rs")]
+mod local;
+#[cfg_attr(not(target_os = "linux"), path = "probe/no_mesh.rs")]
 mod mesh;
+#[cfg(target_os = "linux")]
 mod metrics;
 mod progress;
 mod server;
+#[cfg_attr(not(target_os = "linux"), path = "probe/no_watch.rs")]
 mod watch;
 
 use std::net::{IpAddr, SocketAddr};
@@ -11,9 +16,9 @@ use std::net::{IpAddr, SocketAddr};
 use anyhow::{Result, anyhow, ensure};
 use link::Protocol;
 use os::{far_host, interrupt};
-use probe::driver::{Effort, Investigated, Task, investigate, local_host};
+use probe::driver::{Effort, Investigated, Task, investigate};
 use probe::machine::Verdict;
-use probe::text::{Probed, local_json, of_local, of_path, path_json};
+use probe::text::{Probed, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 
 use super::probabilities::share;
@@ -29,7 +34,7 @@ const NARROWEST: f64 = 0.001;
 
 pub(crate) fn run(args: &Probe) -> Result<Ending> {
     if args.local {
-        return local(args);
+        return local::check(args);
     }
     let up_to = args.max_mtu.as_deref().map(size).transpose()?;
     let effort = effort(args)?;
@@ -87,16 +92,6 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
         _ if interrupt::asked() && !is_watched => Ending::Stopped,
         verdict => ending(verdict.unwrap_or(Verdict::Unclear)),
     })
-}
-
-/// Checks the configuration of this host.
-fn local(args: &Probe) -> Result<Ending> {
-    let host = local_host()?;
-    match args.json {
-        true => output::print_lines(local_json(&host))?,
-        false => output::print_report(&document::text(&of_local(&host), output::width()))?,
-    }
-    Ok(ending(host.verdict()))
 }
 
 /// The ending with a verdict.

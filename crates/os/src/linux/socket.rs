@@ -28,7 +28,7 @@ pub use congestion::{default_congestion_control, try_congestion_control};
 pub use errors::{next_error, reported};
 pub use ip_option::IpOption;
 pub use open::{NO_ECHOES, control, listen, open, open_for_echoes, receive_icmp_only};
-pub use options::{apply, reset_on_close, set_code_point, set_timeout};
+pub use options::{apply, has_path_mtu, reset_on_close, set_code_point, set_timeout};
 pub use receive::{receive, receive_from};
 pub use smoothed_rtt::SmoothedRtt;
 pub use stamps::{

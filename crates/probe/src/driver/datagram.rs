@@ -7,7 +7,8 @@ use units::{Bytes, IpVersion};
 use wire::probe::Transport;
 
 use super::error::version;
-use super::probe_socket::{Format, ProbeSocket, Reply, data_len, identifier};
+use super::format::{Format, Reply, data_len, identifier};
+use super::probe_socket::ProbeSocket;
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use os::error::{OperationContext, Result};

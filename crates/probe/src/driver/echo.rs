@@ -10,7 +10,8 @@ use wire::protocol::icmp::{EchoHeader, HEADER_LEN};
 use wire::protocol::ipv4;
 
 use super::error::version;
-use super::probe_socket::{Format, ProbeSocket, Reply, data_len, identifier};
+use super::format::{Format, Reply, data_len, identifier};
+use super::probe_socket::ProbeSocket;
 use super::sent::{Latest, Quoted};
 use super::socket::{Ends, state_fragments, zoned};
 use os::error::{Error, OperationContext, Result};

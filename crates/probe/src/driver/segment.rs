@@ -11,7 +11,8 @@ use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;
 
 use super::error::version;
-use super::probe_socket::{Format, ProbeSocket, Reply, addresses};
+use super::format::{Format, Reply};
+use super::probe_socket::{ProbeSocket, addresses};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends, zoned};
 use os::error::{Error, OperationContext, Result};

@@ -5,19 +5,20 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::machine::{AnswerKind, Probe, Reflector, ReplySize, Target, TcpProbes};
+use crate::machine::{HopProbes, Probe, Reflector, Target, TcpProbes};
 use link::Protocol;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use units::{Bytes, Seed, Span, Time};
+use units::{Seed, Span, Time};
 use wire::probe::ProbePacket;
 
 use super::capture::Capture;
 use super::connect::Connects;
+use super::format::{Arrived, Key};
 use super::fragments::Fragmenter;
 use super::outgoing::Outgoing;
-use super::probe_socket::{Arrived, Key, ProbeSocket, Reading};
+use super::probe_socket::{ProbeSocket, Reading};
 use super::quotes::Quotes;
 use super::receive::Room;
 use super::socket::{self, Ends};
@@ -41,12 +42,6 @@ const CLOSED_PORT: u16 = 33_434;
 /// [RFC9110 s4.2.2].
 pub(super) const TCP_PORT: u16 = 443;
 
-/// The time to wait for the answer of a reflector, the number of test packets, and
-/// their size.
-const REFLECTS: Span = Span::from_millis(250);
-const REFLECTS_TRIES: u64 = 3;
-const REFLECTS_SIZE: Bytes = Bytes::new(200);
-
 /// The longest investigation, unless [`Driver::ends_after`] says otherwise.
 const LONGEST: Span = Span::from_secs(60);
 
@@ -67,14 +62,14 @@ pub(super) struct Driver {
     fragmenter: Option<Fragmenter>,
     quotes: Option<Quotes>,
     /// The port of the far end's reflector.
-    reflector: Option<u16>,
+    pub(super) reflector: Option<u16>,
     capture: Option<Capture>,
     room: Room,
     mapping: Mapping,
     deadline: Deadline,
     arrived: Vec<Arrived>,
     /// Numbers of echoes and of fragmented packets.
-    seed: Seed,
+    pub(super) seed: Seed,
     fragmented: u64,
 }
 
@@ -154,58 +149,18 @@ impl Driver {
         self.tcp
     }
 
+    /// The probes with hop limits that show a router.
+    pub(super) const fn hop_probes(&self) -> HopProbes {
+        HopProbes::Any
+    }
+
     /// Whether fragments of any size can be sent.
     pub(super) const fn can_fragment(&self) -> bool {
         self.fragmenter.is_some()
     }
 
-    /// Looks for a reflector at a port of the far end. UDP
-    /// probes go to it if there is one. Takes no longer than the far end needs to answer,
-    /// or [`REFLECTS`] if it does not.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub(super) fn find_reflector(&mut self, port: u16) -> Result<Reflector> {
-        self.reflector = Some(port);
-        for attempt in 0..REFLECTS_TRIES {
-            let probe = Probe {
-                id: self.seed.derive("reflector").with(attempt).get(),
-                protocol: Protocol::Udp,
-                to: Target::FarEnd,
-                size: REFLECTS_SIZE,
-                hop_limit: None,
-                flow: 0,
-                fragment_size: None,
-                reply: ReplySize::Small,
-            };
-            self.send(&probe)?;
-            let until = clock::monotonic() + REFLECTS;
-            while clock::monotonic() < until && !self.is_over() {
-                self.wait(Some(until))?;
-                for (_, answer) in self.arrived() {
-                    match answer.kind {
-                        AnswerKind::Reply {
-                            size,
-                            is_unreachable: false,
-                            ..
-                        } if size < REFLECTS_SIZE => return Ok(Reflector::ShortReplies),
-                        AnswerKind::Reply {
-                            is_unreachable: false,
-                            ..
-                        } => return Ok(Reflector::SameLength),
-                        AnswerKind::Reply { .. } | AnswerKind::Unreachable { .. } => {
-                            return self.without_reflector();
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-        self.without_reflector()
-    }
-
     /// UDP probes go to a port that should be closed.
-    fn without_reflector(&mut self) -> Result<Reflector> {
+    pub(super) fn without_reflector(&mut self) -> Result<Reflector> {
         self.reflector = None;
         self.probe_sockets
             .retain(|key, _| key.protocol != Protocol::Udp);

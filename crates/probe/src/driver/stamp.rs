@@ -5,32 +5,32 @@
 //! that arrives has therefore crossed the way back in one piece. It leaves from the address
 //! to which the test packet went.
 
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/neighbours.rs")]
 mod neighbours;
 mod running;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/reflecting.rs")]
 mod socket;
 mod unsent;
 
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::machine::stamp::{Arrival, Counts, Limits, Reflector};
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::Span;
 use wire::stamp::{ErrorEstimate, LARGEST};
 
 use neighbours::Neighbours;
 use os::clock::{self, Epoch};
 use os::deadline::{Deadline, Permit};
-use os::error::{OperationContext, Result};
+use os::error::Result;
+use os::socket::readable;
 pub use running::RunningReflector;
 use socket::{Received, Socket};
 pub use unsent::Unsent;
 
-/// Interval of checks whether the reflector is to end, in milliseconds.
-const LOOK_MILLIS: u16 = 50;
+/// Interval of checks whether the reflector is to end.
+const LOOK: Span = Span::from_millis(50);
 
 /// The most packets of one socket before the others have their turn.
 const TURN: usize = 64;
@@ -84,10 +84,7 @@ impl StampReflector {
     pub fn run(mut self, stop: &Arc<AtomicBool>) -> Result<Outcome> {
         let mut packet = vec![0; LARGEST + 1];
         let mut reply = vec![0; LARGEST];
-        let deadline = || {
-            let look = Span::from_millis(2 * u64::from(LOOK_MILLIS));
-            Deadline::of_owner(clock::monotonic() + look, stop)
-        };
+        let deadline = || Deadline::of_owner(clock::monotonic() + LOOK * 2, stop);
         while deadline().permit().is_ok() {
             for place in self.ready()? {
                 for _ in 0..TURN {
@@ -108,17 +105,10 @@ impl StampReflector {
 
     /// The places of the sockets with waiting packets.
     fn ready(&self) -> Result<Vec<usize>> {
-        let watch = |socket| PollFd::new(Socket::as_fd(socket), PollFlags::POLLIN);
-        let mut watched: Vec<PollFd> = self.sockets.iter().map(watch).collect();
-        match poll(&mut watched, PollTimeout::from(LOOK_MILLIS)) {
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(error) => return Err(error).during(|| "waiting for test packets"),
-        }
-        let ready = (0..).zip(&watched);
-        Ok(ready
-            .filter(|(_, watched)| watched.any() == Some(true))
-            .map(|(place, _)| place)
-            .collect())
+        let sockets: Vec<_> = self.sockets.iter().map(Socket::handle).collect();
+        let ready = readable(&sockets, Some(clock::monotonic() + LOOK))?;
+        let ready = (0..).zip(ready).filter(|(_, is_ready)| *is_ready);
+        Ok(ready.map(|(place, _)| place).collect())
     }
 
     /// Answers the next packet of a socket. Returns whether there was one.
@@ -160,5 +150,5 @@ impl StampReflector {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

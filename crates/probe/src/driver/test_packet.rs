@@ -9,7 +9,8 @@ use wire::probe::Transport;
 use wire::stamp::{self, ErrorEstimate, SenderPacket, Timestamp};
 
 use super::error::version;
-use super::probe_socket::{Format, ProbeSocket, Reply, data_len};
+use super::format::{Format, Reply, data_len};
+use super::probe_socket::ProbeSocket;
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use os::clock::Epoch;

@@ -32,6 +32,8 @@ pub struct Settings {
     pub tcp: TcpProbes,
     /// Whether the driver can send fragments.
     pub can_fragment: bool,
+    /// Of which probes with hop limits the driver sees where they ended.
+    pub hop_probes: HopProbes,
     /// The STAMP reflector that UDP probes go to.
     pub reflector: Reflector,
     /// The accepted probability that an investigation takes ordinary loss for a problem.
@@ -73,6 +75,16 @@ pub enum TcpProbes {
     Connect,
     /// Segments of any size and hop limit, which needs raw sockets.
     Any,
+}
+
+/// The probes of which a driver sees at which router their hop limit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HopProbes {
+    /// Those of each protocol.
+    Any,
+    /// Echo requests, which then stand for datagrams.
+    Echo,
+    None,
 }
 
 /// A STAMP reflector at the far end [RFC8762].
@@ -135,6 +147,7 @@ impl Settings {
             can_echo: true,
             tcp: TcpProbes::Any,
             can_fragment: true,
+            hop_probes: HopProbes::Any,
             reflector: Reflector::None,
             false_alarm: 0.01,
             ordinary_loss: 0.15,

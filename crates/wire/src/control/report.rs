@@ -37,8 +37,9 @@ pub struct Report {
     pub jitter: u64,
     /// Messages without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
-    /// Datagrams that the receiving kernel dropped because its buffer was full.
-    pub overflowed: u64,
+    /// Datagrams that the receiving system dropped because its buffer was full; `None` where
+    /// it does not count them.
+    pub overflowed: Option<u64>,
     /// Reads that returned several datagrams merged by the kernel.
     pub merged: u64,
 }

@@ -225,7 +225,7 @@ impl FlowArrivals {
         Arrived {
             messages: report.messages,
             bytes: report.bytes,
-            overflowed: report.overflowed,
+            overflowed: report.overflowed.unwrap_or(0),
             unstamped: report.unstamped,
             merged: report.merged,
             summary: self.stamped.finish(expected),

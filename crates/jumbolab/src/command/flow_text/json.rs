@@ -95,7 +95,8 @@ struct Arrivals {
     received_bytes: u64,
     duplicates: u64,
     reordered: u64,
-    overflowed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overflowed: Option<u64>,
     merged: u64,
     #[serde(flatten)]
     one_way: Option<OneWay>,

@@ -7,9 +7,6 @@ use probe::driver::stamp::Outcome;
 pub(super) use probe::driver::stamp::{RunningReflector, StampReflector};
 use probe::machine::stamp::Limits;
 
-/// Whether a build has it.
-pub(super) const IS_THERE: bool = true;
-
 /// Ends a reflector. Returns a line about what it did, if anything.
 pub(super) fn end(reflector: RunningReflector) -> Option<String> {
     match reflector.end() {

@@ -182,6 +182,33 @@ pub fn connect(socket: &Socket, to: SocketAddr) -> std::result::Result<(), Errno
     Ok(connected?)
 }
 
+/// Connects a socket without waiting. That of a stream goes on connecting after the call.
+///
+/// # Errors
+/// The system's.
+pub fn begin_to_connect(socket: &Socket, to: SocketAddr) -> std::result::Result<(), Errno> {
+    match socket
+        .inner
+        .connect(&SockAddr::from(to))
+        .map_err(Errno::from)
+    {
+        // Windows says that the call would wait.
+        Err(Errno::EINPROGRESS | Errno::EAGAIN) => Ok(()),
+        result => result,
+    }
+}
+
+/// Takes the error that waits in a socket.
+///
+/// # Errors
+/// That error.
+pub fn take_error(socket: &Socket) -> io::Result<()> {
+    match socket.inner.take_error()? {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
 /// Makes a bound socket take connections, of which at most `waiting` may wait.
 ///
 /// # Errors
@@ -233,6 +260,17 @@ pub fn peer_of(socket: &Socket) -> Result<SocketAddr> {
 /// The system's.
 pub fn send(socket: &Socket, bytes: &[u8], flags: MsgFlags) -> std::result::Result<usize, Errno> {
     socket.repeated(flags, PollFlags::OUT, || socket.inner.send(bytes))
+}
+
+/// Sends a datagram to an address.
+///
+/// # Errors
+/// The system's.
+pub fn send_to(socket: &Socket, bytes: &[u8], to: SocketAddr) -> std::result::Result<usize, Errno> {
+    let to = SockAddr::from(to);
+    socket.repeated(MsgFlags::MSG_DONTWAIT, PollFlags::OUT, || {
+        socket.inner.send_to(bytes, &to)
+    })
 }
 
 /// Reads once from a socket.

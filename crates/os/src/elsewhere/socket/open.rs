@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use meter::departures::PathMtu;
 use socket2::{Domain, SockAddr, TcpKeepalive, Type};
 use units::{Bytes, Span};
 
 use super::calls::Socket;
+use super::whole;
 use crate::error::{Error, OperationContext, Result};
 use crate::portable::socket_parts::{KeepAlive, Kind, Options};
 
@@ -44,11 +44,14 @@ fn needs_linux(what: &str) -> Error {
 
 impl Options {
     /// The first option that this system lacks, in the words of an error.
-    pub fn absent(&self) -> Option<&'static str> {
+    fn absent(&self, kind: Kind) -> Option<&'static str> {
         [
             (self.device.is_some(), "binding to an interface"),
             (cfg!(windows) && self.dscp != 0, "a code point"),
-            (self.path_mtu != PathMtu::Machine, "path MTU discovery"),
+            (
+                !whole::has_path_mtu(self.path_mtu, kind),
+                "this treatment of the path MTU",
+            ),
             (self.unfragmented, "forbidding fragments"),
             (self.congestion.is_some(), "a congestion control"),
             (self.segment.is_some(), "a segment size"),
@@ -64,7 +67,7 @@ impl Options {
 /// # Errors
 /// The system lacks one, or rejects it.
 pub fn apply(options: &Options, socket: &Socket, kind: Kind, address: IpAddr) -> Result<()> {
-    if let Some(what) = options.absent() {
+    if let Some(what) = options.absent(kind) {
         return Err(needs_linux(what));
     }
     let system = &socket.inner;
@@ -78,6 +81,8 @@ pub fn apply(options: &Options, socket: &Socket, kind: Kind, address: IpAddr) ->
         }
         .during(|| format!("setting a time to live of {ttl}"))?;
     }
+    whole::choose(socket, address, options.path_mtu)
+        .during(|| "choosing what is done about the path's MTU")?;
     if address.is_ipv6() && options.v6_only {
         let set = system.set_only_v6(true);
         set.during(|| "limiting a socket to IPv6")?;
@@ -109,7 +114,11 @@ pub fn apply(options: &Options, socket: &Socket, kind: Kind, address: IpAddr) ->
 }
 
 /// Binds a socket to an address, including the zone of a link-local one.
-fn bind_to(socket: &Socket, address: SocketAddr) -> Result<()> {
+///
+/// # Errors
+/// The port is in use, the address is of another host, or the system's: one line with the
+/// remedy.
+pub fn bind_to(socket: &Socket, address: SocketAddr) -> Result<()> {
     let bound = socket.inner.bind(&SockAddr::from(address));
     bound.during(|| format!("binding to {address}")).map_err(|error| {
         let kind = error.source.kind();

@@ -53,17 +53,6 @@ pub fn arrived_at_most(_: &Socket) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Takes the error that waits at a socket.
-///
-/// # Errors
-/// That one.
-pub fn take_error(socket: &Socket) -> io::Result<()> {
-    match socket.inner.take_error()? {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
-}
-
 /// Whether a program chooses the congestion control of its connections: these systems have one
 /// for all, which they do not name to programs.
 pub const CHOOSES_CONGESTION_CONTROL: bool = false;

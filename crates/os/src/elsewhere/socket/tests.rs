@@ -166,3 +166,66 @@ fn an_option_of_linux_is_rejected_by_name() {
     let error = open(Kind::Echo, "::1".parse().unwrap(), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("needs Linux"), "{error}");
 }
+
+#[test]
+fn datagrams_leave_whole_or_are_rejected_where_that_is_asked_for() {
+    use meter::departures::PathMtu;
+
+    for address in ADDRESSES {
+        let far = bound(Kind::Datagram, address, &Options::default());
+        let whole = Options {
+            path_mtu: PathMtu::Do,
+            ..Options::default()
+        };
+        let near = bound(Kind::Datagram, address, &whole);
+        connect(&near, address_of(&far).unwrap()).unwrap();
+        set_hop_limit(&near, address.parse().unwrap(), Some(1)).unwrap();
+        assert_eq!(send(&near, &[7; 1_400], MsgFlags::empty()), Ok(1_400));
+        let mut room = [0; 2_000];
+        let arrived = receive(&far, &mut room, MsgFlags::empty(), permit());
+        assert_eq!(arrived, Ok(1_400));
+        // No packet of IP has so many bytes.
+        let too_large = send(&near, &[7; 65_535], MsgFlags::empty());
+        assert_eq!(too_large, Err(Errno::EMSGSIZE));
+    }
+    for (mode, kind, is_there) in [
+        (PathMtu::Machine, Kind::Stream, true),
+        (PathMtu::Do, Kind::Datagram, true),
+        (PathMtu::Do, Kind::Stream, false),
+        (PathMtu::Want, Kind::Datagram, false),
+    ] {
+        assert_eq!(has_path_mtu(mode, kind), is_there, "{mode:?} {kind:?}");
+        let options = Options {
+            path_mtu: mode,
+            ..Options::default()
+        };
+        let opened = open(kind, ADDRESSES[0].parse().unwrap(), &options);
+        assert_eq!(opened.is_ok(), is_there, "{mode:?} {kind:?}");
+    }
+}
+
+#[test]
+fn a_connection_begins_and_its_rejection_waits_in_the_socket() {
+    let listener = bound(Kind::Stream, ADDRESSES[0], &Options::default());
+    let to = address_of(&listener).unwrap();
+    for is_open in [false, true] {
+        if is_open {
+            listen(&listener, 1).unwrap();
+        }
+        let options = Options {
+            non_blocking: true,
+            ..Options::default()
+        };
+        let near = open(Kind::Stream, ADDRESSES[0].parse().unwrap(), &options).unwrap();
+        begin_to_connect(&near, to).unwrap();
+        assert!(wait_to_write(&near, soon()).unwrap());
+        assert_eq!(ready_to_write(&[borrowed(&near)]).unwrap(), [true]);
+        let ended = take_error(&near).map_err(Errno::from);
+        let expected = if is_open {
+            Ok(())
+        } else {
+            Err(Errno::ECONNREFUSED)
+        };
+        assert_eq!(ended, expected);
+    }
+}

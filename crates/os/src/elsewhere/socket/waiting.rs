@@ -56,6 +56,14 @@ pub fn readable(sockets: &[SocketRef<'_>], deadline: Option<Time>) -> Result<Vec
     ready(sockets, PollFlags::IN, deadline)
 }
 
+/// Whether each of `sockets` takes something to write at once, or its connection has ended.
+///
+/// # Errors
+/// The system's.
+pub fn ready_to_write(sockets: &[SocketRef<'_>]) -> Result<Vec<bool>> {
+    ready(sockets, PollFlags::OUT, Some(clock::monotonic()))
+}
+
 fn ready(sockets: &[SocketRef<'_>], event: PollFlags, deadline: Option<Time>) -> Result<Vec<bool>> {
     let doing = || "waiting for sockets";
     let watched = sockets.iter();

@@ -106,6 +106,11 @@ impl Options {
     }
 }
 
+/// Whether this system has a treatment of the path MTU for sockets of this kind.
+pub fn has_path_mtu(_: PathMtu, _: impl Into<Kind>) -> bool {
+    true
+}
+
 /// Sets the code point of packets that a socket sends to `to`: the upper six bits of
 /// their service byte [RFC2474 s3].
 pub fn set_code_point(socket: impl AsFd, to: IpAddr, dscp: u8) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use meter::departures::PathMtu;
 use nix::errno::Errno;
@@ -16,7 +16,9 @@ use crate::driver::socket::{fragment_size, state_fragments};
 use os::deadline::Permit;
 use os::error::{OperationContext, Result};
 use os::kernel_clock;
-use os::socket::{IpOption, Kind, Options, address_of, bind_to, connect, open, plain};
+use os::socket::{
+    IpOption, Kind, Options, SocketRef, address_of, bind_to, borrowed, connect, open, plain,
+};
 
 /// Room for a burst of large packets.
 const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
@@ -154,6 +156,11 @@ impl Socket {
         })
     }
 
+    /// What to wait for.
+    pub(super) fn handle(&self) -> SocketRef<'_> {
+        borrowed(&self.socket)
+    }
+
     /// Reads the next packet, if one waits.
     ///
     /// # Errors
@@ -234,12 +241,6 @@ impl Socket {
             false => self.waiting.as_raw_fd(),
         };
         sendmsg(socket, &pieces, &[control], flags, Some(&address)).map(drop)
-    }
-}
-
-impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
     }
 }
 

@@ -1,6 +1,8 @@
 //! Replies that the system did not send, by reason.
 
-use nix::errno::Errno;
+use std::io;
+
+use os::socket::Errno;
 
 /// Replies that the system did not send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -24,7 +26,7 @@ impl Unsent {
             Errno::EAGAIN | Errno::ENOBUFS if !is_resolved => self.unresolved += 1,
             other => {
                 self.others += 1;
-                self.error = other as i32;
+                self.error = io::Error::from(other).raw_os_error().unwrap_or(0);
             }
         }
     }
@@ -35,7 +37,7 @@ impl Unsent {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
 

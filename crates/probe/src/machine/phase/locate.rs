@@ -2,6 +2,7 @@
 
 use super::super::asker::{Asker, Outcome};
 use super::super::kind::{Kind, SMALL};
+use super::super::{HopProbes, Protocol, ReplySize};
 use super::Route;
 
 /// A place between two systems of the path, by their hop limits.
@@ -19,6 +20,14 @@ pub(in crate::machine) struct Boundary {
 
 /// Sends probes like `kind` to each router of the route, by their hop limits.
 pub(in crate::machine) fn walk(ask: &mut Asker<'_>, kind: Kind, route: &Route) -> Boundary {
+    let kind = match ask.settings.hop_probes {
+        HopProbes::Echo => Kind {
+            protocol: Protocol::Icmp,
+            reply: ReplySize::Same,
+            ..kind
+        },
+        HopProbes::Any | HopProbes::None => kind,
+    };
     let routers = route.routers.iter().map(|&hop| Step {
         hop,
         large: kind.with_hop_limit(hop),

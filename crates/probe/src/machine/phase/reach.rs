@@ -4,7 +4,7 @@ use units::Span;
 
 use super::super::asker::{Asker, Outcome};
 use super::super::kind::Kind;
-use super::super::{Protocol, Reflector, Settings, TcpProbes};
+use super::super::{HopProbes, Protocol, Reflector, Settings, TcpProbes};
 
 /// Small probes that measure the loss.
 const LEAST_BEATS: u32 = 20;
@@ -79,7 +79,11 @@ pub(in crate::machine) fn walk(ask: &mut Asker<'_>) -> Reachability {
     }
     reach.main = ask.history.main().or(reach.main);
     let first = preferred(ask.settings).first().copied();
-    reach.route = ask.history.main().or(reach.route).or(first);
+    reach.route = match ask.settings.hop_probes {
+        HopProbes::Any => ask.history.main().or(reach.route).or(first),
+        HopProbes::Echo => Some(Protocol::Icmp),
+        HopProbes::None => None,
+    };
     reach
 }
 

@@ -11,8 +11,8 @@ use super::path::{
     Backend, FAR_END, Narrow, Path, Told, Which, drive, investigate, router, settings,
 };
 use crate::machine::{
-    Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Reflector,
-    Remedy, Settings, TcpProbes, Verdict,
+    Answer, AnswerKind, Device, FindingKind, Hop, HopProbes, Limit, NotSeen, PathReport, Probe,
+    Reflector, Remedy, Settings, TcpProbes, Verdict,
 };
 use link::{Direction, Protocol};
 

@@ -6,6 +6,9 @@ use super::super::sentence::bytes;
 use super::{Probed, words};
 use crate::machine::{Advice, Device, NotSeen, Remedy};
 
+/// Whether this host has the commands and permissions of Linux.
+const IS_LINUX: bool = cfg!(target_os = "linux");
+
 /// A line for each piece of advice.
 pub(super) fn lines(probed: &Probed<'_>) -> Vec<String> {
     let advice = probed.report.advice.iter();
@@ -25,6 +28,7 @@ fn device(device: &Device, probed: &Probed<'_>) -> String {
     match device {
         Device::Own => "This host".to_owned(),
         Device::FarEnd => format!("The far end, {}", probed.report.far_end),
+        Device::Router(router) if router.is_unspecified() => "That router".to_owned(),
         Device::Router(router) => format!("The router {router}"),
         Device::Link(place) => format!("The link {}", words::place(place)),
         Device::Path => "The path".to_owned(),
@@ -35,6 +39,8 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
     match &advice.remedy {
         Remedy::Command(command) => command.clone(),
         Remedy::Mtu(mtu) => match advice.device {
+            // The commands of other systems need the name of the interface.
+            Device::Own if !IS_LINUX => format!("send packets of {} at most", bytes(*mtu)),
             Device::Own => format!("send packets of {} at most: {}", bytes(*mtu), route(probed, *mtu)),
             Device::FarEnd => format!("set MTU {} on its route to this host", mtu.get()),
             Device::Link(_) => format!("set MTU {} at both ends, and on the switches between them", mtu.get()),
@@ -42,7 +48,7 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
             _ => format!("set MTU {}", mtu.get()),
         },
         Remedy::InterfaceMtu(mtu) => match advice.device {
-            Device::Own => format!("ip link set {} mtu {}", probed.interface, mtu.get()),
+            Device::Own if IS_LINUX => format!("ip link set {} mtu {}", probed.interface, mtu.get()),
             _ => format!("set MTU {} on its interface", mtu.get()),
         },
         Remedy::Mss(mss) => format!("clamp the MSS of TCP to {mss}"),
@@ -84,6 +90,10 @@ pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
 /// One thing that could not be seen.
 pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
     match not_seen {
+        NotSeen::Echo if !IS_LINUX => "Echo requests: needs Linux, or Windows and IPv4.".to_owned(),
+        NotSeen::TcpSizes if !IS_LINUX => "TCP segments of other sizes: needs Linux.".to_owned(),
+        NotSeen::Fragments if !IS_LINUX => "Fragments: needs Linux.".to_owned(),
+        NotSeen::Mss if !IS_LINUX => "The far end's MSS: needs Linux.".to_owned(),
         NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
         NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW), or a web server: `jumbolab probe https://HOST`.".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),

@@ -470,3 +470,23 @@ fn a_report_with_every_finding_reads_back_equal() {
         }
     }
 }
+
+#[test]
+fn a_router_that_the_system_does_not_name_has_no_address_in_the_text() {
+    let unknown = Ipv4Addr::UNSPECIFIED.into();
+    let mut report = hole();
+    report.findings[0].kind = FindingKind::Rejected {
+        mtu: Bytes::new(1500),
+        router: unknown,
+        hop: None,
+    };
+    report.advice[0].device = Device::Router(unknown);
+    let text = document::text(&of_path(&probed(&report)), 120);
+    for words in [
+        "A router without a name rejects packets larger than 1500 bytes",
+        "That router: set MTU 1500",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains("0.0.0.0"), "{text}");
+}

@@ -1,5 +1,7 @@
 //! Findings about a path in words.
 
+use std::net::IpAddr;
+
 use link::{Direction, Protocol};
 use units::IpVersion;
 
@@ -24,6 +26,14 @@ pub(super) const fn limit(limit: Limit, direction: Direction) -> &'static str {
         },
         Limit::SegmentSize => "larger TCP segments were not sent",
         Limit::NotSeen => "larger answers were not seen",
+    }
+}
+
+/// A router by its address. Some systems do not tell which one it was.
+fn named(router: IpAddr) -> String {
+    match router.is_unspecified() {
+        true => "a router without a name".to_owned(),
+        false => format!("the router {router}"),
     }
 }
 
@@ -111,7 +121,8 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             bytes(*from)
         ),
         FindingKind::Rejected { mtu, router, hop } => format!(
-            "the router {router}{} rejects packets larger than {} with an ICMP error",
+            "{}{} rejects packets larger than {} with an ICMP error",
+            named(*router),
             in_brackets(*hop),
             bytes(*mtu)
         ),
@@ -121,7 +132,8 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             size,
             announced,
         } => format!(
-            "the router {router}{} rejects packets of {} as too big, and announces an MTU of {}",
+            "{}{} rejects packets of {} as too big, and announces an MTU of {}",
+            named(*router),
             in_brackets(*hop),
             bytes(*size),
             bytes(*announced)
@@ -183,7 +195,8 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             announced,
             passes,
         } => format!(
-            "the router {router} announces an MTU of {}, although {} pass",
+            "{} announces an MTU of {}, although {} pass",
+            named(*router),
             bytes(*announced),
             bytes(*passes)
         ),
@@ -192,7 +205,8 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             announced,
             fails_from,
         } => format!(
-            "the router {router} announces an MTU of {}, although {} do not pass",
+            "{} announces an MTU of {}, although {} do not pass",
+            named(*router),
             bytes(*announced),
             bytes(*fails_from)
         ),
@@ -200,9 +214,10 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             router,
             sent,
             answered,
-        } => {
-            format!("the router {router} answered {answered} of {sent} packets that were too large")
-        }
+        } => format!(
+            "{} answered {answered} of {sent} packets that were too large",
+            named(*router)
+        ),
         FindingKind::OneProtocol {
             protocol: one,
             from,

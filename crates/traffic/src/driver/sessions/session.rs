@@ -348,6 +348,7 @@ impl<'a> ControlSession<'a> {
             counted: Counted::Received {
                 report: Report {
                     flow: number,
+                    overflowed: Some(0),
                     ..Report::default()
                 },
                 counters,

@@ -115,7 +115,7 @@ impl FlowBounds {
             received.messages,
             received.duplicates,
             received.unstamped,
-            received.overflowed,
+            received.overflowed.unwrap_or(0),
             received.merged,
         ])?;
         self.check_bytes(received.bytes)?;
@@ -315,7 +315,7 @@ mod tests {
             // The ten that were lost have 1000 bytes at least.
             (|one| one.bytes = 399_501, Impossible::Sizes),
             (|one| one.duplicates = 1_200_000_001, Impossible::TooMany),
-            (|one| one.overflowed = u64::MAX, Impossible::TooMany),
+            (|one| one.overflowed = Some(u64::MAX), Impossible::TooMany),
             (|one| one.reordered = 881, Impossible::Contradiction),
             (|one| one.negative = 11, Impossible::Contradiction),
             (|one| one.mean = 19, Impossible::Contradiction),

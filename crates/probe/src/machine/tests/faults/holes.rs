@@ -122,6 +122,35 @@ fn a_reflector_tells_the_directions_apart() {
 }
 
 #[test]
+fn echo_requests_stand_for_datagrams_where_only_they_show_a_router() {
+    let path = Path {
+        reflects: true,
+        ..Path::with(Narrow::silent(2, 1500))
+    };
+    for (hop_probes, behind) in [(HopProbes::Echo, Some(router(2))), (HopProbes::None, None)] {
+        let settings = Settings {
+            reflector: Reflector::ShortReplies,
+            hop_probes,
+            ..settings()
+        };
+        let mut backend = Backend::new(&path, 1);
+        let mut answer = |probe: &Probe, now: Time| {
+            if probe.hop_limit.is_some() {
+                assert_eq!(hop_probes, HopProbes::Echo);
+                assert_eq!(probe.protocol, Protocol::Icmp);
+            }
+            backend.carry(probe, now).into_iter().collect()
+        };
+        let report = drive(settings, 1, &mut answer);
+        assert_eq!(report.forward.mtu, mtu(1500));
+        let FindingKind::BlackHole { place, .. } = first(&report) else {
+            panic!("{report:#?}")
+        };
+        assert_eq!(address(place.behind), behind);
+    }
+}
+
+#[test]
 fn a_hole_for_one_protocol_is_named_with_its_place() {
     for protocol in [Protocol::Icmp, Protocol::Udp, Protocol::Tcp] {
         let narrow = Narrow {

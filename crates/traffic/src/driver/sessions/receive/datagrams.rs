@@ -37,9 +37,9 @@ impl Waiting {
             Meter::OneWay => self.count_datagrams()?,
             Meter::RoundTrip => self.answer_datagrams()?,
         }
-        if let Some((before, after)) = before.zip(self.dropped()?) {
-            self.recorder.overflowed(after.wrapping_sub(before).into());
-        }
+        let meanwhile = before.zip(self.dropped()?);
+        let meanwhile = meanwhile.map(|(before, after)| after.wrapping_sub(before).into());
+        self.recorder.overflowed(meanwhile);
         Ok(())
     }
 

@@ -38,6 +38,8 @@ impl ReceiveRecorder {
         Self {
             report: Report {
                 flow,
+                // A stream drops nothing.
+                overflowed: Some(0),
                 ..Report::default()
             },
             timeline,
@@ -124,8 +126,9 @@ impl ReceiveRecorder {
         self.report.merged += u64::from(merged);
     }
 
-    /// Sets the number of datagrams dropped for lack of room in the socket.
-    pub(super) fn overflowed(&mut self, datagrams: u64) {
+    /// Sets the number of datagrams dropped for lack of room in the socket; `None` if nobody
+    /// counts them.
+    pub(super) fn overflowed(&mut self, datagrams: Option<u64>) {
         self.report.overflowed = datagrams;
     }
 
