@@ -193,6 +193,8 @@ mod tests {
         Description {
             version: String::new(),
             name: name.into(),
+            absent: Vec::new(),
+            states_offloads: true,
             system: system.into(),
             facts: HostFacts {
                 kernel: String::new(),
