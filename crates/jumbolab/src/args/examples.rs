@@ -422,6 +422,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "agent",
+        &[example(
+            "Serve runs that know a secret, on a host without ssh",
+            "jumbolab agent --listen 192.0.2.2 --secret-file secret",
+        )],
+    ),
+    (
         "completions",
         &[
             example(

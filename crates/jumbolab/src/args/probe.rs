@@ -35,7 +35,7 @@ pub(crate) struct Probe {
     pub(crate) protocol: Vec<ProbeProtocol>,
     #[command(flatten)]
     pub(crate) family: Family,
-    /// Port of the receiver [default: TCP 443; 7770 of a reflector (`jumbolab recv`); UDP 33434, which should be closed].
+    /// Port of the listening end [default: TCP 443; 7770 of a reflector (`jumbolab recv`); UDP 33434, which should be closed].
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
 

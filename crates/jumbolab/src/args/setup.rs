@@ -28,7 +28,7 @@ pub(crate) struct Agent {
     /// Local address to listen on. Repeatable [default: none; requests come on stdin].
     #[arg(long, value_name = "ADDRESS", requires = "secret_file")]
     pub(crate) listen: Vec<IpAddr>,
-    /// Port to listen on [default: 7771].
+    /// Port of the listening end [default: 7771].
     #[arg(long, value_name = "PORT", default_value_t = AGENT_PORT, hide_default_value = true)]
     pub(crate) port: u16,
     /// File with the secret that both ends share; only its owner may have access to it.
@@ -41,7 +41,6 @@ const AGENT_NOTES: &str = "Without --listen it answers the requests of `run --on
 With --listen it is a server for hosts without ssh: it starts an agent for each run that proves the secret, with the rights of its own user. A run can start programs here, so give the secret to nobody else, and make it random:
 
     head -c 32 /dev/urandom | base64 > secret; chmod 600 secret
-    jumbolab agent --listen 192.0.2.2 --secret-file secret
 
 On the other machine:
 

@@ -47,6 +47,7 @@ const COMMANDS: [(&str, &[Row]); 3] = [
         "Set-up",
         &[
             ("doctor", Linux),
+            ("agent", Nothing),
             ("completions", Nothing),
             ("man", Nothing),
         ],
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn another_system_has_what_needs_no_kernel_and_names_the_rest_in_one_line() {
-        let there = "list show run sensitivity report claims predict probe send recv decode completions man";
+        let there = "list show run sensitivity report claims predict probe send recv decode agent completions man";
         for system in OTHERS {
             let build = build(system);
             let commands: Vec<&str> = build.commands().collect();

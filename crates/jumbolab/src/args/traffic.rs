@@ -25,7 +25,7 @@ pub(crate) struct Recv {
     pub(crate) listen: Vec<IpAddr>,
     #[command(flatten, next_help_heading = "Access")]
     pub(crate) family: Family,
-    /// Port of the receiver [default: 7770].
+    /// Port of the listening end [default: 7770].
     #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
     pub(crate) port: u16,
     /// File with the secret that both ends share; only its owner may have access to it.
@@ -104,7 +104,7 @@ pub(crate) struct Send {
     #[arg(required_unless_present = "jumbogram")]
     pub(crate) host: Option<String>,
 
-    /// Port of the receiver [default: 7770].
+    /// Port of the listening end [default: 7770].
     #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Connection")]
     pub(crate) port: u16,
     #[command(flatten, next_help_heading = "Connection")]

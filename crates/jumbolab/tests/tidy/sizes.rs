@@ -11,10 +11,10 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("claims", 33),
     ("document", 8),
     ("emulator", 18),
-    ("experiment", 136),
+    ("experiment", 137),
     ("files", 12),
     ("gateway", 104),
-    ("jumbolab", 131),
+    ("jumbolab", 132),
     ("keyfile", 12),
     ("link", 49),
     ("meter", 33),
@@ -30,14 +30,14 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 158),
     ("units", 11),
-    ("backends", 239),
+    ("backends", 240),
     ("wire", 105),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.
 const LONGEST_FILE: usize = 600;
 const LONGEST_MEDIAN: usize = 250;
-const LONGEST_MAIN: usize = 63;
+const LONGEST_MAIN: usize = 64;
 
 #[test]
 fn files_are_short() {
