@@ -99,6 +99,8 @@ impl Measured {
         }
         // Acquire privileges first: if they are denied, nothing has been written.
         let mut bench = ReadyBackend::ready(&plan, how)?;
+        // A run that was begun with other MTUs of hosts has trials of cells that are left out now.
+        let planned = named.map(|_| plan.clone());
         bench.describe(&mut plan, &mut facts);
         // A chosen rate was tried a moment ago.
         if args.resume.is_none() && facts.auto_rate.is_none() {
@@ -161,6 +163,10 @@ impl Measured {
                 "{failed} trials failed and are excluded from all results; use --resume --retry to run them again"
             ));
         }
+        let plan = planned.map_or(plan, |mut planned| {
+            facts.leave_out(&mut planned, folder.trials());
+            planned
+        });
         Ok(Self {
             plan,
             folder,

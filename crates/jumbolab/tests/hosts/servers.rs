@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use results::folder::Folder;
 
-use crate::bed::{Bed, Between, until};
+use crate::bed::{Bed, Between, signal, until};
 use crate::run::{complaints, said};
 
 /// A transfer for which the MTU of both interfaces is changed.
@@ -58,8 +58,19 @@ fn address(host: &str) -> &str {
     }
 }
 
-/// A server on a host, once it listens. It ends with the test's namespaces at the latest.
-fn serve(bed: &Bed, host: &str) -> Child {
+/// A server on a host, which ends when it is dropped.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server on a host, once it listens.
+fn serve(bed: &Bed, host: &str) -> Server {
     let mut command = bed.on(host, env!("CARGO_BIN_EXE_jumbolab"));
     command.args(["agent", "--listen", address(host), "--secret-file"]);
     let mut server = { command.arg(bed.path("secret")).stderr(Stdio::piped()) }
@@ -78,7 +89,7 @@ fn serve(bed: &Bed, host: &str) -> Child {
     std::thread::Builder::new()
         .spawn(move || lines.for_each(drop))
         .unwrap();
-    server
+    Server(server)
 }
 
 /// The run with a file of the secret for each host. There is no `ssh`.
@@ -101,9 +112,9 @@ fn command(bed: &Bed, secrets: [&str; 2], results: &str, more: &[&str]) -> Comma
 const SECRETS: [&str; 2] = ["secret", "secret"];
 
 /// Ends a server as Ctrl-C does, and asserts that it was in order.
-fn stop(mut server: Child) {
-    crate::bed::signal("-INT", &[server.id()]);
-    assert!(server.wait().unwrap().success());
+fn stop(mut server: Server) {
+    signal("-INT", &[server.0.id()]);
+    assert!(server.0.wait().unwrap().success());
 }
 
 #[test]
@@ -143,7 +154,7 @@ fn a_host_is_as_before_when_its_server_or_the_run_is_killed_and_the_run_is_resum
             lines.contains('\n') || run.try_wait().unwrap().is_some()
         });
         if victim == "server" {
-            receiver.kill().unwrap();
+            receiver.0.kill().unwrap();
         } else {
             run.kill().unwrap();
         }
@@ -153,7 +164,7 @@ fn a_host_is_as_before_when_its_server_or_the_run_is_killed_and_the_run_is_resum
         if victim == "run" {
             stop(receiver);
         } else {
-            receiver.wait().unwrap();
+            receiver.0.wait().unwrap();
         }
         stop(sender);
         for (host, before) in ["a", "b"].iter().zip(&before) {

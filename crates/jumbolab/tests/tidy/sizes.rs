@@ -31,7 +31,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("traffic", 158),
     ("units", 11),
     ("backends", 240),
-    ("wire", 105),
+    ("wire", 108),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.

@@ -32,8 +32,9 @@ pub use open::{
     set_code_point, set_no_delay, set_non_blocking, set_timeout,
 };
 pub use tcp::{
-    CHOOSES_CONGESTION_CONTROL, SmoothedRtt, arrived_at_most, available_congestion_controls,
-    stated_tcp_state, stated_unacknowledged, stated_unread, stuck_segment, tcp_progress,
+    CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, SmoothedRtt, arrived_at_most,
+    available_congestion_controls, stated_tcp_state, stated_unacknowledged, stated_unread,
+    stuck_segment, tcp_progress,
 };
 pub use waiting::{readable, ready_to_write, wait_to_read, wait_to_read_or_write, wait_to_write};
 pub use whole::{has_path_mtu, set_hop_limit};

@@ -23,7 +23,7 @@ pub use calls::{
     borrowed, end_stream, keep_alive, readable, reuse_address, send, set_no_delay,
     set_non_blocking, stated_drops,
 };
-pub use congestion::{CHOOSES_CONGESTION_CONTROL, available_congestion_controls};
+pub use congestion::{CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, available_congestion_controls};
 pub use congestion::{default_congestion_control, try_congestion_control};
 pub use errors::{next_error, reported};
 pub use ip_option::IpOption;

@@ -20,7 +20,7 @@ use units::{Bytes, Span, Transport};
 
 pub use answer::Answerer;
 pub use ask::ask;
-use os::socket::{CHOOSES_CONGESTION_CONTROL, Options};
+use os::socket::{CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, Options};
 
 /// The settings that both ends share.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -77,7 +77,8 @@ impl RequestResponse {
             send_buffer: self.send_buffer,
             receive_buffer: self.receive_buffer,
             congestion: CHOOSES_CONGESTION_CONTROL.then(|| self.congestion.clone()),
-            segment: self.largest_segment,
+            // Each end tells the other its largest segment [RFC9293 s3.7.1]: one limit is enough.
+            segment: self.largest_segment.filter(|_| LIMITS_SEGMENTS),
             no_delay: !self.nagle,
             ..Options::default()
         }

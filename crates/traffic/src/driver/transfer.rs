@@ -24,7 +24,9 @@ use crate::driver::trial_token::{self, DataPort, Token};
 use os::clock::Epoch;
 use os::cpu_time::Process;
 use os::error::Result;
-use os::socket::{CHOOSES_CONGESTION_CONTROL, Options, Socket, TcpState, UDP_RECEIVE_BUFFER};
+use os::socket::{
+    CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, Options, Socket, TcpState, UDP_RECEIVE_BUFFER,
+};
 pub use receive::{Receiver, Recorded};
 pub use send::send;
 
@@ -124,7 +126,8 @@ impl Transfer {
                 Transport::Udp => self.receive_buffer.or(Some(UDP_RECEIVE_BUFFER)),
             },
             congestion: CHOOSES_CONGESTION_CONTROL.then(|| self.congestion.clone()),
-            segment: self.largest_segment,
+            // Each end tells the other its largest segment [RFC9293 s3.7.1]: one limit is enough.
+            segment: self.largest_segment.filter(|_| LIMITS_SEGMENTS),
             no_delay: !self.nagle,
             non_blocking: true,
             ..Options::default()

@@ -36,6 +36,12 @@ pub(super) fn left_out(
             left_out.push((position, why));
             continue;
         }
+        let by_segments = setting.network.mtu_method == MtuMethod::Segment;
+        if by_segments && !ends.iter().any(Machine::is_linux) {
+            let why = "neither end limits segments; --set network.mtu_method=interface";
+            left_out.push((position, why.to_owned()));
+            continue;
+        }
         let mut both = ends.iter().zip(&interfaces);
         match both.find_map(|(end, interface)| unfit(setting, end, interface)) {
             Some(why) => left_out.push((position, why)),

@@ -57,6 +57,9 @@ pub fn arrived_at_most(_: &Socket) -> io::Result<Option<u64>> {
 /// for all, which they do not name to programs.
 pub const CHOOSES_CONGESTION_CONTROL: bool = false;
 
+/// Whether a program limits the segments of its connections.
+pub const LIMITS_SEGMENTS: bool = false;
+
 /// The congestion controls that a program may choose: these systems have one for all.
 pub fn available_congestion_controls() -> Vec<String> {
     Vec::new()

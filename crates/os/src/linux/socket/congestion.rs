@@ -19,6 +19,9 @@ const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 /// Whether a program chooses the congestion control of its connections.
 pub const CHOOSES_CONGESTION_CONTROL: bool = true;
 
+/// Whether a program limits the segments of its connections.
+pub const LIMITS_SEGMENTS: bool = true;
+
 /// Whether this kernel has a congestion control of this name, loaded or loadable.
 /// Tested by choosing it for a socket that is never used.
 ///
