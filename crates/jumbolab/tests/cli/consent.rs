@@ -85,10 +85,10 @@ cpu_bytes = 0
 [sweep]
 \"network.mtu\" = [1500]
 [hosts.receiver]
-ssh = \"far2\"
+destination = \"far2\"
 become = \"touch far-mark\"
 [hosts.sender]
-ssh = \"far1\"
+destination = \"far1\"
 ";
 
 /// A run of [`HOSTS`] with permissions `mode` and more `arguments`.
@@ -110,8 +110,8 @@ fn hosts_of_a_file_that_others_can_write_are_reached_only_if_allowed() {
     let dir = Dir::new();
     let is_connected = || dir.path().join("connected").exists();
     let listed = [
-        "connect to far1 by ssh (hosts.sender.ssh)",
-        "connect to far2 by ssh (hosts.receiver.ssh)",
+        "connect to far1 by ssh (hosts.sender.destination)",
+        "connect to far2 by ssh (hosts.receiver.destination)",
         "run `touch far-mark` on the host (hosts.receiver.become)",
         "change interfaces of the hosts (host.offloads = off)",
     ];

@@ -19,9 +19,9 @@ const PRINTED: &str = "fitted_to";
 /// Hosts of the backend `hosts`.
 const HOSTS: &str = "
 [hosts.sender]
-ssh = \"a\"
+destination = \"a\"
 [hosts.receiver]
-ssh = \"b\"
+destination = \"b\"
 ";
 
 /// A flow with all keys that may name a file.
