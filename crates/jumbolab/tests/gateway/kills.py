@@ -73,6 +73,12 @@ class Command:
         return self.process.poll() is not None
 
 
+def listens(node, port):
+    """Whether somebody listens on a TCP port."""
+    shown = ["ip", "netns", "exec", node, "ss", "-Hltn", f"sport = {port}"]
+    return bool(subprocess.run(shown, capture_output=True, check=True).stdout)
+
+
 class Load:
     def __init__(self, seconds, seed):
         self.end = time.monotonic() + seconds
@@ -99,10 +105,14 @@ class Load:
         )  # fmt: skip
 
     def receive(self):
-        return Command(
+        command = Command(
             "b", "recv", "--listen", "10.2.0.2", "--secret-file", "key", "--packet-log-dir", "received",
             "--max-sessions", "16",
         )  # fmt: skip
+        # A sender that comes earlier is rejected.
+        while not command.ended() and not listens("b", 7770):
+            time.sleep(0.01)
+        return command
 
     def send(self):
         self.number += 1

@@ -64,7 +64,9 @@ fn what_segments_cannot_limit_is_rejected_with_what_to_write() {
 #[test]
 fn machines_do_not_change_the_plan_of_a_run() {
     let text = "format = 1\nname = \"x\"\n[sweep]\n\"network.mtu\" = [1500]\n";
-    let named = format!("{text}[hosts.sender]\ndestination = \"a\"\n[hosts.receiver]\ndestination = \"b\"\n");
+    let named = format!(
+        "{text}[hosts.sender]\ndestination = \"a\"\n[hosts.receiver]\ndestination = \"b\"\n"
+    );
     let hash = |text: &str| {
         let plan = planned(Experiment::parse(text, "x.toml").unwrap()).unwrap();
         assert!(!plan.text.contains("destination"), "{}", plan.text);
