@@ -38,7 +38,7 @@ pub struct Outcome<'a> {
     pub sensitivity: Option<Plausible<'a>>,
 }
 
-/// What a verdict of fitted hosts is called.
+/// The name of a verdict by simulation with fitted hosts.
 pub(crate) const FITTED: &str = "simulated with fitted hosts";
 
 /// The verdict on a claim by the recorded run of another backend than that of its outcome. The

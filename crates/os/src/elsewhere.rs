@@ -1,5 +1,5 @@
-//! Modules for systems other than Linux, with the names of those in `linux`. The tests run
-//! them on Linux, too, as far as they need no call of one system.
+//! Modules for systems other than Linux, with the names of those in `linux`. Tests on Linux
+//! run those that call no other system.
 
 #[cfg(not(target_os = "linux"))]
 pub mod cpu_time;

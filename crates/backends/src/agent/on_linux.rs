@@ -15,7 +15,7 @@ pub(crate) const ABSENT: [&str; 0] = [];
 /// The time for a host to open or close its ports.
 const OPENING: Span = Span::from_secs(10);
 
-/// What such requests have begun.
+/// The far end and the prober of a path that requests have opened.
 #[derive(Default)]
 pub(crate) struct OnLinux {
     far_end: Option<driver::FarEnd>,

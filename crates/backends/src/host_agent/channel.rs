@@ -30,7 +30,7 @@ pub(super) const HANDSHAKE: Span = Span::from_secs(5);
 /// The time of one read, after which deadlines are looked at.
 const LOOK: Span = Span::from_millis(50);
 
-/// What a frame of the server carries.
+/// The kind of a frame of the server, its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrameKind {
     /// Nothing: the server answers each frame, so that its silence is noticed.

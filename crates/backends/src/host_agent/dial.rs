@@ -21,7 +21,7 @@ use super::channel::{self, FrameKind, PIECE, PORT, RunId};
 /// The role of the worker.
 pub(crate) const ROLE: &str = "agent-connection";
 
-/// What the destination of a host begins with that has a server of agents.
+/// The scheme of a destination with a server of agents.
 pub(crate) const SCHEME: &str = "tcp://";
 
 /// The time for a connection.

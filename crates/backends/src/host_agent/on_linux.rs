@@ -29,7 +29,7 @@ pub(super) const ABSENT: [&str; 0] = [];
 /// The time for an investigation, which has a limit of its own.
 const INVESTIGATING: Span = Span::from_secs(120);
 
-/// What such requests have begun, and not ended.
+/// The programs, meters and captures that requests have begun and not ended.
 #[derive(Default)]
 pub(crate) struct OnLinux {
     stalls: Option<StallMeter>,

@@ -33,7 +33,7 @@ const GRACE: Span = Span::from_secs(2);
 /// The interval of checks whether it has ended.
 const PAUSE: Span = Span::from_millis(5);
 
-/// What a server tells about a connection.
+/// An event of a connection.
 #[derive(Debug)]
 pub struct Event {
     /// The other end.
@@ -41,7 +41,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// What happened to a connection.
+/// The kind of an event.
 #[derive(Debug)]
 pub enum EventKind {
     /// An agent was started.
@@ -97,7 +97,7 @@ impl Server {
         let sessions = Sessions::new(AGENTS);
         while !interrupt::asked() {
             for socket in self.port.accept(LOOK, &sessions)? {
-                self.begin(socket, &sessions, &events)?;
+                self.begin(socket, &sessions, &events);
             }
             told.try_iter().for_each(&mut tell);
         }
@@ -110,19 +110,15 @@ impl Server {
     }
 
     /// Serves a connection in a thread.
-    fn begin(
-        &self,
-        socket: Socket,
-        sessions: &Arc<Sessions>,
-        events: &Sender<Event>,
-    ) -> Result<()> {
+    fn begin(&self, socket: Socket, sessions: &Arc<Sessions>, events: &Sender<Event>) {
         // The peer may have closed it already.
         let Ok(connection) = Connection::of(socket).map(Arc::new) else {
-            return Ok(());
+            return;
         };
         let peer = connection.peer();
         let admission = sessions.admit(peer.ip());
         let (shared, events) = (Arc::clone(&self.shared), events.clone());
+        let failed = events.clone();
         let body = move || {
             let tell = |kind| {
                 // Nobody listens once the server has ended.
@@ -134,8 +130,11 @@ impl Server {
             }
         };
         let thread = thread::Builder::new().name(format!("agent {peer}"));
-        thread.spawn(body).during(|| "starting a thread")?;
-        Ok(())
+        if let Err(error) = thread.spawn(body) {
+            // A machine without threads for one connection may have some for the next.
+            let kind = EventKind::Rejected(format!("starting a thread: {error}"));
+            let _ = failed.send(Event { peer, kind });
+        }
     }
 }
 

@@ -51,7 +51,8 @@ fn listen(args: &Agent, secret_file: &Path) -> Result<()> {
     Ok(ended?)
 }
 
-/// What lets the run and the other end of its traffic through a firewall. It is not set.
+/// A firewall rule for the controller and for the other end of its traffic. The program does not
+/// set it.
 fn firewall(port: u16) -> Result<String> {
     let program = own_executable::path()?;
     let rule = match std::env::consts::OS {

@@ -177,7 +177,7 @@ impl Machine {
         self.description.system == "Linux"
     }
 
-    /// What its user types to give the interface this MTU, where this program does not.
+    /// The command by which its user gives the interface this MTU.
     pub(super) fn mtu_command(&self, mtu: u32) -> String {
         mtu_command(&self.description.system, self.interface_name(), mtu)
     }
