@@ -34,9 +34,10 @@ impl Document {
         self.path.display().to_string()
     }
 
-    /// The command lines: those of indented blocks, without a remark behind three
-    /// spaces, and those in backquotes.
+    /// The command lines: those of indented blocks, with the lines that continue them and
+    /// without a remark behind three spaces, and those in backquotes.
     fn commands(&self) -> Vec<String> {
+        let text = self.text.replace("\\\n        ", "");
         let block = |line: &str| {
             let line = line.strip_prefix("    ")?.trim_start();
             let line = line.strip_prefix("$ ").unwrap_or(line);
@@ -45,8 +46,8 @@ impl Document {
             let line = line.split("   ").next().unwrap_or_default().to_owned();
             line.starts_with("jumbolab ").then_some(line)
         };
-        let blocks = self.text.lines().filter_map(block);
-        let prose = self.text.lines().filter(|line| !line.starts_with("    "));
+        let blocks = text.lines().filter_map(block);
+        let prose = text.lines().filter(|line| !line.starts_with("    "));
         let prose = prose.collect::<Vec<_>>().join(" ");
         let inline = prose.split('`').skip(1).step_by(2);
         // A command's name alone is no line to type.
