@@ -13,6 +13,7 @@ use plan::{Setting, Trial, evidence, metric};
 use serde::Serialize;
 use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
+use crate::digits;
 use crate::statistics::{Contrast, Estimator, Interval};
 
 /// The factors of a change of goodput.
@@ -65,7 +66,7 @@ impl Decomposition {
     /// The share of framing in a change of `percent`, on a logarithmic scale,
     /// because the parts multiply. `None` if either is zero.
     pub fn framing_share(&self, percent: f64) -> Option<f64> {
-        let logarithm = |percent: f64| (percent / 100.0).ln_1p();
+        let logarithm = |percent: f64| digits::ln_1p(percent / 100.0);
         let share = logarithm(self.framing_percent) / logarithm(percent);
         share.is_finite().then_some(share)
     }

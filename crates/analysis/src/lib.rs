@@ -19,6 +19,7 @@ pub mod completion;
 pub mod costs;
 pub mod decomposition;
 pub mod details;
+pub mod digits;
 pub mod disturbances;
 mod findings;
 pub mod latency_breakdown;

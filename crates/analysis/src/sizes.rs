@@ -9,6 +9,7 @@ use plan::setting::{LARGEST_MESSAGE, Network, Sizes, Traffic};
 use plan::{Factors, Plan, Setting, Trial, evidence};
 use units::{Bytes, IpMtu, Transport};
 
+use crate::digits;
 use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
 use crate::statistics::{Mean, mean};
 pub use claims::{StepResult, judged};
@@ -185,7 +186,7 @@ impl Curve<'_> {
             shape.jumps_of_shortest.extend(jumps);
             let variances = band.iter().map(|point| {
                 let deviation = median(&point.deviations).filter(|&one| one > 0.0)?;
-                Some([f64::from(point.size), 2.0 * deviation.ln()])
+                Some([f64::from(point.size), 2.0 * digits::ln(deviation)])
             });
             let variances: Vec<[f64; 2]> = variances.flatten().collect();
             let jumps = steps::jumps(&variances, side, GRAIN_OF_VARIANCE);

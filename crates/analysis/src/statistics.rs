@@ -14,6 +14,7 @@ mod trimmed;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::digits;
 pub use contrast::{Contrast, mean_percent};
 pub use planning::trials_to_narrow;
 pub use trimmed::{Estimator, Trimmed};
@@ -293,7 +294,7 @@ impl Student {
     /// The two-sided quantile: the number of standard errors to each side for a
     /// confidence of `level`.
     fn inverse_cdf_two_sided(&self, level: f64) -> f64 {
-        self.0.inverse_cdf(f64::midpoint(1.0, level))
+        digits::rounded(self.0.inverse_cdf(f64::midpoint(1.0, level)))
     }
 
     /// The two-sided p-value of an estimate with a standard error; 1 if one of
@@ -302,7 +303,7 @@ impl Student {
         if !estimate.is_finite() || !error.is_finite() {
             1.0
         } else if error > 0.0 {
-            2.0 * self.0.cdf(-(estimate / error).abs())
+            digits::rounded(2.0 * self.0.cdf(-(estimate / error).abs()))
         } else if estimate == 0.0 {
             1.0
         } else {

@@ -7,6 +7,7 @@ use model::Cost;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 use super::least_squares::{Solution, least_squares};
+use crate::digits;
 use crate::statistics::Interval;
 
 /// The level below which a lack of fit is significant, and the confidence of intervals.
@@ -328,7 +329,9 @@ struct Variances {
 fn stated(squares: f64, freedom: usize, spread: f64) -> (Option<LackOfFit>, Variances) {
     let statistic = squares / spread.powi(2);
     let test = (freedom > 0).then(|| LackOfFit {
-        p: ChiSquared::new(freedom as f64).map_or(1.0, |distribution| distribution.sf(statistic)),
+        p: ChiSquared::new(freedom as f64).map_or(1.0, |distribution| {
+            digits::rounded(distribution.sf(statistic))
+        }),
         statistic,
         freedom: (freedom, None),
     });
@@ -362,7 +365,9 @@ fn measured(
         let statistic = mean(lacking, among) / mean(pure, within);
         let distribution = FisherSnedecor::new(among as f64, within as f64);
         let p = match statistic.is_finite() {
-            true => distribution.map_or(1.0, |distribution| distribution.sf(statistic)),
+            true => distribution.map_or(1.0, |distribution| {
+                digits::rounded(distribution.sf(statistic))
+            }),
             // No spread at all: any residual beyond rounding rejects the form.
             false => f64::from(u8::from(lacking <= f64::EPSILON)),
         };
@@ -446,9 +451,9 @@ impl CostFit {
         let level = 1.0 - LEVEL / 2.0;
         let student = self.freedom.and_then(|freedom| {
             let distribution = StudentsT::new(0.0, 1.0, freedom).ok()?;
-            Some(distribution.inverse_cdf(level))
+            Some(digits::rounded(distribution.inverse_cdf(level)))
         });
-        student.unwrap_or_else(|| Normal::standard().inverse_cdf(level))
+        student.unwrap_or_else(|| digits::rounded(Normal::standard().inverse_cdf(level)))
     }
 }
 

@@ -8,6 +8,7 @@ use super::nearest::{Chance, Interpretation, Measured, Near, chance, near};
 use super::questions::Question;
 use super::shares::{Shares, shares};
 use super::{Answer, Point, Space};
+use crate::digits;
 
 /// Points that are listed as the nearest.
 const LISTED: usize = 10;
@@ -210,7 +211,7 @@ fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[EvaluatedPoint]) -> Op
     let (sample, distances): (Vec<&Point>, Vec<f64>) = found
         .iter()
         .filter(|(place, near)| points[*place].is_sampled && near.distance > 0.0)
-        .map(|(place, near)| (&points[*place].point, near.distance.ln()))
+        .map(|(place, near)| (&points[*place].point, digits::ln(near.distance)))
         .unzip();
     found.sort_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
     found.truncate(LISTED);

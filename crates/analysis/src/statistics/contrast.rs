@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Interval, Mean, alone, count, student};
+use crate::digits;
 
 /// A product of means divided by a product of other means (a ratio, or a ratio
 /// of ratios), with the distribution of its logarithm.
@@ -29,7 +30,7 @@ impl Contrast {
                 return None;
             }
             let part = mean.variance? / (mean.mean * mean.mean);
-            logarithm += sign * mean.mean.ln();
+            logarithm += sign * digits::ln(mean.mean);
             variance += part;
             squares += part.powi(2) / mean.freedom;
         }
@@ -48,14 +49,14 @@ impl Contrast {
 
     /// The estimate, in per cent above 1.
     pub fn percent(&self) -> f64 {
-        100.0 * self.logarithm.exp_m1()
+        100.0 * digits::exp_m1(self.logarithm)
     }
 
     /// The two-sided interval at `level`, such as 0.95, in per cent above 1.
     /// `None` if its ends are not finite.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let half = student(self.freedom).inverse_cdf_two_sided(level) * self.error;
-        let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
+        let percent = |logarithm: f64| 100.0 * digits::exp_m1(logarithm);
         Interval {
             low: percent(self.logarithm - half),
             high: percent(self.logarithm + half),

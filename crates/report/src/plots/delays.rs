@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use analysis::Findings;
 use analysis::details::Times;
+use analysis::{Findings, digits};
 use document::{Drawing, Figure, Plot};
 use meter::streaming_recorder::SHARES;
 use plan::metric::{self, Metric};
@@ -181,7 +181,9 @@ fn data(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Vec<Value> {
 /// The axis of times, the same in all plots of a figure.
 fn time_axis(title: &str, least: f64, most: f64) -> Value {
     let attributes = match least > 0.0 && most / least > WIDE {
-        true => json!({"type": "log", "range": [least.log10() - 0.05, most.log10() + 0.05]}),
+        true => {
+            json!({"type": "log", "range": [digits::log10(least) - 0.05, digits::log10(most) + 0.05]})
+        }
         false => json!({"range": [0.0, traces::brief(most * 1.05)]}),
     };
     axis(title, attributes)

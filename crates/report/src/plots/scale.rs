@@ -1,6 +1,7 @@
 //! The horizontal positions of levels: numbers where all levels are numbers,
 //! places in a row where they are categories.
 
+use analysis::digits;
 use serde_json::{Value, json};
 
 /// The ratio of the largest to the smallest level above which the axis is
@@ -54,7 +55,7 @@ impl Scale {
         let (kind, at): (_, Vec<f64>) = match is_wide {
             true => (
                 Kind::Logarithmic,
-                numbers.iter().map(|value| value.log10()).collect(),
+                numbers.iter().copied().map(digits::log10).collect(),
             ),
             false => (Kind::Linear, numbers),
         };
