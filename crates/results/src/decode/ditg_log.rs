@@ -11,6 +11,8 @@ use wire::log::{BLOCK, Clock, Facts, Flow, Marks, Record, Role};
 
 use super::MOST_FLOWS;
 use super::blocks::TruncationPoint;
+use super::known::Statement;
+use super::source::Batch;
 
 /// The longest line of a log in text.
 const LONGEST_LINE: u64 = 1024;
@@ -32,8 +34,6 @@ pub(super) struct DitgLog {
     pub(super) position: u64,
     /// The damaged end of the log, if any.
     pub(super) tear: Option<TruncationPoint>,
-    /// Flows whose first record was read since the caller took these.
-    pub(super) new_flows: Vec<Flow>,
     /// The latest time of arrival of each flow, in nanoseconds since the midnight before the
     /// log began.
     latest: BTreeMap<u32, u64>,
@@ -41,6 +41,8 @@ pub(super) struct DitgLog {
     has_arrivals: bool,
     /// Whether the log was read once, and no packet did.
     is_senders: bool,
+    /// Whether the end of the log was read.
+    is_over: bool,
 }
 
 /// How records are written.
@@ -73,15 +75,52 @@ impl DitgLog {
             form,
             position: 0,
             tear: None,
-            new_flows: Vec::new(),
             latest: BTreeMap::new(),
             has_arrivals: false,
             is_senders: false,
+            is_over: false,
         }))
     }
 
+    /// Goes back to the first record. The role is known from then on.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.file.rewind().context("cannot be read again")?;
+        self.position = 0;
+        self.latest.clear();
+        self.is_senders = !self.has_arrivals;
+        self.is_over = false;
+        Ok(())
+    }
+
+    /// Reads the next records, as many as a block has, and behind them what is known of the log
+    /// once it was read; `false` at its end.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has too many flows.
+    pub(super) fn next(&mut self, batch: &mut Batch) -> Result<bool> {
+        while batch.records.len() < BLOCK && self.tear.is_none() {
+            let found = match self.form {
+                Form::Binary(reader) => self.binary(reader)?,
+                Form::Text => self.line()?,
+            };
+            let Some((record, length)) = found else {
+                break;
+            };
+            let record = self.placed(&record, &mut batch.statements)?;
+            batch.records.push(record);
+            self.position += length;
+        }
+        if !batch.records.is_empty() || self.is_over {
+            return Ok(!batch.records.is_empty());
+        }
+        self.is_over = true;
+        batch.is_end = true;
+        batch.statements.push(Statement::Facts(self.facts()));
+        Ok(true)
+    }
+
     /// What is known of the log once it was read: a sender repeats the times of sending.
-    pub(super) const fn facts(&self) -> Facts {
+    const fn facts(&self) -> Facts {
         let (role, received) = match self.has_arrivals {
             true => (Role::Receiver, Clock::Program),
             false => (Role::Sender, Clock::None),
@@ -94,35 +133,6 @@ impl DitgLog {
             wall: 0,
             start: 0,
         }
-    }
-
-    /// Goes back to the first record. The role is known from then on.
-    pub(super) fn rewind(&mut self) -> Result<()> {
-        self.file.rewind().context("cannot be read again")?;
-        self.position = 0;
-        self.latest.clear();
-        self.is_senders = !self.has_arrivals;
-        Ok(())
-    }
-
-    /// Reads the next records, as many as a block has; `false` at the end of the log.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has too many flows.
-    pub(super) fn next(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        records.clear();
-        while records.len() < BLOCK && self.tear.is_none() {
-            let found = match self.form {
-                Form::Binary(reader) => self.binary(reader)?,
-                Form::Text => self.line()?,
-            };
-            let Some((record, length)) = found else {
-                break;
-            };
-            records.push(self.placed(&record)?);
-            self.position += length;
-        }
-        Ok(!records.is_empty())
     }
 
     /// The next binary record and its length.
@@ -189,7 +199,7 @@ impl DitgLog {
     /// The record with times since the midnight before the log began. A time of arrival that is
     /// half a day before the previous one is of the next day, and one of sending of the day that
     /// is nearer to the arrival.
-    fn placed(&mut self, record: &DitgRecord) -> Result<Record> {
+    fn placed(&mut self, record: &DitgRecord, new: &mut Vec<Statement>) -> Result<Record> {
         let flows = self.latest.len();
         let latest = match self.latest.entry(record.flow) {
             Entry::Occupied(latest) => latest.into_mut(),
@@ -197,14 +207,14 @@ impl DitgLog {
                 if flows == MOST_FLOWS {
                     bail!("this log has more than {MOST_FLOWS} flows");
                 }
-                self.new_flows.push(Flow {
+                new.push(Statement::Flow(Flow {
                     number: record.flow,
                     name: String::new(),
                     protocol: 0,
                     dscp: 0,
                     source: record.source,
                     destination: record.destination,
-                });
+                }));
                 // A packet that was sent before midnight may be the first one.
                 entry.insert(DAY + record.received)
             }
