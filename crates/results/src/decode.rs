@@ -14,6 +14,7 @@ mod ditg_log;
 mod horizon;
 mod known;
 mod merger;
+mod packets;
 mod reading;
 mod row;
 mod source;
@@ -25,7 +26,8 @@ use anyhow::{Context, Result};
 use units::Span;
 
 use aggregator::LogAggregator;
-use reading::Reading;
+pub use packets::{PacketRows, Packets, TimeOrigin};
+use reading::{Reading, Unanswered};
 pub use row::{Row, RowStats, csv, json, write};
 pub use text::text;
 
@@ -80,7 +82,7 @@ pub fn decode(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -
 }
 
 fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> Result<Decoded> {
-    let (mut log, known) = Reading::begin(path, watch)?;
+    let (mut log, known) = Reading::begin(path, Unanswered::Count, watch)?;
     let name = path.display().to_string();
     let mut title = known.title(&name);
     if log.is_of_ditg() {

@@ -152,7 +152,12 @@ impl LogAggregator {
             }
         };
         row(Scope::All, &mut self.slice);
-        for (number, place) in self.known.places().filter(|_| self.by_flow) {
+        let places = if self.by_flow {
+            self.known.places()
+        } else {
+            Vec::new()
+        };
+        for (number, place) in places {
             if let Some(flow) = self.flows.get_mut(place) {
                 row(self.known.flow(place).scope(number), &mut flow.slice);
             }
@@ -178,7 +183,7 @@ impl LogAggregator {
             start: None,
             stats: self.all(role),
         }];
-        let mut each = self.known.places().map(|(number, place)| {
+        let mut each = self.known.places().into_iter().map(|(number, place)| {
             let known = self.known.flow(place);
             Row {
                 log: name.into(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
+use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail};
 use wire::log::ditg::{ByteOrder, DitgReader, DitgRecord, RECORD_LEN, TEXT};
@@ -20,8 +21,8 @@ const LONGEST_LINE: u64 = 1024;
 /// The bytes that are read at once.
 const BUFFER: usize = 1 << 18;
 
-/// Nanoseconds of a day and of half a day.
-const DAY: u64 = 86_400_000_000_000;
+/// Nanoseconds of a day, which is the midnight before the log began, and of half a day.
+pub(super) const DAY: u64 = 86_400_000_000_000;
 const HALF_DAY: u64 = DAY / 2;
 
 /// A log of D-ITG, which is read record by record.
@@ -34,9 +35,12 @@ pub(super) struct DitgLog {
     pub(super) position: u64,
     /// The damaged end of the log, if any.
     pub(super) tear: Option<TruncationPoint>,
+    /// The flows by number, source and destination: several senders give their flows the same
+    /// numbers.
+    places: BTreeMap<(u32, SocketAddr, SocketAddr), usize>,
     /// The latest time of arrival of each flow, in nanoseconds since the midnight before the
     /// log began.
-    latest: BTreeMap<u32, u64>,
+    latest: Vec<u64>,
     /// Whether a packet arrived at another time than it was sent.
     has_arrivals: bool,
     /// Whether the log was read once, and no packet did.
@@ -75,7 +79,8 @@ impl DitgLog {
             form,
             position: 0,
             tear: None,
-            latest: BTreeMap::new(),
+            places: BTreeMap::new(),
+            latest: Vec::new(),
             has_arrivals: false,
             is_senders: false,
             is_over: false,
@@ -86,6 +91,7 @@ impl DitgLog {
     pub(super) fn rewind(&mut self) -> Result<()> {
         self.file.rewind().context("cannot be read again")?;
         self.position = 0;
+        self.places.clear();
         self.latest.clear();
         self.is_senders = !self.has_arrivals;
         self.is_over = false;
@@ -201,30 +207,36 @@ impl DitgLog {
     /// is nearer to the arrival.
     fn placed(&mut self, record: &DitgRecord, new: &mut Vec<Statement>) -> Result<Record> {
         let flows = self.latest.len();
-        let latest = match self.latest.entry(record.flow) {
-            Entry::Occupied(latest) => latest.into_mut(),
+        let key = (record.flow, record.source, record.destination);
+        let place = match self.places.entry(key) {
+            Entry::Occupied(place) => *place.get(),
             Entry::Vacant(entry) => {
                 if flows == MOST_FLOWS {
                     bail!("this log has more than {MOST_FLOWS} flows");
                 }
-                new.push(Statement::Flow(Flow {
-                    number: record.flow,
-                    name: String::new(),
-                    protocol: 0,
-                    dscp: 0,
-                    source: record.source,
-                    destination: record.destination,
-                }));
+                new.push(Statement::Flow(
+                    number_of(flows),
+                    Flow {
+                        number: record.flow,
+                        name: String::new(),
+                        protocol: 0,
+                        dscp: 0,
+                        source: record.source,
+                        destination: record.destination,
+                    },
+                ));
                 // A packet that was sent before midnight may be the first one.
-                entry.insert(DAY + record.received)
+                self.latest.push(DAY + record.received);
+                *entry.insert(flows)
             }
         };
+        let latest = &mut self.latest[place];
         let received = nearest(record.received, *latest);
         *latest = received.max(*latest);
         let sent = nearest(record.sent, received);
         self.has_arrivals |= sent != received;
         Ok(Record {
-            flow: record.flow,
+            flow: number_of(place),
             sequence: u64::from(record.sequence) - 1,
             sent,
             received: (!self.is_senders).then_some(received),
@@ -238,6 +250,11 @@ impl DitgLog {
         let position = self.position;
         self.tear = Some(TruncationPoint { position, why });
     }
+}
+
+/// What stands for a flow in its records: its place among the flows of the log.
+fn number_of(place: usize) -> u32 {
+    u32::try_from(place).expect("there are at most MOST_FLOWS")
 }
 
 /// The time of day on the day for which it is nearest to `other`.

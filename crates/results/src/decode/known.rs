@@ -14,7 +14,8 @@ use super::row::Scope;
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
     Facts(Facts),
-    Flow(Flow),
+    /// A flow, and what stands for it in records.
+    Flow(u32, Flow),
     Estimate(Estimate),
     Sent(Sent),
 }
@@ -24,13 +25,15 @@ pub(super) enum Statement {
 pub(super) struct Known {
     pub(super) facts: Option<Facts>,
     flows: Vec<KnownFlow>,
-    /// The index in `flows` by flow number.
+    /// The index in `flows` by what stands for a flow in records.
     places: BTreeMap<u32, usize>,
 }
 
 /// What is known of a flow.
 #[derive(Default)]
 pub(super) struct KnownFlow {
+    /// What stands for it in records.
+    number: u32,
     pub(super) flow: Option<Flow>,
     pub(super) sent: Option<Sent>,
     estimates: Vec<Estimate>,
@@ -49,8 +52,8 @@ impl Known {
     pub(super) fn take(&mut self, statement: Statement) -> Result<()> {
         match statement {
             Statement::Facts(facts) => self.facts = Some(facts),
-            Statement::Flow(flow) => {
-                let place = self.place(flow.number)?;
+            Statement::Flow(number, flow) => {
+                let place = self.place(number)?;
                 self.flows[place].flow = Some(flow);
             }
             Statement::Sent(sent) => {
@@ -108,7 +111,10 @@ impl Known {
         if place == MOST_FLOWS {
             bail!("this log has more than {MOST_FLOWS} flows; write several logs");
         }
-        self.flows.push(KnownFlow::default());
+        self.flows.push(KnownFlow {
+            number,
+            ..KnownFlow::default()
+        });
         self.places.insert(number, place);
         Ok(place)
     }
@@ -118,14 +124,23 @@ impl Known {
         &self.flows[place]
     }
 
+    /// The number of the flow with an index.
+    pub(super) fn number(&self, place: usize) -> u32 {
+        let KnownFlow { flow, number, .. } = &self.flows[place];
+        flow.as_ref().map_or(*number, |flow| flow.number)
+    }
+
     /// The number of flows.
     pub(super) fn count(&self) -> usize {
         self.flows.len()
     }
 
     /// The numbers and indices of all flows, by number.
-    pub(super) fn places(&self) -> impl Iterator<Item = (u32, usize)> {
-        self.places.iter().map(|(number, place)| (*number, *place))
+    pub(super) fn places(&self) -> Vec<(u32, usize)> {
+        let places = self.places.values();
+        let mut places: Vec<_> = places.map(|place| (self.number(*place), *place)).collect();
+        places.sort();
+        places
     }
 
     /// The writer of the log.

@@ -16,11 +16,21 @@ use super::source::{Batch, Source};
 const CHANGED: &str =
     "it was cut or changed while it was read; these figures are of a part, so decode it again";
 
+/// What becomes of records of round trips that never returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// They count, and are no records.
+    Count,
+    /// They are records at the time of the one before.
+    Keep,
+}
+
 /// A log that was read once, and is read again.
 pub(super) struct Reading {
     name: String,
     source: Source,
     role: Role,
+    unanswered: Unanswered,
     horizon: Horizon,
     /// The bytes up to the end of the last whole batch.
     end: u64,
@@ -40,7 +50,11 @@ impl Reading {
     ///
     /// # Errors
     /// The file cannot be read, is no log, or has too many flows.
-    pub(super) fn begin(path: &Path, watch: &mut dyn FnMut(u64, u64)) -> Result<(Self, Known)> {
+    pub(super) fn begin(
+        path: &Path,
+        unanswered: Unanswered,
+        watch: &mut dyn FnMut(u64, u64),
+    ) -> Result<(Self, Known)> {
         let mut source = Source::open(path)?;
         let mut known = Known::default();
         let mut horizon = Horizon::new();
@@ -70,6 +84,7 @@ impl Reading {
         let reading = Self {
             name: path.display().to_string(),
             role: known.role(),
+            unanswered,
             source,
             horizon,
             end,
@@ -108,10 +123,19 @@ impl Reading {
     pub(super) fn release(&mut self, take: impl FnMut(u32, Waiting) -> Result<()>) -> Result<()> {
         let mut pieces: BTreeMap<u32, Vec<Waiting>> = BTreeMap::new();
         for record in &self.batch.records {
-            if let Some(at) = instant(self.role, record) {
-                let waiting = Waiting::of(at, record);
-                pieces.entry(record.flow).or_default().push(waiting);
+            let at = instant(self.role, record);
+            if at.is_none() && self.unanswered == Unanswered::Count {
+                continue;
             }
+            pieces.entry(record.flow).or_default().push(Waiting {
+                is_unanswered: at.is_none(),
+                ..Waiting::of(at.unwrap_or(record.sent), record)
+            });
+        }
+        if self.unanswered == Unanswered::Keep {
+            pieces
+                .values_mut()
+                .for_each(|piece| place_unanswered(piece));
         }
         self.batch.records.clear();
         for (flow, records) in pieces {
@@ -145,8 +169,26 @@ impl Reading {
         Ok((complaint, has_changed))
     }
 
+    /// Whether the log has a regular end and no damage.
+    pub(super) const fn is_complete(&self) -> bool {
+        self.closed && self.tear.is_none()
+    }
+
     /// Whether this is a log of D-ITG, whose definitions count records in the order of the file.
     pub(super) const fn is_of_ditg(&self) -> bool {
         matches!(self.source, Source::Ditg(_))
+    }
+}
+
+/// Gives round trips that never returned the time of the record before: they were given up then,
+/// or later.
+fn place_unanswered(piece: &mut [Waiting]) {
+    let answered = piece.iter().find(|record| !record.is_unanswered);
+    let mut latest = answered.map(|record| record.at);
+    for record in piece {
+        match record.is_unanswered {
+            true => record.at = latest.unwrap_or(record.at),
+            false => latest = Some(record.at),
+        }
     }
 }

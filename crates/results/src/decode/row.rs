@@ -162,6 +162,7 @@ fn columns(rows: &[Row]) -> Vec<Column> {
             Values::Text(values) => values.resize(rows.len(), None),
             Values::Integer(values) => values.resize(rows.len(), None),
             Values::Real(values) => values.resize(rows.len(), None),
+            Values::Boolean(values) => values.resize(rows.len(), None),
         }
     }
     columns

@@ -59,7 +59,7 @@ impl Source {
         };
         match block {
             Block::Facts(facts) => batch.statements.push(Statement::Facts(facts)),
-            Block::Flow(flow) => batch.statements.push(Statement::Flow(flow)),
+            Block::Flow(flow) => batch.statements.push(Statement::Flow(flow.number, flow)),
             Block::Estimate(estimate) => batch.statements.push(Statement::Estimate(estimate)),
             Block::Sent(sent) => batch.statements.push(Statement::Sent(sent)),
             Block::End => batch.is_end = true,
