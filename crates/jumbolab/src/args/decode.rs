@@ -37,6 +37,9 @@ pub(crate) struct Decode {
     /// Also write the rows to a Parquet file; with --packets instead of the text.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) parquet: Option<PathBuf>,
+    /// Write the packets of the log as a log of D-ITG instead, which its decoder ITGDec reads.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["packets", "json", "csv", "parquet"])]
+    pub(crate) ditg_log: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -413,6 +413,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "Print every packet, also the lost ones",
                 "jumbolab decode sent.jlog received.jlog --packets",
             ),
+            example(
+                "Write a log for D-ITG's decoder",
+                "jumbolab decode received.jlog --ditg-log received.dat",
+            ),
         ],
     ),
     (

@@ -31,6 +31,9 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
         require_parquet()?;
         output::spare_inputs("--parquet", path, &args.logs)?;
     }
+    if let Some(path) = &args.ditg_log {
+        return packets::convert(args, &request, path);
+    }
     if args.packets {
         return packets::print(args, &request);
     }

@@ -6,6 +6,7 @@
 //! which is read up to the time at which the packet was sent that arrives next: that is a time
 //! of the sender's clock in both logs, so the clocks need not agree.
 
+mod ditg;
 mod row;
 mod undecided;
 

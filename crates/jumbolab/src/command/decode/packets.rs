@@ -1,6 +1,8 @@
-//! `jumbolab decode --packets`.
+//! `jumbolab decode --packets`, and the conversion of logs.
 
-use anyhow::{Result, bail};
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
 use results::decode::{Definitions, PacketRows, Packets, Request};
 
 use super::Bar;
@@ -10,7 +12,7 @@ use crate::output;
 
 /// Prints every packet of the logs.
 pub(super) fn print(args: &Decode, request: &Request) -> Result<Ending> {
-    reject_statistics(request)?;
+    reject_statistics("--packets", request)?;
     let mut bar = Bar::beside_rows();
     let mut watch = |done, all| bar.show(done, all);
     let mut packets = Packets::open(&args.logs, &mut watch)?;
@@ -50,6 +52,22 @@ pub(super) fn print(args: &Decode, request: &Request) -> Result<Ending> {
     complain(&packets)
 }
 
+/// Writes the packets of a log as a log of D-ITG.
+pub(super) fn convert(args: &Decode, request: &Request, path: &Path) -> Result<Ending> {
+    reject_statistics("--ditg-log", request)?;
+    ensure!(
+        args.logs.len() == 1,
+        "--ditg-log: it is written from one LOG; convert each by itself"
+    );
+    output::spare_inputs("--ditg-log", path, &args.logs)?;
+    let mut bar = Bar::new();
+    let mut watch = |done, all| bar.show(done, all);
+    let mut packets = Packets::open(&args.logs, &mut watch)?;
+    packets.write_ditg(path, &mut watch)?;
+    drop(bar);
+    complain(&packets)
+}
+
 /// Prints what is damaged in the logs.
 fn complain(packets: &Packets) -> Result<Ending> {
     let mut ending = Ending::Sound;
@@ -62,16 +80,16 @@ fn complain(packets: &Packets) -> Result<Ending> {
     Ok(ending)
 }
 
-/// Rejects options about statistics, which packets do not have.
-fn reject_statistics(request: &Request) -> Result<()> {
+/// Rejects options about statistics with one that has none.
+fn reject_statistics(option: &str, request: &Request) -> Result<()> {
     if request.by_flow {
-        bail!("--by-flow: every packet of --packets has its flow; leave --by-flow out");
+        bail!("--by-flow: every packet of {option} has its flow; leave --by-flow out");
     }
     if request.interval.is_some() {
-        bail!("--interval: --packets has packets and no intervals; leave one of them out");
+        bail!("--interval: {option} has packets and no intervals; leave one of them out");
     }
     if request.definitions == Definitions::Ditg {
-        bail!("--definitions: --packets has no metrics to define; leave one of them out");
+        bail!("--definitions: {option} has no metrics to define; leave one of them out");
     }
     Ok(())
 }
