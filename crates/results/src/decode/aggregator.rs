@@ -9,8 +9,8 @@ use wire::log::{Record, Role};
 
 use super::known::{Known, KnownFlow, instant};
 use super::merger::Waiting;
-use super::row::{Departures, Row, RowStats, Scope};
-use super::{Definitions, MOST_ROWS, Request};
+use super::request::{Definitions, MOST_ROWS, Request};
+use super::row::{Departures, Row, RowStats, Scope, seconds};
 use slice::SliceAggregator;
 
 /// Accumulates statistics while records are read.
@@ -292,9 +292,4 @@ fn by_definitions(
         (Definitions::Ditg, Role::Sender) => RowStats::Ditg(ditg.stats().of_departures(), None),
         (Definitions::Ditg, _) => RowStats::Ditg(ditg.stats(), Some(losses)),
     }
-}
-
-/// Converts nanoseconds to seconds.
-fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
 }

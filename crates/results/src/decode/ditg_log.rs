@@ -10,9 +10,8 @@ use anyhow::{Context, Result, bail};
 use wire::log::ditg::{ByteOrder, DitgReader, DitgRecord, RECORD_LEN, TEXT};
 use wire::log::{BLOCK, Clock, Facts, Flow, Marks, Record, Role};
 
-use super::MOST_FLOWS;
 use super::blocks::TruncationPoint;
-use super::known::Statement;
+use super::known::{MOST_FLOWS, Statement};
 use super::source::Batch;
 
 /// The longest line of a log in text.

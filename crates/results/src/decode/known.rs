@@ -6,9 +6,12 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Result, bail};
 use wire::log::{Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
-use super::MOST_FLOWS;
 use super::clock_offset::ClockOffset;
 use super::row::Scope;
+
+/// The maximum number of flows in a log. Each takes about 200 kB of
+/// memory, and at most 1 MB where delays range from nanoseconds to years.
+pub const MOST_FLOWS: usize = 1024;
 
 /// What a log states besides its records.
 #[derive(Clone, Debug)]

@@ -332,10 +332,7 @@ impl Log {
     fn open(path: &Path, watch: &mut dyn FnMut(u64, u64)) -> Result<Self> {
         let (reading, known) = Reading::begin(path, Unanswered::Keep, watch)?;
         let name = path.display().to_string();
-        let mut title = known.title(&name);
-        if reading.is_of_ditg() {
-            title.push_str(", of D-ITG");
-        }
+        let title = reading.title(&known);
         let zero = match known.facts {
             // Its times begin a day early, because a packet may be of the day before.
             _ if reading.is_of_ditg() => -i128::from(DAY),

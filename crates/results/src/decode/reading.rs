@@ -174,6 +174,15 @@ impl Reading {
         self.closed && self.tear.is_none()
     }
 
+    /// What the log is, in one line.
+    pub(super) fn title(&self, known: &Known) -> String {
+        let title = known.title(&self.name);
+        match self.is_of_ditg() {
+            true => format!("{title}, of D-ITG"),
+            false => title,
+        }
+    }
+
     /// Whether this is a log of D-ITG, whose definitions count records in the order of the file.
     pub(super) const fn is_of_ditg(&self) -> bool {
         matches!(self.source, Source::Ditg(_))
