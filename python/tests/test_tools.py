@@ -143,6 +143,24 @@ def test_what_is_sent_arrives_and_its_log_is_decoded(port: int, tmp_path: Path) 
     assert (row["kind"], row["sent"], row["bytes"]) == ("departures", 50, 50_000)
 
 
+def test_every_packet_of_a_log_is_a_row(port: int, tmp_path: Path) -> None:
+    log = tmp_path / "a.jlog"
+    jumbolab.send("127.0.0.1", port=port, packets=50, message=1000, packet_log=log)
+    packets = jumbolab.decode(log, packets=True)
+    assert packets["sequence"].to_pylist() == [*range(50)]
+    assert set(packets["size"].to_pylist()) == {1000}
+    assert packets["received_ns"].null_count == packets["lost"].null_count == 50
+    known = json.loads((SCHEMAS / "decode.schema.json").read_text())["$defs"]
+    for column in packets.schema:
+        assert type_of(known, known["packet"], column.name) == column.type, column.name
+    assert packets.num_columns + 1 == len(known["packet"]["properties"])
+    kept = tmp_path / "kept.parquet"
+    assert jumbolab.decode(log, packets=True, parquet=kept) == packets
+    assert kept.exists()
+    error = rejected(lambda: jumbolab.decode(log, packets=True, by_flow=True))
+    assert "--by-flow" in str(error)
+
+
 def test_intervals_are_printed_if_they_are_asked_for(port: int) -> None:
     sent = jumbolab.send("127.0.0.1", port=port, packets=60, gap="5ms", interval="100ms")
     intervals = sent.table("interval").to_pandas()

@@ -407,6 +407,9 @@ mod tests {
         })
     }
 
+    /// `send` sends a number of packets, and `decode` prints each.
+    const TWO_MEANINGS: &str = "packets";
+
     #[test]
     fn an_option_has_one_meaning_in_all_commands() {
         let mut meanings: BTreeMap<String, (String, [String; 3])> = BTreeMap::new();
@@ -426,7 +429,7 @@ mod tests {
             let (other, known) = meanings
                 .entry(long.to_owned())
                 .or_insert_with(|| (command.clone(), meaning.clone()));
-            if *known != meaning {
+            if *known != meaning && long != TWO_MEANINGS {
                 faults.push(format!("{other} {known:?}, {command} {meaning:?}"));
             }
         }

@@ -327,6 +327,49 @@ done
 exit 1
 ";
 
+/// A mix of one to four flows of ours for half a second, by the bits of `seed`.
+fn mix_of_ours(seed: u64) -> String {
+    let gaps = [
+        "5ms",
+        "exponential:3ms",
+        "uniform:2ms,10ms",
+        "normal:4ms,1ms",
+    ];
+    let sizes = ["300", "uniform:300,900", "exponential:500", "normal:600,50"];
+    let draw = |number: u64, below: usize| {
+        let mixed = (seed * 16 + number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        usize::try_from(mixed).unwrap() % below
+    };
+    let flow = |number: u64| {
+        let protocol = ["udp", "tcp"][draw(3 * number + 1, 2)];
+        let gap = gaps[draw(3 * number + 2, gaps.len())];
+        let size = sizes[draw(3 * number + 3, sizes.len())];
+        format!(
+            "[flows.f{number}]\nprotocol = \"{protocol}\"\ngap = \"{gap}\"\nmessage = \"{size}\"\n"
+        )
+    };
+    (0..1 + draw(0, 4) as u64).map(flow).collect()
+}
+
+/// Sends a mix of ours likewise, and keeps the logs of both ends. The control messages of the
+/// program are not lost: they are short.
+const OURS: &str = "
+ip link set lo up
+nft -f - <<'NFT'
+table inet loss {
+ chain input {
+  type filter hook input priority 0
+  meta l4proto udp meta length > 200 numgen random mod 10 < 1 drop
+ }
+}
+NFT
+$JUMBOLAB recv --listen 127.0.0.1 --port 7999 --open --packet-log-dir logs --once & receiver=$!
+until ss -Hltn 'sport = 7999' | grep -q . || ! kill -0 $receiver; do :; done
+$JUMBOLAB send 127.0.0.1 --port 7999 --flow-file mix --duration 500ms --packet-log s.jlog
+wait $receiver
+mv logs/*.jlog r.jlog
+";
+
 /// The figures of each flow and of all, as `label = figure` by the heading above them.
 fn figures_of_ditg(text: &str) -> Vec<(String, String)> {
     let mut about = String::new();
@@ -376,38 +419,74 @@ fn is_same_figure(one: &(String, String), other: &(String, String)) -> bool {
 }
 
 /// `JUMBOLAB_DITG_MIXES` is the number of mixes.
+fn mixes_of_ditg() -> std::ops::Range<u64> {
+    let mixes = std::env::var("JUMBOLAB_DITG_MIXES").ok();
+    0..mixes.map_or(2, |mixes| mixes.parse().unwrap())
+}
+
+/// What a program prints in a folder with a mix of flows.
+fn inside(folder: &TempDir, program: &str, words: &[&str]) -> String {
+    let mut command = Command::new(program);
+    let command = command.args(words).current_dir(folder.path());
+    let command = command.env("JUMBOLAB", env!("CARGO_BIN_EXE_jumbolab"));
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{program} {words:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Asserts that our figures of the log `ours` are those of the real decoder of `theirs`.
+#[track_caller]
+fn compare_with_ditg(folder: &TempDir, ours: &str, theirs: &[&str], mix: &str) {
+    let expected = figures_of_ditg(&inside(folder, "ITGDec", theirs));
+    let words = ["decode", ours, "--definitions", "ditg", "--by-flow"];
+    let mut text = inside(folder, env!("CARGO_BIN_EXE_jumbolab"), &words);
+    if ours.ends_with(".jlog") {
+        // Numbers of D-ITG begin with one.
+        for number in (0..4).rev() {
+            text = text.replace(
+                &format!("\nflow {number} "),
+                &format!("\nflow {} ", number + 1),
+            );
+        }
+    }
+    let found = figures_of_ditg(&text);
+    assert!(!found.is_empty());
+    let mut pairs = found.iter().zip(&expected);
+    let same =
+        found.len() == expected.len() && pairs.all(|(one, other)| is_same_figure(one, other));
+    assert!(
+        same,
+        "{ours} of\n{mix}: {found:#?} instead of {expected:#?}"
+    );
+}
+
 #[test]
 fn logs_of_the_real_d_itg_have_the_figures_of_its_decoder() {
-    let mixes = std::env::var("JUMBOLAB_DITG_MIXES").ok();
-    let mixes: u64 = mixes.map_or(2, |mixes| mixes.parse().unwrap());
-    for seed in 0..mixes {
+    for seed in mixes_of_ditg() {
         let folder = TempDir::new().unwrap();
         let mix = mix_of_ditg(seed);
         fs::write(folder.path().join("mix"), &mix).unwrap();
-        let inside = |program: &str, words: &[&str]| {
-            let mut command = Command::new(program);
-            let command = command.args(words).current_dir(folder.path());
-            let output = command.stdin(Stdio::null()).output().unwrap();
-            assert!(output.status.success(), "{program} {words:?}: {output:?}");
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
-        inside("unshare", &["-n", "bash", "-e", "-c", DITG]);
-        inside("ITGDec", &["r.log", "-l", "r.txt"]);
-        for log in ["r.log", "s.log", "r.txt"] {
-            let (text, whole): (&[&str], _) = match log {
-                "r.txt" => (&["r.txt", "-t"], "r.txt"),
-                _ => (&[log], log),
-            };
-            let theirs = figures_of_ditg(&inside("ITGDec", text));
-            let words = ["decode", whole, "--definitions", "ditg", "--by-flow"];
-            let ours = figures_of_ditg(&inside(env!("CARGO_BIN_EXE_jumbolab"), &words));
-            assert!(!ours.is_empty());
-            let same = ours.len() == theirs.len()
-                && ours
-                    .iter()
-                    .zip(&theirs)
-                    .all(|(one, other)| is_same_figure(one, other));
-            assert!(same, "{log} of\n{mix}: {ours:#?} instead of {theirs:#?}");
+        inside(&folder, "unshare", &["-n", "bash", "-e", "-c", DITG]);
+        inside(&folder, "ITGDec", &["r.log", "-l", "r.txt"]);
+        compare_with_ditg(&folder, "r.log", &["r.log"], &mix);
+        compare_with_ditg(&folder, "s.log", &["s.log"], &mix);
+        compare_with_ditg(&folder, "r.txt", &["r.txt", "-t"], &mix);
+    }
+}
+
+#[test]
+fn logs_of_ours_have_their_figures_in_the_decoder_of_the_real_d_itg() {
+    for seed in mixes_of_ditg() {
+        let folder = TempDir::new().unwrap();
+        let mix = mix_of_ours(seed);
+        fs::write(folder.path().join("mix"), &mix).unwrap();
+        inside(&folder, "unshare", &["-n", "bash", "-e", "-c", OURS]);
+        for end in ["r", "s"] {
+            let (ours, theirs) = (format!("{end}.jlog"), format!("{end}.dat"));
+            let words = ["decode", &ours, "--ditg-log", &theirs];
+            inside(&folder, env!("CARGO_BIN_EXE_jumbolab"), &words);
+            compare_with_ditg(&folder, &ours, &[&theirs], &mix);
+            compare_with_ditg(&folder, &theirs, &[&theirs], &mix);
         }
     }
 }

@@ -11,7 +11,7 @@ use std::io::Write;
 
 use anyhow::{Result, ensure};
 
-pub(crate) use form::{HAS_PARQUET, write_parts};
+pub(crate) use form::{HAS_PARQUET, write_groups, write_parts};
 pub use form::{write_table, write_table_in};
 
 /// One column: a name, and a value for each row that has one.
@@ -29,6 +29,8 @@ pub enum Values {
     Integer(Vec<Option<i64>>),
     /// Floating-point numbers.
     Real(Vec<Option<f64>>),
+    /// Whether something is so.
+    Boolean(Vec<Option<bool>>),
 }
 
 /// The rows of one column that are made at once: memory for these is enough.
@@ -74,6 +76,7 @@ impl Column {
             Values::Text(values) => values[row].as_deref().map(quoted),
             Values::Integer(values) => values[row].map(|value| value.to_string()),
             Values::Real(values) => values[row].map(|value| value.to_string()),
+            Values::Boolean(values) => values[row].map(|value| value.to_string()),
         }
         .unwrap_or_default()
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 import pyarrow as pa
@@ -14,7 +16,7 @@ import pyarrow as pa
 from ._commands import options_of, path_of
 from ._errors import Interrupted, JumbolabError, one_line
 from ._program import PRINTED, Outcome, failure, finish, program, start
-from ._results import _table
+from ._results import _table, read_table
 from ._shapes import Object, fitting, record
 
 _TEXT, _COUNT, _NUMBER, _TRUTH = pa.string(), pa.int64(), pa.float64(), pa.bool_()
@@ -272,15 +274,28 @@ def decode(*logs: str | PathLike[str], **options: Any) -> pa.Table:
 
     Args:
         logs: Packet logs of `send` and of ``jumbolab recv``.
-        options: Those of the command line: ``by_flow=True``, ``interval="1s"``.
+        options: Those of the command line: ``by_flow=True``, ``interval="1s"``; with
+            ``packets=True`` a row is a packet.
 
     Returns:
         A row for each line of ``decode --json``.
     """
+    if options.get("packets"):
+        return _packets(logs, options)
     words = ["decode", *options_of(**options), "--json", "--", *map(path_of, logs)]
     outcome = finish(start(words))
     _warn(outcome, 3)
     return _tabled(outcome.objects(), _ROW)
+
+
+def _packets(logs: Iterable[str | PathLike[str]], options: Mapping[str, Any]) -> pa.Table:
+    """Every packet, by way of a Parquet file: there may be millions."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = options.get("parquet") or Path(folder) / "packets.parquet"
+        words = options_of(**{**options, "parquet": file})
+        outcome = finish(start(["decode", *words, "--", *map(path_of, logs)]))
+        _warn(outcome, 4)
+        return read_table(file, str(file))
 
 
 def _last(host: str | None) -> list[str]:

@@ -24,6 +24,9 @@ pub(crate) struct Decode {
         help_heading = "Rows"
     )]
     pub(crate) definitions: Definitions,
+    /// Print every packet of all logs in the order of arrival instead. With the logs of both ends, also those that were lost.
+    #[arg(long, help_heading = "Rows")]
+    pub(crate) packets: bool,
 
     /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long, conflicts_with = "csv", help_heading = "Output")]
@@ -31,9 +34,12 @@ pub(crate) struct Decode {
     /// Print CSV instead of text.
     #[arg(long, help_heading = "Output")]
     pub(crate) csv: bool,
-    /// Also write the rows to a Parquet file.
+    /// Also write the rows to a Parquet file; with --packets instead of the text.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) parquet: Option<PathBuf>,
+    /// Write the packets of the log as a log of D-ITG instead, which its decoder ITGDec reads.
+    #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["packets", "json", "csv", "parquet"])]
+    pub(crate) ditg_log: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -409,6 +409,14 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "Add a row per flow and per second, as CSV",
                 "jumbolab decode received.jlog --by-flow --interval 1s --csv",
             ),
+            example(
+                "Print every packet, also the lost ones",
+                "jumbolab decode sent.jlog received.jlog --packets",
+            ),
+            example(
+                "Write a log for D-ITG's decoder",
+                "jumbolab decode received.jlog --ditg-log received.dat",
+            ),
         ],
     ),
     (

@@ -1,5 +1,7 @@
 //! `jumbolab decode`.
 
+mod packets;
+
 use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
@@ -16,39 +18,32 @@ use crate::output;
 const STEP: u64 = 1 << 22;
 
 pub(crate) fn run(args: &Decode) -> Result<Ending> {
+    let interval = args.interval.as_deref().map(interval).transpose()?;
     let request = Request {
         definitions: match args.definitions {
             Definitions::Standard => decode::Definitions::Standard,
             Definitions::Ditg => decode::Definitions::Ditg,
         },
         by_flow: args.by_flow,
-        interval: args
-            .interval
-            .as_deref()
-            .map(interval)
-            .transpose()?
-            .flatten(),
+        interval: interval.flatten(),
     };
     if let Some(path) = &args.parquet {
         require_parquet()?;
         output::spare_inputs("--parquet", path, &args.logs)?;
     }
+    if let Some(path) = &args.ditg_log {
+        return packets::convert(args, &request, path);
+    }
+    if args.packets {
+        return packets::print(args, &request);
+    }
     let mut rows = Vec::new();
     let mut pages = Vec::new();
     let mut ending = Ending::Sound;
     for log in &args.logs {
-        let bar = io::stderr().is_terminal().then(|| ProgressBar::new(0));
-        let mut shown = 0;
-        let decoded = decode::decode(log, &request, &mut |done, all| {
-            if let Some(bar) = bar.as_ref().filter(|_| done >= shown + STEP) {
-                shown = done;
-                bar.set_length(all);
-                bar.set_position(done);
-            }
-        });
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
-        }
+        let mut bar = Bar::new();
+        let decoded = decode::decode(log, &request, &mut |done, all| bar.show(done, all));
+        drop(bar);
         let decoded = decoded?;
         if let Some(complaint) = &decoded.complaint {
             output::warn(complaint);
@@ -76,6 +71,51 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
     }
     output::print(&pages.join("\n"))?;
     Ok(ending)
+}
+
+/// A bar on a terminal, which disappears at its end.
+struct Bar {
+    bar: Option<ProgressBar>,
+    shown: u64,
+}
+
+impl Bar {
+    fn new() -> Self {
+        Self {
+            bar: io::stderr().is_terminal().then(|| ProgressBar::new(0)),
+            shown: 0,
+        }
+    }
+
+    /// A bar only if stdout is another place, because rows are printed meanwhile.
+    fn beside_rows() -> Self {
+        match io::stdout().is_terminal() {
+            true => Self {
+                bar: None,
+                shown: 0,
+            },
+            false => Self::new(),
+        }
+    }
+
+    /// Shows the bytes of a log that were read, of all.
+    fn show(&mut self, done: u64, all: u64) {
+        // Another log begins again.
+        let is_due = done >= self.shown + STEP || done < self.shown;
+        if let Some(bar) = self.bar.as_ref().filter(|_| is_due) {
+            self.shown = done;
+            bar.set_length(all);
+            bar.set_position(done);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// The length of intervals; `None`: there are none.

@@ -70,6 +70,74 @@ fn a_log_is_decoded_for_people_and_for_programs() {
     assert!(csv.stdout.contains("jitter_s"), "{}", csv.stdout);
 }
 
+/// The rows are the same as text, CSV and JSON, and Parquet takes the place of text.
+#[test]
+fn every_packet_is_printed_for_people_and_for_programs() {
+    let dir = Dir::new();
+    fs::write(dir.path().join("a.jlog"), log()).unwrap();
+    let page = dir.run("decode a.jlog --packets").fine();
+    let last = page.stdout.lines().last().unwrap();
+    let cells: Vec<&str> = last.split_whitespace().collect();
+    assert_eq!(
+        cells,
+        ["0.099000000", "0.101000000", "2.000000", "99", "100", "0"]
+    );
+    let rows = dir.run("decode a.jlog --packets --json").fine().json();
+    assert_eq!(rows.len(), 99);
+    assert_eq!(rows[9]["sequence"], 10);
+    assert_eq!(rows[98]["received_ns"], 101_000_000);
+    let csv = dir.run("decode a.jlog a.jlog --packets --csv --parquet rows.parquet");
+    let csv = csv.fine().stdout;
+    let mut lines = csv.lines();
+    let names = "log,flow,name,sequence,sent_ns,received_ns,delay_s,size,lost,late,duplicate";
+    assert_eq!(lines.next(), Some(names));
+    let first = "a.jlog,0,,0,0,2000000,0.002,100,false,false,false";
+    assert_eq!(lines.next(), Some(first));
+    assert_eq!(lines.count(), 197);
+    assert!(dir.path().join("rows.parquet").exists());
+    let silent = dir
+        .run("decode a.jlog --packets --parquet rows.parquet")
+        .fine();
+    assert_eq!(silent.stdout, "");
+    for (option, says) in [
+        ("--by-flow", "--by-flow: every packet"),
+        ("--interval 1s", "--interval: --packets"),
+        ("--definitions ditg", "--definitions: --packets"),
+    ] {
+        dir.run(&format!("decode a.jlog --packets {option}"))
+            .rejected(&[says]);
+    }
+}
+
+/// A log of this program has the same values as one of D-ITG that is made of it.
+#[test]
+fn a_log_of_d_itg_is_made_of_another_one() {
+    let dir = Dir::new();
+    fs::write(dir.path().join("a.jlog"), log()).unwrap();
+    dir.run("decode a.jlog --ditg-log a.dat").fine();
+    let values = |name: &str| {
+        let rows = dir.run(&format!("decode {name} --definitions ditg --json"));
+        let mut row = rows.fine().json().remove(0);
+        for key in ["log", "flow", "name", "source", "destination"] {
+            row[key].take();
+        }
+        row
+    };
+    assert_eq!(values("a.dat"), values("a.jlog"));
+    // One of D-ITG stays as it is.
+    dir.run("decode a.dat --ditg-log b.dat").fine();
+    let bytes = |name: &str| fs::read(dir.path().join(name)).unwrap();
+    assert_eq!(bytes("b.dat"), bytes("a.dat"));
+    assert_eq!(bytes("a.dat").len(), 99 * 144);
+    for (line, says) in [
+        ("decode a.jlog a.jlog --ditg-log c.dat", "one LOG"),
+        ("decode a.jlog --ditg-log c.dat --by-flow", "--by-flow"),
+        ("decode a.jlog --ditg-log c.dat --json", "--json"),
+    ] {
+        dir.run(line).rejected(&[says]);
+    }
+}
+
 #[test]
 fn a_torn_log_is_decoded_up_to_the_tear_with_one_line_on_stderr() {
     let dir = Dir::new();
@@ -114,6 +182,8 @@ fn no_output_replaces_an_input() {
         dir.run(&format!("decode a.jlog b.jlog --parquet {same}"))
             .rejected(&[&format!("--parquet {same}"), "input b.jlog", "another name"]);
     }
+    dir.run("decode b.jlog --ditg-log soft.jlog")
+        .rejected(&["--ditg-log soft.jlog", "input b.jlog"]);
     dir.run("predict --file b.svg --plot ./b.svg")
         .rejected(&["--plot ./b.svg", "input b.svg"]);
     dir.run("probe --mesh hosts.toml --page ./hosts.toml")

@@ -220,7 +220,7 @@ impl OrderRecorder {
     }
 
     /// Whether the number has arrived, if it is not below the window.
-    pub(super) fn has(&self, sequence: u64) -> bool {
+    pub fn has(&self, sequence: u64) -> bool {
         sequence < self.next && self.is_copy(sequence)
     }
 

@@ -1,32 +1,27 @@
 //! Aggregates the records of all flows of a packet log.
 
-mod clock_offset;
 mod slice;
-
-use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
 use meter::ditg::{DitgLosses, DitgRecorder};
 use meter::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
-use wire::log::{Clock, Estimate, Facts, Flow, Record, Role, Sent};
+use wire::log::{Record, Role};
 
-use super::merger::{Merger, Waiting};
-use super::row::{Departures, Row, RowStats, Scope};
-use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
-use clock_offset::ClockOffset;
+use super::known::{Known, KnownFlow, instant};
+use super::merger::Waiting;
+use super::request::{Definitions, MOST_ROWS, Request};
+use super::row::{Departures, Row, RowStats, Scope, seconds};
 use slice::SliceAggregator;
 
 /// Accumulates statistics while records are read.
 pub(super) struct LogAggregator {
-    pub(super) facts: Option<Facts>,
+    known: Known,
     definitions: Definitions,
     by_flow: bool,
     /// The length of an interval in nanoseconds.
     interval: Option<u64>,
+    /// The flows by their index in `known`.
     flows: Vec<FlowAggregator>,
-    /// The index in `flows` by flow number.
-    places: BTreeMap<u32, usize>,
     /// Number and index of the flow of the previous record.
     latest: Option<(u32, usize)>,
     /// All flows mixed, in the order of time.
@@ -42,28 +37,20 @@ pub(super) struct LogAggregator {
 /// The accumulated state of one flow.
 #[derive(Default)]
 struct FlowAggregator {
-    flow: Option<Flow>,
-    sent: Option<Sent>,
-    estimates: Vec<Estimate>,
-    /// The clock offset derived from the estimates.
-    offset: ClockOffset,
     recorder: Option<StreamingFlowRecorder>,
     ditg: DitgRecorder,
     losses: DitgLosses,
     slice: SliceAggregator,
-    /// One more than the highest number in a log of round trips.
-    asked: u64,
 }
 
 impl LogAggregator {
-    pub(super) fn new(request: &Request) -> Self {
+    pub(super) fn new(request: &Request, known: Known) -> Self {
         Self {
-            facts: None,
+            known,
             definitions: request.definitions,
             by_flow: request.by_flow,
             interval: request.interval.map(|interval| interval.as_nanos().max(1)),
             flows: Vec::new(),
-            places: BTreeMap::new(),
             latest: None,
             ditg: DitgRecorder::default(),
             first: None,
@@ -73,84 +60,15 @@ impl LogAggregator {
         }
     }
 
-    pub(super) fn describe(&mut self, flow: Flow) -> Result<()> {
-        let number = flow.number;
-        self.flow(number)?.flow = Some(flow);
-        Ok(())
-    }
-
-    pub(super) fn sent(&mut self, sent: Sent) -> Result<()> {
-        self.flow(sent.flow)?.sent = Some(sent);
-        Ok(())
-    }
-
-    /// Takes an estimate of the clock offset. Only the earliest and the latest one
-    /// count.
-    pub(super) fn estimate(&mut self, estimate: Estimate) -> Result<()> {
-        let flow = self.flow(estimate.flow)?;
-        flow.estimates.push(estimate);
-        flow.estimates.sort_by_key(|estimate| estimate.at);
-        if flow.estimates.len() > 2 {
-            flow.estimates.remove(1);
-        }
-        flow.offset = ClockOffset::of(&flow.estimates);
-        Ok(())
-    }
-
-    /// The earliest time of a block's records.
-    ///
-    /// # Errors
-    /// The log has too many flows.
-    pub(super) fn earliest(&mut self, records: impl Iterator<Item = Record>) -> Result<u64> {
-        let role = self.role();
-        let mut earliest = u64::MAX;
-        let mut latest = None;
-        for record in records {
-            if latest != Some(record.flow) {
-                self.place(record.flow)?;
-                latest = Some(record.flow);
-            }
-            earliest = instant(role, &record).map_or(earliest, |at| earliest.min(at));
-        }
-        Ok(earliest)
-    }
-
-    /// Adds the records of a block to those that wait for their turn.
-    ///
-    /// # Errors
-    /// Too many records wait.
-    pub(super) fn queue(
-        &mut self,
-        records: impl Iterator<Item = Record>,
-        merger: &mut Merger,
-    ) -> Result<()> {
-        let role = self.role();
-        let mut pieces: BTreeMap<u32, Vec<Waiting>> = BTreeMap::new();
-        for record in records {
-            let Some(at) = instant(role, &record) else {
-                // A request without an answer.
-                let asked = &mut self.flow(record.flow)?.asked;
-                *asked = record.sequence.saturating_add(1).max(*asked);
-                continue;
-            };
-            let waiting = Waiting::of(at, &record);
-            pieces.entry(record.flow).or_default().push(waiting);
-        }
-        for (flow, records) in pieces {
-            merger.push(flow, records)?;
-        }
-        Ok(())
-    }
-
     /// Adds the records of a block in their order.
     ///
     /// # Errors
     /// There are too many rows.
-    pub(super) fn take(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
-        let role = self.role();
+    pub(super) fn take(&mut self, records: &[Record]) -> Result<()> {
+        let role = self.known.role();
         for record in records {
-            if let Some(at) = instant(role, &record) {
-                self.record(record.flow, &Waiting::of(at, &record))?;
+            if let Some(at) = instant(role, record) {
+                self.record(record.flow, &Waiting::of(at, record))?;
             }
         }
         Ok(())
@@ -165,8 +83,12 @@ impl LogAggregator {
         // Usually the flow of the previous record.
         let place = match self.latest {
             Some((number, place)) if number == flow => place,
-            _ => self.place(flow)?,
+            _ => self.known.place(flow)?,
         };
+        if self.flows.len() < self.known.count() {
+            let count = self.known.count();
+            self.flows.resize_with(count, FlowAggregator::default);
+        }
         self.latest = Some((flow, place));
         let at = record.at;
         if let Some(interval) = self.interval {
@@ -177,17 +99,18 @@ impl LogAggregator {
                 self.current = now;
             }
         }
-        let role = self.role();
+        let role = self.known.role();
+        let known = self.known.flow(place);
         let flow = &mut self.flows[place];
         let after = |instant: u64| instant.wrapping_sub(record.sent).cast_signed();
         let delay = match role {
             Role::Sender => None,
             Role::Receiver => record
                 .arrived
-                .then(|| after(at).wrapping_sub(flow.offset.when(at))),
+                .then(|| after(at).wrapping_sub(known.offset.when(at))),
             Role::RoundTrip => Some(after(at)),
         };
-        let expected = flow.sent.map(|sent| sent.packets);
+        let expected = known.sent.map(|sent| sent.packets);
         let recorder = flow
             .recorder
             .get_or_insert_with(|| StreamingFlowRecorder::new(expected));
@@ -213,14 +136,10 @@ impl LogAggregator {
         Ok(())
     }
 
-    fn role(&self) -> Role {
-        self.facts.map_or(Role::Receiver, |facts| facts.role)
-    }
-
     /// Completes the rows of the current interval.
     fn end_of_interval(&mut self, interval: u64) -> Result<()> {
         let definitions = self.definitions;
-        let role = self.role();
+        let role = self.known.role();
         let start = self.current.saturating_mul(interval);
         let mut row = |scope: Scope, slice: &mut SliceAggregator| {
             if slice.packets > 0 {
@@ -233,9 +152,15 @@ impl LogAggregator {
             }
         };
         row(Scope::All, &mut self.slice);
-        for (number, place) in self.places.iter().filter(|_| self.by_flow) {
-            let flow = &mut self.flows[*place];
-            row(flow.scope(*number), &mut flow.slice);
+        let places = if self.by_flow {
+            self.known.places()
+        } else {
+            Vec::new()
+        };
+        for (number, place) in places {
+            if let Some(flow) = self.flows.get_mut(place) {
+                row(self.known.flow(place).scope(number), &mut flow.slice);
+            }
         }
         if self.slices.len() > MOST_ROWS {
             bail!("--interval: more than {MOST_ROWS} rows; use a longer interval");
@@ -243,62 +168,31 @@ impl LogAggregator {
         Ok(())
     }
 
-    /// The kind and the writer of the log, in one line.
-    pub(super) fn title(&self, name: &str) -> String {
-        let Some(facts) = self.facts else {
-            return name.into();
-        };
-        let role = match facts.role {
-            Role::Sender => "sender's log",
-            Role::Receiver => "receiver's log",
-            Role::RoundTrip => "log of round trips",
-        };
-        let clock = |what: &str, clock| {
-            let clock = match clock {
-                Clock::None => return None,
-                Clock::Program => "the program",
-                Clock::Kernel => "the kernel",
-                Clock::Hardware => "the interface",
-                Clock::Simulation => "the simulation",
-            };
-            Some(format!("{what} stamped by {clock}"))
-        };
-        let began = (facts.wall > 0).then(|| {
-            let instant = SystemTime::UNIX_EPOCH + Duration::from_nanos(facts.wall);
-            format!("began {}", humantime::format_rfc3339_millis(instant))
-        });
-        let parts = [
-            Some(format!("{name}: {role}")),
-            began,
-            clock("sending", facts.sent),
-            clock("arrival", facts.received),
-            clock("return", facts.returned),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
     /// The rows of the whole log, then of intervals.
     pub(super) fn rows(mut self, name: &str) -> Result<Vec<Row>> {
         if let Some(interval) = self.interval {
             self.end_of_interval(interval)?;
         }
-        let role = self.role();
+        // Flows of which there is no record.
+        let count = self.known.count();
+        self.flows.resize_with(count, FlowAggregator::default);
+        let role = self.known.role();
         let mut rows = vec![Row {
             log: name.into(),
             scope: Scope::All,
             start: None,
             stats: self.all(role),
         }];
-        let mut each = self.places.iter().map(|(number, place)| {
-            let flow = &self.flows[*place];
+        let mut each = self.known.places().into_iter().map(|(number, place)| {
+            let known = self.known.flow(place);
             Row {
                 log: name.into(),
-                scope: flow.scope(*number),
+                scope: known.scope(number),
                 start: None,
-                stats: flow.stats(self.definitions, role),
+                stats: self.flows[place].stats(known, self.definitions, role),
             }
         });
-        if self.places.len() == 1 {
+        if self.known.count() == 1 {
             // With a single flow, its row replaces the row of all flows.
             rows = each.collect();
         } else if self.by_flow {
@@ -320,12 +214,12 @@ impl LogAggregator {
         let mut first_bytes = 0;
         let mut bound = None;
         let mut losses = DitgLosses::default();
-        for place in self.places.values() {
-            let flow = &self.flows[*place];
-            let (summary, recorder) = flow.recorded(role);
+        for (_, place) in self.known.places() {
+            let (known, flow) = (self.known.flow(place), &self.flows[place]);
+            let (summary, recorder) = flow.recorded(known, role);
             delays.add(recorder.delays());
             losses.add(&flow.losses);
-            bound = bound.max(flow.offset.bound);
+            bound = bound.max(known.offset.bound);
             if let Some((first, last)) = recorder.span() {
                 let (start, end) = span.unwrap_or((first, last));
                 if span.is_none() || first < start {
@@ -352,37 +246,12 @@ impl LogAggregator {
         total.delay = delays.summary();
         by_definitions(self.definitions, role, total, bound, (&self.ditg, losses))
     }
-
-    fn flow(&mut self, number: u32) -> Result<&mut FlowAggregator> {
-        let place = self.place(number)?;
-        Ok(&mut self.flows[place])
-    }
-
-    /// The index of a flow in `flows`; new flows are added.
-    fn place(&mut self, number: u32) -> Result<usize> {
-        if let Some(place) = self.places.get(&number) {
-            return Ok(*place);
-        }
-        let place = self.flows.len();
-        if place == MOST_FLOWS {
-            bail!("this log has more than {MOST_FLOWS} flows; write several logs");
-        }
-        self.flows.push(FlowAggregator::default());
-        self.places.insert(number, place);
-        Ok(place)
-    }
 }
 
 impl FlowAggregator {
-    fn scope(&self, number: u32) -> Scope {
-        self.flow
-            .as_ref()
-            .map_or(Scope::Number(number), |flow| Scope::Flow(flow.clone()))
-    }
-
-    fn recorded(&self, role: Role) -> (FlowSummary, StreamingFlowRecorder) {
-        let expected = self.sent.map(|sent| sent.packets);
-        let asked = (self.asked > 0).then_some(self.asked);
+    fn recorded(&self, known: &KnownFlow, role: Role) -> (FlowSummary, StreamingFlowRecorder) {
+        let expected = known.sent.map(|sent| sent.packets);
+        let asked = (known.asked > 0).then_some(known.asked);
         let recorder = self
             .recorder
             .clone()
@@ -395,19 +264,10 @@ impl FlowAggregator {
         (summary, recorder)
     }
 
-    fn stats(&self, definitions: Definitions, role: Role) -> RowStats {
-        let (summary, _) = self.recorded(role);
+    fn stats(&self, known: &KnownFlow, definitions: Definitions, role: Role) -> RowStats {
+        let (summary, _) = self.recorded(known, role);
         let ditg = (&self.ditg, self.losses);
-        by_definitions(definitions, role, summary, self.offset.bound, ditg)
-    }
-}
-
-/// The time at which a record was made; `None` for a request without an answer.
-fn instant(role: Role, record: &Record) -> Option<u64> {
-    match role {
-        Role::Sender => Some(record.sent),
-        Role::Receiver => Some(record.received.unwrap_or(record.sent)),
-        Role::RoundTrip => record.returned,
+        by_definitions(definitions, role, summary, known.offset.bound, ditg)
     }
 }
 
@@ -432,9 +292,4 @@ fn by_definitions(
         (Definitions::Ditg, Role::Sender) => RowStats::Ditg(ditg.stats().of_departures(), None),
         (Definitions::Ditg, _) => RowStats::Ditg(ditg.stats(), Some(losses)),
     }
-}
-
-/// Converts nanoseconds to seconds.
-fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
 }

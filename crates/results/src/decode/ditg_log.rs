@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _};
+use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail};
 use wire::log::ditg::{ByteOrder, DitgReader, DitgRecord, RECORD_LEN, TEXT};
 use wire::log::{BLOCK, Clock, Facts, Flow, Marks, Record, Role};
 
-use super::MOST_FLOWS;
 use super::blocks::TruncationPoint;
+use super::known::{MOST_FLOWS, Statement};
+use super::source::Batch;
 
 /// The longest line of a log in text.
 const LONGEST_LINE: u64 = 1024;
@@ -18,8 +20,8 @@ const LONGEST_LINE: u64 = 1024;
 /// The bytes that are read at once.
 const BUFFER: usize = 1 << 18;
 
-/// Nanoseconds of a day and of half a day.
-const DAY: u64 = 86_400_000_000_000;
+/// Nanoseconds of a day, which is the midnight before the log began, and of half a day.
+pub(super) const DAY: u64 = 86_400_000_000_000;
 const HALF_DAY: u64 = DAY / 2;
 
 /// A log of D-ITG, which is read record by record.
@@ -32,15 +34,18 @@ pub(super) struct DitgLog {
     pub(super) position: u64,
     /// The damaged end of the log, if any.
     pub(super) tear: Option<TruncationPoint>,
-    /// Flows whose first record was read since the caller took these.
-    pub(super) new_flows: Vec<Flow>,
+    /// The flows by number, source and destination: several senders give their flows the same
+    /// numbers.
+    places: BTreeMap<(u32, SocketAddr, SocketAddr), usize>,
     /// The latest time of arrival of each flow, in nanoseconds since the midnight before the
     /// log began.
-    latest: BTreeMap<u32, u64>,
+    latest: Vec<u64>,
     /// Whether a packet arrived at another time than it was sent.
     has_arrivals: bool,
     /// Whether the log was read once, and no packet did.
     is_senders: bool,
+    /// Whether the end of the log was read.
+    is_over: bool,
 }
 
 /// How records are written.
@@ -73,15 +78,54 @@ impl DitgLog {
             form,
             position: 0,
             tear: None,
-            new_flows: Vec::new(),
-            latest: BTreeMap::new(),
+            places: BTreeMap::new(),
+            latest: Vec::new(),
             has_arrivals: false,
             is_senders: false,
+            is_over: false,
         }))
     }
 
+    /// Goes back to the first record. The role is known from then on.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.file.rewind().context("cannot be read again")?;
+        self.position = 0;
+        self.places.clear();
+        self.latest.clear();
+        self.is_senders = !self.has_arrivals;
+        self.is_over = false;
+        Ok(())
+    }
+
+    /// Reads the next records, as many as a block has, and behind them what is known of the log
+    /// once it was read; `false` at its end.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has too many flows.
+    pub(super) fn next(&mut self, batch: &mut Batch) -> Result<bool> {
+        while batch.records.len() < BLOCK && self.tear.is_none() {
+            let found = match self.form {
+                Form::Binary(reader) => self.binary(reader)?,
+                Form::Text => self.line()?,
+            };
+            let Some((record, length)) = found else {
+                break;
+            };
+            let record = self.placed(&record, &mut batch.statements)?;
+            batch.records.push(record);
+            self.position += length;
+        }
+        if !batch.records.is_empty() || self.is_over {
+            return Ok(!batch.records.is_empty());
+        }
+        self.is_over = true;
+        batch.is_end = true;
+        batch.statements.push(Statement::Facts(self.facts()));
+        Ok(true)
+    }
+
     /// What is known of the log once it was read: a sender repeats the times of sending.
-    pub(super) const fn facts(&self) -> Facts {
+    const fn facts(&self) -> Facts {
         let (role, received) = match self.has_arrivals {
             true => (Role::Receiver, Clock::Program),
             false => (Role::Sender, Clock::None),
@@ -94,35 +138,6 @@ impl DitgLog {
             wall: 0,
             start: 0,
         }
-    }
-
-    /// Goes back to the first record. The role is known from then on.
-    pub(super) fn rewind(&mut self) -> Result<()> {
-        self.file.rewind().context("cannot be read again")?;
-        self.position = 0;
-        self.latest.clear();
-        self.is_senders = !self.has_arrivals;
-        Ok(())
-    }
-
-    /// Reads the next records, as many as a block has; `false` at the end of the log.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has too many flows.
-    pub(super) fn next(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        records.clear();
-        while records.len() < BLOCK && self.tear.is_none() {
-            let found = match self.form {
-                Form::Binary(reader) => self.binary(reader)?,
-                Form::Text => self.line()?,
-            };
-            let Some((record, length)) = found else {
-                break;
-            };
-            records.push(self.placed(&record)?);
-            self.position += length;
-        }
-        Ok(!records.is_empty())
     }
 
     /// The next binary record and its length.
@@ -189,32 +204,38 @@ impl DitgLog {
     /// The record with times since the midnight before the log began. A time of arrival that is
     /// half a day before the previous one is of the next day, and one of sending of the day that
     /// is nearer to the arrival.
-    fn placed(&mut self, record: &DitgRecord) -> Result<Record> {
+    fn placed(&mut self, record: &DitgRecord, new: &mut Vec<Statement>) -> Result<Record> {
         let flows = self.latest.len();
-        let latest = match self.latest.entry(record.flow) {
-            Entry::Occupied(latest) => latest.into_mut(),
+        let key = (record.flow, record.source, record.destination);
+        let place = match self.places.entry(key) {
+            Entry::Occupied(place) => *place.get(),
             Entry::Vacant(entry) => {
                 if flows == MOST_FLOWS {
                     bail!("this log has more than {MOST_FLOWS} flows");
                 }
-                self.new_flows.push(Flow {
-                    number: record.flow,
-                    name: String::new(),
-                    protocol: 0,
-                    dscp: 0,
-                    source: record.source,
-                    destination: record.destination,
-                });
+                new.push(Statement::Flow(
+                    number_of(flows),
+                    Flow {
+                        number: record.flow,
+                        name: String::new(),
+                        protocol: 0,
+                        dscp: 0,
+                        source: record.source,
+                        destination: record.destination,
+                    },
+                ));
                 // A packet that was sent before midnight may be the first one.
-                entry.insert(DAY + record.received)
+                self.latest.push(DAY + record.received);
+                *entry.insert(flows)
             }
         };
+        let latest = &mut self.latest[place];
         let received = nearest(record.received, *latest);
         *latest = received.max(*latest);
         let sent = nearest(record.sent, received);
         self.has_arrivals |= sent != received;
         Ok(Record {
-            flow: record.flow,
+            flow: number_of(place),
             sequence: u64::from(record.sequence) - 1,
             sent,
             received: (!self.is_senders).then_some(received),
@@ -228,6 +249,11 @@ impl DitgLog {
         let position = self.position;
         self.tear = Some(TruncationPoint { position, why });
     }
+}
+
+/// What stands for a flow in its records: its place among the flows of the log.
+fn number_of(place: usize) -> u32 {
+    u32::try_from(place).expect("there are at most MOST_FLOWS")
 }
 
 /// The time of day on the day for which it is nearest to `other`.

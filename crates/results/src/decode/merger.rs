@@ -25,6 +25,8 @@ pub(super) struct Waiting {
     pub(super) size: u32,
     /// Whether `at` is a time of arrival.
     pub(super) arrived: bool,
+    /// Whether it is a round trip that never returned.
+    pub(super) is_unanswered: bool,
 }
 
 impl Waiting {
@@ -35,7 +37,8 @@ impl Waiting {
             sequence: record.sequence,
             sent: record.sent,
             size: record.size,
-            arrived: record.received.is_some(),
+            arrived: record.received.is_some() || record.returned.is_some(),
+            is_unanswered: false,
         }
     }
 }
@@ -176,6 +179,7 @@ mod tests {
             sent: 0,
             size: 1,
             arrived: true,
+            is_unanswered: false,
         }
     }
 

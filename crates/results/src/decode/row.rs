@@ -11,6 +11,19 @@ use wire::log::Flow;
 
 use crate::table::{self, Column, Values};
 
+/// The statistics of a log.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// The kind and the writer of the log, in one line.
+    pub title: String,
+    /// The rows: of the whole log, then of intervals.
+    pub rows: Vec<Row>,
+    /// A description of damage to the file, in one line.
+    pub complaint: Option<String>,
+    /// Whether the file changed while it was read, so that the rows are of a part.
+    pub has_changed: bool,
+}
+
 /// The statistics of a log, of one of its flows, or of an interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
@@ -162,6 +175,7 @@ fn columns(rows: &[Row]) -> Vec<Column> {
             Values::Text(values) => values.resize(rows.len(), None),
             Values::Integer(values) => values.resize(rows.len(), None),
             Values::Real(values) => values.resize(rows.len(), None),
+            Values::Boolean(values) => values.resize(rows.len(), None),
         }
     }
     columns
@@ -317,4 +331,9 @@ fn standard(summary: &FlowSummary, bound: Option<f64>, cells: &mut Vec<(&'static
 /// A count; empty if it exceeds the range of the column.
 fn integer(count: u64) -> Cell {
     Cell::Integer(i64::try_from(count).ok())
+}
+
+/// Converts nanoseconds to seconds.
+pub(super) fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
 }

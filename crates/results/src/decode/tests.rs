@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use meter::streaming_recorder::WINDOW;
 use serde_json::Value;
 use tempfile::TempDir;
+use units::Span;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
 use super::*;

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use meter::ditg::{DitgLosses, DitgStats};
 use meter::streaming_recorder::FlowSummary;
 
-use super::Decoded;
-use super::row::{Departures, Row, RowStats, Scope, Slice};
+use super::row::{Decoded, Departures, Row, RowStats, Scope, Slice};
 
 /// The text of a decoded log.
 pub fn text(decoded: &Decoded) -> String {

@@ -22,6 +22,15 @@ pub fn write_table_in(_folder: &Folder, _name: &str, _columns: &[Column]) -> Res
 }
 
 /// Rejects.
+pub(crate) fn write_groups(
+    _path: &Path,
+    _fields: &[Column],
+    _next: &mut dyn FnMut() -> Result<Option<Vec<Column>>>,
+) -> Result<()> {
+    super::require_parquet()
+}
+
+/// Rejects.
 pub(crate) fn write_parts(
     _folder: &Folder,
     _name: &str,

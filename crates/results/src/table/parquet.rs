@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use files::Folder;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::Result as Written;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{
@@ -25,6 +25,27 @@ pub(crate) const HAS_PARQUET: bool = true;
 /// Writes a table to a Parquet file at `path`, atomically.
 pub fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
     files::replace(path, |file| Ok(write_columns(columns, file)?))
+}
+
+/// Writes a table to a Parquet file at `path`, atomically, a row group at a time: `next` makes the
+/// columns of the next group, until there are no more. `fields` are the columns without values.
+pub(crate) fn write_groups(
+    path: &Path,
+    fields: &[Column],
+    next: &mut dyn FnMut() -> Result<Option<Vec<Column>>>,
+) -> Result<()> {
+    files::replace(path, |file| {
+        let mut file = writer(fields, file)?;
+        while let Some(columns) = next()? {
+            let mut group = file.next_row_group()?;
+            for column in &columns {
+                write_column(&mut group, [&column.values])?;
+            }
+            group.close()?;
+        }
+        file.close()?;
+        Ok(())
+    })
 }
 
 /// The rows of a row group. Larger groups take more memory; a table of fewer rows is
@@ -69,6 +90,7 @@ impl Column {
             Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Values::Integer(_) => (Physical::INT64, None),
             Values::Real(_) => (Physical::DOUBLE, None),
+            Values::Boolean(_) => (Physical::BOOLEAN, None),
         };
         Type::primitive_type_builder(&self.name, physical)
             .with_logical_type(logical)
@@ -120,6 +142,9 @@ fn write_column<V: Borrow<Values>>(
             }
             Values::Real(values) => {
                 write_part::<DoubleType, _>(&mut column, values, |value| *value)?;
+            }
+            Values::Boolean(values) => {
+                write_part::<BoolType, _>(&mut column, values, |value| *value)?;
             }
         }
     }

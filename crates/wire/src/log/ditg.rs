@@ -18,7 +18,9 @@
 //! |    136 |     8 | second of arrival likewise |
 //!
 //! Numbers have the byte order of the machine that wrote them. A sender's log repeats the time
-//! of sending as that of arrival.
+//! of sending as that of arrival; one of round trips has the time of return there. The programs
+//! stamp to a microsecond, and their decoder does not round: so records can be written with
+//! nanoseconds.
 
 use alloc::format;
 use alloc::string::String;
@@ -34,8 +36,8 @@ pub const RECORD_LEN: usize = 144;
 /// Bytes of an address with its zeros.
 const ADDRESS_LEN: usize = 46;
 
-/// Nanoseconds of a microsecond, the resolution of both times.
-const MICROSECOND: u64 = 1_000;
+/// Nanoseconds of a minute.
+const MINUTE: u64 = 60_000_000_000;
 
 /// The most seconds of a minute: one may be a leap second.
 const MOST_SECONDS: f64 = 61.0;
@@ -231,13 +233,12 @@ impl DitgRecord {
             put(4 * at, &number.to_le_bytes());
         }
         for (at, seconds, time) in [(16, 128, self.sent), (24, 136, self.received)] {
-            let micros = time / MICROSECOND;
-            let (minutes, rest) = (micros / 60_000_000, micros % 60_000_000);
+            let (minutes, rest) = (time / MINUTE, time % MINUTE);
             let hour = u32::try_from(minutes / 60 % 24).unwrap_or_default();
             let minute = u32::try_from(minutes % 60).unwrap_or_default();
             put(at, &hour.to_le_bytes());
             put(at + 4, &minute.to_le_bytes());
-            put(seconds, &(rest as f64 / 1e6).to_le_bytes());
+            put(seconds, &(rest as f64 / 1e9).to_le_bytes());
         }
         put(32, &self.size.to_le_bytes());
         for (at, end) in [(36, self.source), (82, self.destination)] {
@@ -255,7 +256,7 @@ fn address(bytes: &[u8]) -> Result<IpAddr, Error> {
     text.parse().map_err(|_| Error::Malformed(Field::Address))
 }
 
-/// Nanoseconds since midnight, to a microsecond.
+/// Nanoseconds since midnight.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -265,8 +266,8 @@ fn time_of_day(hour: u32, minute: u32, seconds: f64) -> Result<u64, Error> {
     if hour > 23 || minute > 59 || !(0.0..MOST_SECONDS).contains(&seconds) {
         return Err(Error::Malformed(Field::Time));
     }
-    let micros = (seconds * 1e6 + 0.5) as u64;
-    Ok((u64::from(hour * 60 + minute) * 60_000_000 + micros) * MICROSECOND)
+    let nanos = (seconds * 1e9 + 0.5) as u64;
+    Ok(u64::from(hour * 60 + minute) * MINUTE + nanos)
 }
 
 #[cfg(test)]
@@ -346,7 +347,7 @@ mod tests {
             ports in any::<[u16; 2]>(),
             source in any::<IpAddr>(),
             destination in any::<IpAddr>(),
-            micros in [0..86_400_000_000_u64, 0..86_400_000_000_u64],
+            times in [0..86_400_000_000_000_u64, 0..86_400_000_000_000_u64],
             size in any::<u32>(),
         ) {
             let record = DitgRecord {
@@ -354,8 +355,8 @@ mod tests {
                 sequence,
                 source: SocketAddr::new(source, ports[0]),
                 destination: SocketAddr::new(destination, ports[1]),
-                sent: micros[0] * MICROSECOND,
-                received: micros[1] * MICROSECOND,
+                sent: times[0],
+                received: times[1],
                 size,
             };
             let bytes = record.emit();

@@ -13,7 +13,7 @@ const HEAD: &str = "\
 # Options
 
 Generated from the help by `cargo run -p jumbolab -- man --options > docs/reference/options.md`; a test compares the two.
-An option has one meaning in all commands. A default follows the command in parentheses; an option without one is off, or has no value unless given.
+An option has one meaning in all commands, except `--packets`. A default follows the command in parentheses; an option without one is off, or has no value unless given.
 
 | option | meaning | commands |
 |---|---|---|
@@ -21,13 +21,14 @@ An option has one meaning in all commands. A default follows the command in pare
 
 /// The page of a built program.
 pub(super) fn of(program: &Command) -> String {
-    let mut options: BTreeMap<&str, Vec<(&Command, &Arg)>> = BTreeMap::new();
+    let mut options: BTreeMap<(&str, String), Vec<(&Command, &Arg)>> = BTreeMap::new();
     for command in shown(program) {
         let options_of = command.get_arguments();
         for option in options_of.filter(|option| !option.is_hide_set()) {
             let long = option.get_long().filter(|long| *long != "help");
             if let Some(long) = long {
-                options.entry(long).or_default().push((command, option));
+                let key = (long, Help::of(option).meaning);
+                options.entry(key).or_default().push((command, option));
             }
         }
     }

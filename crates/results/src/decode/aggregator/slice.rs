@@ -4,9 +4,8 @@ use meter::ditg::DitgRecorder;
 use meter::streaming_recorder::{ArrivalClass, Delays};
 use wire::log::Role;
 
-use super::super::Definitions;
-use super::super::row::{RowStats, Slice};
-use super::seconds;
+use super::super::request::Definitions;
+use super::super::row::{RowStats, Slice, seconds};
 
 /// Accumulates the current interval.
 #[derive(Default)]

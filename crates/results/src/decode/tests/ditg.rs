@@ -137,6 +137,25 @@ fn binary_and_text_and_the_other_byte_order_are_one_log() {
     check(&row["mean_delay_s"], 0.0142);
 }
 
+/// As ITGDec prints them.
+#[test]
+fn flows_of_several_senders_with_the_same_number_are_several_flows() {
+    let mut packets = four(1_000);
+    let of_another = |packet: &DitgRecord| DitgRecord {
+        source: "192.0.2.3:1025".parse().unwrap(),
+        ..*packet
+    };
+    packets.extend(four(1_001).iter().map(of_another));
+    let (_folder, path) = file(&binary(&packets));
+    let found = rows(&path, &DITG);
+    assert_eq!(found.len(), 3);
+    for (row, source) in found[1..].iter().zip(["192.0.2.1:1025", "192.0.2.3:1025"]) {
+        assert_eq!((&row["flow"], &row["packets"]), (&3.into(), &4.into()));
+        assert_eq!(row["source"], source);
+    }
+    assert_eq!(found[0]["packets"], 8);
+}
+
 #[test]
 fn a_log_of_a_sender_has_no_delays() {
     let packets: Vec<DitgRecord> = (1..5)
