@@ -38,6 +38,15 @@ pub(crate) fn absent(backend: Backend) -> Error {
     )
 }
 
+/// The backends that need Linux.
+#[cfg(any(test, not(target_os = "linux")))]
+pub(crate) fn on_linux_alone() -> Vec<String> {
+    let backends = Backend::ALL
+        .iter()
+        .filter(|backend| !runs(**backend, false));
+    backends.map(ToString::to_string).collect()
+}
+
 fn runs(backend: Backend, is_linux: bool) -> bool {
     is_linux || !backend.profile().depends_on_machine
 }

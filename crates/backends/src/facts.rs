@@ -8,6 +8,11 @@ use os::own_executable;
 use plan::{Backend, RunFacts};
 
 pub(crate) use machine::of_named_host;
+
+/// The meters that systems other than Linux lack.
+#[cfg(any(test, not(target_os = "linux")))]
+pub(crate) const NOT_METERED: &str =
+    "soft interrupts, steal, runnable threads, stalls of processors, drops of queues, fragments";
 #[cfg(target_os = "linux")]
 pub(crate) use machine::{of_interface, of_machine};
 

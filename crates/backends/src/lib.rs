@@ -16,7 +16,6 @@ pub mod auto_rate;
 pub mod backend;
 #[cfg(target_os = "linux")]
 mod call;
-#[cfg(target_os = "linux")]
 pub mod doctor;
 pub mod dry_run;
 #[cfg(target_os = "linux")]

@@ -52,9 +52,7 @@ pub(crate) use predict::{
     Wait,
 };
 pub(crate) use probe::{Probe, ProbeProtocol};
-#[cfg(target_os = "linux")]
-pub(crate) use setup::Doctor;
-pub(crate) use setup::{Agent, Completions, Man};
+pub(crate) use setup::{Agent, Completions, Doctor, Man};
 pub(crate) use table::Build;
 pub(crate) use traffic::PORT;
 pub(crate) use traffic::{Recv, Send};
@@ -95,6 +93,8 @@ pub(crate) enum Command {
     Recv(Recv),
     /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),
+    /// Check whether this machine is ready for experiments.
+    Doctor(Doctor),
     /// Serve `run --on hosts` of other machines.
     Agent(Agent),
     /// Print a completion script for a shell.
@@ -306,7 +306,7 @@ mod tests {
                 words.any(|line| line.contains(name) && line.starts_with("  "))
             };
             assert!(
-                listed("predict") && listed("probe") && !listed("doctor"),
+                listed("predict") && listed("doctor") && !listed("emulate"),
                 "{help}"
             );
             let lines = help.lines().filter(|line| line.contains("Linux"));

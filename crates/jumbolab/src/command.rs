@@ -5,8 +5,7 @@ pub(crate) mod claims;
 pub(crate) mod completions;
 mod consent;
 pub(crate) mod decode;
-#[cfg(target_os = "linux")]
-mod doctor;
+pub(crate) mod doctor;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod flow_text;
@@ -56,6 +55,5 @@ pub(crate) fn on_linux(command: OnLinux) -> anyhow::Result<Ending> {
         OnLinux::Emulate(emulate) => emulate::run(&emulate),
         #[cfg(feature = "gateway")]
         OnLinux::Gateway(gateway) => gateway::run(&gateway),
-        OnLinux::Doctor(doctor) => doctor::run(&doctor),
     }
 }

@@ -8,8 +8,7 @@ mod progress;
 
 use std::process::ExitCode;
 
-use args::Command;
-use exit::done;
+use {args::Command, exit::done};
 
 /// A command that runs out of memory ends with a line and exit code 2.
 #[cfg(target_os = "linux")]
@@ -43,6 +42,7 @@ fn run() -> ExitCode {
         Command::Send(send) => command::send::run(&send),
         Command::Recv(recv) => command::recv::run(&recv),
         Command::Decode(decode) => command::decode::run(&decode),
+        Command::Doctor(doctor) => command::doctor::run(&doctor),
         Command::Agent(agent) => command::agent::run(&agent).map(done),
         Command::Completions(wanted) => command::completions::run(&wanted).map(done),
         Command::Man(man) => command::man::run(&man).map(done),

@@ -1,6 +1,7 @@
 //! What every system has.
 
 pub mod clock;
+pub mod console;
 pub(crate) mod cpu_use;
 pub mod deadline;
 pub mod error;

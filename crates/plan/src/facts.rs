@@ -163,7 +163,7 @@ impl RunFacts {
 }
 
 /// Whether a host with a system of this name has Wine.
-fn is_wine(system: &str) -> bool {
+pub fn is_wine(system: &str) -> bool {
     system.contains("Wine")
 }
 

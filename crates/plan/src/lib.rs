@@ -38,7 +38,7 @@ pub use backend::{Backend, BackendProfile, Hosts};
 pub use compact::{OptionalVec, TrialName};
 pub use distribution_file::DistributionFile;
 pub use factors::{COPY, Factors, Level};
-pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
+pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts, is_wine};
 pub use flag::Flag;
 pub use named_hosts::{HostRole, NamedHost, NamedHosts};
 pub use page::documented;

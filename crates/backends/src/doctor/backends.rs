@@ -1,6 +1,8 @@
 //! Checks which backends can run plans on this machine.
 
-use super::{Ability, Attempt, Check, Facts, Group, MEGABIT, as_root};
+use super::attempt::{Ability, Attempt};
+use super::check::{Check, Group, MEGABIT};
+use super::facts::{Facts, as_root};
 
 const GROUP: Group = Group::Backends;
 

@@ -1,6 +1,8 @@
 //! Reports the rates that this machine sustains on emulated links.
 
-use super::{Attempt, Check, Encapsulation, Facts, Group, MEGABIT, Trial, short};
+use super::attempt::{Attempt, Encapsulation, Trial};
+use super::check::{Check, Group, MEGABIT, short};
+use super::facts::Facts;
 
 const GROUP: Group = Group::EmulatedLinks;
 

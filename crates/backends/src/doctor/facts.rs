@@ -153,3 +153,12 @@ impl Load {
         })
     }
 }
+
+/// A command that needs root, as this user types it.
+pub(super) fn as_root(facts: &Facts, command: &str) -> String {
+    if facts.privileged {
+        command.to_owned()
+    } else {
+        format!("sudo {command}")
+    }
+}

@@ -4,22 +4,24 @@ use os::nic::Nic;
 use serde_json::Value;
 use units::Span;
 
-use super::{Check, Facts, Group, short};
+use super::check::{Check, Group, short};
 
 const GROUP: Group = Group::Interfaces;
 
 /// The usual MTU of jumbo frames.
 const JUMBO: u32 = 9000;
 
-pub(super) fn judge(facts: &Facts) -> Vec<Check> {
-    match &facts.nics {
-        Ok(nics) if nics.is_empty() => {
+/// Whether this system states the offloads and the stamps of interfaces.
+const STATES_OFFLOADS: bool = cfg!(target_os = "linux");
+
+/// Checks of the interfaces, or the reason why they could not be listed; `management` carries
+/// the ssh connection to this process.
+pub(super) fn judge(nics: Result<&[Nic], &String>, management: Option<&str>) -> Vec<Check> {
+    match nics {
+        Ok([]) => {
             vec![Check::ok(GROUP, "none", "no physical interface")]
         }
-        Ok(nics) => nics
-            .iter()
-            .map(|one| nic(one, facts.management.as_deref()))
-            .collect(),
+        Ok(nics) => nics.iter().map(|one| nic(one, management)).collect(),
         Err(problem) => {
             vec![Check::ok(GROUP, "none", format!("cannot list interfaces: {problem}")).noted()]
         }
@@ -58,9 +60,9 @@ fn nic(nic: &Nic, management: Option<&str>) -> Check {
             delay => format!("interrupts within {}{adaptive}", short(delay)),
         }
     }));
-    words.push(match nic.offloads.as_slice() {
-        [] => "no offloads".to_owned(),
-        on => format!("offloads {}", families(on).join(" ")),
+    words.extend(match nic.offloads.as_slice() {
+        [] => STATES_OFFLOADS.then(|| "no offloads".to_owned()),
+        on => Some(format!("offloads {}", families(on).join(" "))),
     });
     words.extend(match nic.interrupt_processors.as_slice() {
         [] => None,
@@ -124,14 +126,20 @@ fn values(check: Check, nic: &Nic) -> Check {
             "coalescing_adaptive",
             nic.coalescing.map(|aggregates| aggregates.adaptive.into()),
         ),
-        ("offloads_on", Some(nic.offloads.clone().into())),
+        (
+            "offloads_on",
+            STATES_OFFLOADS.then(|| nic.offloads.clone().into()),
+        ),
         ("firmware", nic.firmware.clone().map(Value::from)),
         ("full_duplex", nic.full_duplex.map(Value::from)),
-        ("receive_stamps", Some(nic.receive_stamps.into())),
+        (
+            "receive_stamps",
+            STATES_OFFLOADS.then(|| nic.receive_stamps.into()),
+        ),
         ("ptp_clock", nic.ptp_clock.map(Value::from)),
         (
             "interrupt_cpus",
-            Some(nic.interrupt_processors.clone().into()),
+            STATES_OFFLOADS.then(|| nic.interrupt_processors.clone().into()),
         ),
         (
             "received_packets",

@@ -3,8 +3,9 @@
 use os::socket::UDP_RECEIVE_BUFFER;
 use units::Bytes;
 
-use super::attempt::{CONGESTION_CONTROLS, QUEUES};
-use super::{Ability, Attempt, Check, Facts, Group, Inside, as_root};
+use super::attempt::{Ability, Attempt, CONGESTION_CONTROLS, Inside, QUEUES};
+use super::check::{Check, Group};
+use super::facts::{Facts, as_root};
 
 const GROUP: Group = Group::Kernel;
 

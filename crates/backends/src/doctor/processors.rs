@@ -1,11 +1,9 @@
 //! Checks of the CPUs and their load by other processes.
 
-use super::{Check, Facts, Group};
+use super::check::{BUSY, Check, Group, PROCESSES};
+use super::facts::Facts;
 
 const GROUP: Group = Group::Processors;
-
-/// CPUs used by others that affect a trial.
-const BUSY: f64 = 0.15;
 
 /// The CPU use from which a process is named.
 const NAMED: f64 = 0.05;
@@ -81,7 +79,7 @@ fn idle(facts: &Facts) -> Check {
     Check::ok(GROUP, "idle", finding)
         .value("busy_cpus", load.busy)
         .noted_with(
-            "top",
+            PROCESSES,
             "and stop the busy processes; otherwise trials may get the flag `disturbed`",
         )
 }

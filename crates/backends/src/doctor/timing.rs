@@ -1,31 +1,15 @@
 //! Checks of the clock, the kernel's stamps and the pacing.
 
-use os::precision::{TimingError, Wait};
 use units::Span;
 
-use super::{Check, Facts, Group, short};
+use super::check::{Check, Group, PROCESSES, WALL_STEP_NANOS, short};
+use super::facts::Facts;
+use super::precision::{is_fine, read, wait};
 
 const CLOCK: Group = Group::Clock;
-const PACING: Group = Group::Pacing;
-
-/// A slower reading disturbs the measured times. Common hardware takes a tenth
-/// of this; clock sources other than the CPU's own take more.
-const SLOW_READING: Span = Span::from_nanos(500);
-
-/// Larger steps hide the delays of single packets, which take 12 us on a
-/// gigabit link.
-const COARSE_STEP: Span = Span::from_micros(1);
-
-/// The largest step of the wall clock that the alternate reading of two clocks
-/// explains.
-const WALL_STEP_NANOS: u64 = 100_000;
 
 /// On loopback a stamp is taken during the send; later stamps are not.
 const LATE_STAMP: Span = Span::from_micros(100);
-
-/// The 99th percentile of timing error above which an emulated link or paced
-/// traffic is affected.
-const LATE_PACE: Span = Span::from_micros(100);
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     let mut checks = vec![source(facts), reading(facts), wall(facts)];
@@ -49,21 +33,8 @@ fn source(facts: &Facts) -> Check {
 
 fn reading(facts: &Facts) -> Check {
     let clock = &facts.clock;
-    let (cost, step) = (clock.reading.cost, clock.reading.step);
-    let check = Check::ok(
-        CLOCK,
-        "reading",
-        format!(
-            "takes {}, resolution {} observed, {} declared",
-            short(cost),
-            short(step),
-            short(clock.resolution)
-        ),
-    )
-    .value("reading_s", cost.as_secs_f64())
-    .value("step_s", step.as_secs_f64())
-    .value("resolution_s", clock.resolution.as_secs_f64());
-    if cost <= SLOW_READING && step <= COARSE_STEP && clock.resolution <= COARSE_STEP {
+    let check = read(clock.reading, Some(clock.resolution));
+    if is_fine(clock.reading, Some(clock.resolution)) {
         return check;
     }
     let better = clock
@@ -160,39 +131,7 @@ fn stamps(facts: &Facts) -> Check {
         );
     }
     if stamps.delay.is_some_and(|delay| delay > LATE_STAMP) {
-        return check.noted_with("top", "to see which processes delay the kernel");
-    }
-    check
-}
-
-fn wait(kind: Wait, late: Result<&TimingError, &String>) -> Check {
-    let name = match kind {
-        Wait::Sleep => "sleep",
-        Wait::Timer => "timer",
-        Wait::Pacer => "sleep and spin",
-    };
-    let late = match late {
-        Ok(late) => late,
-        Err(problem) => return Check::ok(PACING, name, format!("not tested: {problem}")).noted(),
-    };
-    let check = Check::ok(
-        PACING,
-        name,
-        format!(
-            "timing error at 1000/s: {:>6} median, {:>6} p99, {:>6} maximum",
-            short(late.median),
-            short(late.p99),
-            short(late.max)
-        ),
-    )
-    .value("timing_error_p50_s", late.median.as_secs_f64())
-    .value("timing_error_p99_s", late.p99.as_secs_f64())
-    .value("timing_error_max_s", late.max.as_secs_f64());
-    if kind == Wait::Pacer && late.p99 > LATE_PACE {
-        return check.noted_with(
-            "top",
-            "and stop the busy processes; on an idle machine the cause is the hypervisor or power saving. Paced packets leave late",
-        );
+        return check.noted_with(PROCESSES, "to see which processes delay the kernel");
     }
     check
 }

@@ -8,13 +8,11 @@ use plan::HostFacts;
 use serde_json::json;
 use units::Span;
 
+use super::NOT_METERED;
+
 /// The pace of the pacing test: 50 times at 1000 per second take 50 ms.
 const INTERVAL: Span = Span::from_millis(1);
 const WAITS: u64 = 50;
-
-/// The meters that these systems lack.
-const NOT_METERED: &str =
-    "soft interrupts, steal, runnable threads, stalls of processors, drops of queues, fragments";
 
 /// The facts of this machine. What the system does not state is named as unknown.
 ///

@@ -7,15 +7,12 @@ use super::Host;
 use crate::needs_linux;
 
 /// The requests that need Linux.
-pub(super) const ABSENT: [&str; 9] = [
+pub(super) const ABSENT: [&str; 6] = [
     "AttendProgram",
     "BeginCapture",
-    "BeginReflecting",
     "CountListeners",
     "EndCapture",
-    "EndReflecting",
     "FindProgram",
-    "ProbePath",
     "StartProgram",
 ];
 

@@ -1,22 +1,17 @@
 //! The requests about a host that its agent answers on Linux alone, and what it does.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 
-use anyhow::{Context, Result};
-use link::Protocol;
+use anyhow::Context;
 use os::capture::Capture;
 use os::fragments::Fragments;
 use os::machine::has_program;
 use os::socket::{default_congestion_control, try_congestion_control};
 use os::stalls::Stalls;
 use os::tool::Tool;
-use probe::driver::stamp::{RunningReflector, StampReflector};
-use probe::driver::{Effort, Task, investigate};
-use probe::machine::PathReport;
-use probe::machine::stamp::Limits;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, IpVersion, Span};
 
@@ -26,9 +21,6 @@ use crate::stall_meter::{Begin, End, StallMeter};
 /// The requests of other systems that this one lacks: none.
 pub(super) const ABSENT: [&str; 0] = [];
 
-/// The time for an investigation, which has a limit of its own.
-const INVESTIGATING: Span = Span::from_secs(120);
-
 /// The programs, meters and captures that requests have begun and not ended.
 #[derive(Default)]
 pub(crate) struct OnLinux {
@@ -37,18 +29,6 @@ pub(crate) struct OnLinux {
     programs: BTreeMap<u32, Tool>,
     /// Programs started so far.
     started: u32,
-    reflector: Option<RunningReflector>,
-}
-
-/// The path of an investigation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Investigation {
-    /// The far end, where a reflector answers.
-    pub(crate) to: SocketAddr,
-    /// The address of this end.
-    pub(crate) from: IpAddr,
-    /// The size that the path should carry.
-    pub(crate) up_to: Bytes,
 }
 
 /// The state of a program of the user.
@@ -136,49 +116,6 @@ os::requests! {
         let capture = host.on_linux.capture.take().context("nothing is captured")?;
         capture.drain()?.largest_packet
     }
-    /// Answer test packets at this address. The answer is the port.
-    BeginReflecting(address: IpAddr) -> u16 {
-        let (reflector, port) = reflect(address)?;
-        host.on_linux.reflector = Some(reflector);
-        port
-    }
-    /// Answer no more of them.
-    EndReflecting() -> () {
-        if let Some(reflector) = host.on_linux.reflector.take() {
-            reflector.end()?;
-        }
-    }
-    /// Investigate a path.
-    ProbePath(investigation: Investigation) within INVESTIGATING -> PathReport {
-        investigate(&task(investigation), |_| {})?.report
-    }
-}
-
-/// Datagrams alone, which every user may send.
-fn task(investigation: Investigation) -> Task {
-    Task {
-        to: investigation.to,
-        protocols: vec![Protocol::Udp],
-        port: None,
-        reflector: Some(investigation.to.port()),
-        up_to: Some(investigation.up_to),
-        interface: None,
-        address: Some(investigation.from),
-        is_short: true,
-        ignores_cache: false,
-        capture: None,
-        most_time: None,
-        effort: Effort::default(),
-    }
-}
-
-/// Begins to answer test packets at a free port, and returns it.
-fn reflect(address: IpAddr) -> Result<(RunningReflector, u16)> {
-    let listen = [SocketAddr::new(address, 0)];
-    let reflector = StampReflector::open(&listen, Limits::default())?;
-    let port = reflector.addresses().first().map(SocketAddr::port);
-    let port = port.context("the reflector has no address")?;
-    Ok((RunningReflector::start(reflector)?, port))
 }
 
 #[cfg(test)]

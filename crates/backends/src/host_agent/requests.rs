@@ -1,15 +1,21 @@
 //! The requests to the agent of a host, and what it does.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result};
+use link::Protocol;
 use os::cpu_time::{Machine, Process};
 use os::host_changes::{HostChanges, Wanted};
 use os::interfaces::Interface;
 use os::nic::Nic;
 use os::request::Job;
-use units::Span;
+use probe::driver::stamp::{RunningReflector, StampReflector};
+use probe::driver::{Effort, Task, investigate};
+use probe::machine::PathReport;
+use probe::machine::stamp::Limits;
+use serde::{Deserialize, Serialize};
+use units::{Bytes, Span};
 
 use super::metering::Metering;
 use super::{Description, HostUse, Metered, OnLinux, SharedHeartbeat, on_linux};
@@ -23,6 +29,20 @@ pub(super) const SSH_CONNECTION: &str = "SSH_CONNECTION";
 /// The time for a change: a driver may reset its hardware, and a link comes up again.
 const CHANGING: Span = Span::from_secs(90);
 
+/// The time for an investigation, which has a limit of its own.
+const INVESTIGATING: Span = Span::from_secs(120);
+
+/// The path of an investigation.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Investigation {
+    /// The far end, where a reflector answers.
+    pub(crate) to: SocketAddr,
+    /// The address of this end.
+    pub(crate) from: IpAddr,
+    /// The size that the path should carry.
+    pub(crate) up_to: Bytes,
+}
+
 /// The agent of a host, with everything begun and not ended.
 #[derive(Default)]
 pub(crate) struct Host {
@@ -31,6 +51,7 @@ pub(crate) struct Host {
     pub(super) on_linux: OnLinux,
     metering: Option<Metering>,
     changes: Option<HostChanges>,
+    reflector: Option<RunningReflector>,
     heartbeat: SharedHeartbeat,
 }
 
@@ -93,6 +114,55 @@ os::requests! {
             None => Vec::new(),
         }
     }
+    /// Answer test packets at this address. The answer is the port.
+    BeginReflecting(address: IpAddr) -> u16 {
+        let (reflector, port) = reflect(address)?;
+        host.reflector = Some(reflector);
+        port
+    }
+    /// Answer no more of them.
+    EndReflecting() -> () {
+        if let Some(reflector) = host.reflector.take() {
+            reflector.end()?;
+        }
+    }
+    /// Investigate a path.
+    ProbePath(investigation: Investigation) within INVESTIGATING -> PathReport {
+        investigate(&task(investigation), |_| {})?.report
+    }
+}
+
+/// What every user may send: datagrams, and on Windows echo requests, which show the routers that
+/// datagrams show on Linux.
+const PROTOCOLS: &[Protocol] = match cfg!(windows) {
+    true => &[Protocol::Udp, Protocol::Icmp],
+    false => &[Protocol::Udp],
+};
+
+fn task(investigation: Investigation) -> Task {
+    Task {
+        to: investigation.to,
+        protocols: PROTOCOLS.to_vec(),
+        port: None,
+        reflector: Some(investigation.to.port()),
+        up_to: Some(investigation.up_to),
+        interface: None,
+        address: Some(investigation.from),
+        is_short: true,
+        ignores_cache: false,
+        capture: None,
+        most_time: None,
+        effort: Effort::default(),
+    }
+}
+
+/// Begins to answer test packets at a free port, and returns it.
+fn reflect(address: IpAddr) -> Result<(RunningReflector, u16)> {
+    let listen = [SocketAddr::new(address, 0)];
+    let reflector = StampReflector::open(&listen, Limits::default())?;
+    let port = reflector.addresses().first().map(SocketAddr::port);
+    let port = port.context("the reflector has no address")?;
+    Ok((RunningReflector::start(reflector)?, port))
 }
 
 /// Reads a request about the host, or one of a trial.
@@ -103,6 +173,11 @@ pub(crate) fn all_requests(name: &str, json: &str) -> Option<os::Result<Job<Host
         .or_else(|| Some(agent::all_requests(name, json)?.map(of_trial)))
 }
 
+/// The names of requests that this system does not support.
+pub(crate) fn absent() -> impl Iterator<Item = &'static str> {
+    on_linux::ABSENT.iter().chain(&agent::ABSENT).copied()
+}
+
 fn describe() -> Result<Description> {
     let connection = std::env::var(SSH_CONNECTION).unwrap_or_default();
     let ours = connection.split_whitespace().nth(2);
@@ -110,9 +185,7 @@ fn describe() -> Result<Description> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: os::machine::name(),
         system: os::machine::system(),
-        absent: { on_linux::ABSENT.iter().chain(&agent::ABSENT) }
-            .map(|name| (*name).to_owned())
-            .collect(),
+        absent: absent().map(str::to_owned).collect(),
         states_offloads: cfg!(target_os = "linux"),
         facts: facts::of_named_host()?,
         clock: os::kernel_clock::identity(),

@@ -423,7 +423,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "doctor",
         &[
             example("Check this machine", "jumbolab doctor"),
-            example(
+            on_linux(
                 "Check two hosts for experiments between them",
                 "jumbolab doctor user@a b",
             ),

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 #[cfg(feature = "gateway")]
 use super::Gateway;
-use super::{Doctor, Emulate, Shell};
+use super::{Emulate, Shell};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OnLinux {
@@ -15,6 +15,4 @@ pub(crate) enum OnLinux {
     /// Aggregate packets of the hosts of a site into jumbo frames to another gateway.
     #[cfg(feature = "gateway")]
     Gateway(Box<Gateway>),
-    /// Check whether this machine is ready for experiments.
-    Doctor(Doctor),
 }

@@ -8,11 +8,16 @@ use clap_complete::Shell;
 #[cfg(target_os = "linux")]
 use os::ssh::Destination;
 
-#[cfg(target_os = "linux")]
+use super::ELSEWHERE;
+
+/// A host that `ssh` reaches: other systems reject it.
+#[cfg(not(target_os = "linux"))]
+type Destination = String;
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
     /// Check these hosts by ssh instead, for experiments between hosts.
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", hide = ELSEWHERE)]
     pub(crate) hosts: Vec<Destination>,
     /// Print JSON Lines instead of text (see docs/reference/json.md).
     #[arg(long)]

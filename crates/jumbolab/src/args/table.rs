@@ -46,7 +46,7 @@ const COMMANDS: [(&str, &[Row]); 3] = [
     (
         "Set-up",
         &[
-            ("doctor", Linux),
+            ("doctor", Nothing),
             ("agent", Nothing),
             ("completions", Nothing),
             ("man", Nothing),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn another_system_has_what_needs_no_kernel_and_names_the_rest_in_one_line() {
-        let there = "list show run sensitivity report claims predict probe send recv decode agent completions man";
+        let there = "list show run sensitivity report claims predict probe send recv decode doctor agent completions man";
         for system in OTHERS {
             let build = build(system);
             let commands: Vec<&str> = build.commands().collect();
@@ -145,7 +145,7 @@ mod tests {
             let [line] = absences.as_slice() else {
                 panic!("{absences:?}")
             };
-            assert_eq!(line, "Only on Linux: shell, emulate, gateway, doctor");
+            assert_eq!(line, "Only on Linux: shell, emulate, gateway");
         }
         assert!(build("linux").absences().is_empty());
     }

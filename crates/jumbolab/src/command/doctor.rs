@@ -5,12 +5,15 @@ use std::io::{self, IsTerminal};
 use analysis::quality_check::State;
 use anyhow::Result;
 use backends::doctor::{self, Check, Facts, Status};
+#[cfg(target_os = "linux")]
 use backends::host_report;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use crate::args::Doctor;
+#[cfg(not(target_os = "linux"))]
+use super::needs_linux;
+use crate::args::{Build, Doctor};
 use crate::exit::Ending;
 use crate::output;
 
@@ -25,17 +28,40 @@ pub(crate) fn run(args: &Doctor) -> Result<Ending> {
         return examine_hosts(args);
     }
     let facts = look()?;
-    let checks = doctor::judge(&facts);
+    let mut checks = doctor::judge(&facts);
+    let (machine, why) = match Build::HERE.is_linux() {
+        true => ("this machine", ""),
+        false => (
+            facts.machine.kernel.as_str(),
+            "they need network namespaces or packet sockets",
+        ),
+    };
+    let commands = Build::HERE.absences().into_iter();
+    let commands = commands.map(|line| Check::absent("commands", line, why));
+    let is_absent = |check: &Check| check.status == Status::Absent;
+    let place = checks.iter().position(is_absent).unwrap_or(checks.len());
+    checks.splice(place..place, commands);
     show(
         args,
         || doctor::to_json(&facts, &checks),
-        &heading("this machine", facts.privileged),
+        &heading(machine, facts.privileged),
         &checks,
     )?;
+    if let Some(remark) = doctor::remark().filter(|_| !args.json) {
+        let lines = wrapped(&remark, page_width()).join("\n");
+        output::print(&format!("\n{lines}\n"))?;
+    }
     Ok(Ending::of(state(&checks), args.strict))
 }
 
+/// Checks other machines, which needs Linux.
+#[cfg(not(target_os = "linux"))]
+fn examine_hosts(_: &Doctor) -> Result<Ending> {
+    anyhow::bail!("{}", needs_linux("HOST"))
+}
+
 /// Checks other machines, one after the other.
+#[cfg(target_os = "linux")]
 fn examine_hosts(args: &Doctor) -> Result<Ending> {
     let mut worst = State::Passed;
     for (number, host) in args.hosts.iter().enumerate() {
@@ -64,15 +90,19 @@ fn show(
     if args.json {
         return output::print(&format!("{}\n", json()));
     }
-    let width = usize::from(output::width()).min(WIDEST);
-    output::print_coloured(&page(heading, checks, width))
+    output::print_coloured(&page(heading, checks, page_width()))
+}
+
+/// Columns of the page.
+fn page_width() -> usize {
+    usize::from(output::width()).min(WIDEST)
 }
 
 /// The soundness of results of this machine: there are none if something is
 /// missing, and a note leaves a warning.
 fn state(checks: &[Check]) -> State {
     let states = checks.iter().map(|check| match check.status {
-        Status::Ok => State::Passed,
+        Status::Ok | Status::Absent => State::Passed,
         Status::Note => State::PassedWithWarnings,
         Status::Missing => State::Failed,
     });
@@ -104,7 +134,11 @@ fn spinner() -> ProgressBar {
 
 /// The first line of a page.
 fn heading(machine: &str, root: bool) -> String {
-    let user = if root { "root" } else { "an ordinary user" };
+    let user = match root {
+        true if cfg!(windows) => "an administrator",
+        true => "root",
+        false => "an ordinary user",
+    };
     format!(
         "jumbolab {} on {machine}, as {user}\n",
         env!("CARGO_PKG_VERSION")
@@ -134,6 +168,7 @@ fn lines(check: &Check, column: usize, width: usize) -> String {
         Status::Ok => ("✓", AnsiColor::Green),
         Status::Note => ("!", AnsiColor::Yellow),
         Status::Missing => ("✗", AnsiColor::Red),
+        Status::Absent => ("-", AnsiColor::BrightBlack),
     };
     let style = Style::new().fg_color(Some(colour.into()));
     let indent = " ".repeat(column + AROUND);
@@ -167,7 +202,11 @@ fn summary(checks: &[Check]) -> String {
         count => format!("{count} missing"),
     };
     let notes = named(count(Status::Note), "note", "notes");
-    format!("{missing}, {notes}, {} in order", count(Status::Ok))
+    let absent = match count(Status::Absent) {
+        0 => String::new(),
+        count => format!(", {count} absent"),
+    };
+    format!("{missing}, {notes}, {} in order{absent}", count(Status::Ok))
 }
 
 /// Wraps `text` between words into lines of at most `width` columns. A longer

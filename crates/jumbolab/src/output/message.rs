@@ -2,6 +2,7 @@
 //! what to do.
 
 use std::borrow::Cow;
+use std::env::consts::OS;
 use std::io::{self, ErrorKind};
 
 use anyhow::Error;
@@ -31,7 +32,7 @@ pub(super) fn of(error: &Error) -> String {
     }
     if !message.contains("; ")
         && let Some((_, number, _)) = number_in(&message)
-        && let Some(remedy) = remedy(io::Error::from_raw_os_error(number).kind(), cfg!(windows))
+        && let Some(remedy) = remedy(io::Error::from_raw_os_error(number).kind(), OS)
     {
         message += &format!("; {remedy}");
     }
@@ -77,9 +78,10 @@ fn uncapitalised(reason: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// The remedy for system errors of a kind, whatever operation failed. Windows has no `sudo`, no
-/// `ip` and no `ulimit`.
-fn remedy(kind: ErrorKind, on_windows: bool) -> Option<&'static str> {
+/// The remedy for system errors of a kind, whatever operation failed, with commands of this
+/// system alone: Windows has no `sudo`, no `ulimit` and no `route get`; only Linux has `ip`.
+fn remedy(kind: ErrorKind, system: &str) -> Option<&'static str> {
+    let (on_windows, on_linux) = (system == "windows", system == "linux");
     Some(match kind {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
             "check the path"
@@ -95,10 +97,15 @@ fn remedy(kind: ErrorKind, on_windows: bool) -> Option<&'static str> {
         ErrorKind::AddrInUse => "end the program that uses it, or choose another port",
         ErrorKind::ConnectionRefused => "start the program that listens there, or check the port",
         ErrorKind::TimedOut => "check whether the host is up, with `ping`",
+        ErrorKind::AddrNotAvailable if on_windows => "`ipconfig` lists the addresses of this host",
         _ if on_windows => return None,
-        ErrorKind::AddrNotAvailable => "`ip address` lists the addresses of this host",
+        ErrorKind::AddrNotAvailable if on_linux => "`ip address` lists the addresses of this host",
+        ErrorKind::AddrNotAvailable => "`ifconfig` lists the addresses of this host",
         ErrorKind::NetworkUnreachable | ErrorKind::HostUnreachable | ErrorKind::NetworkDown => {
-            "`ip route get ADDRESS` shows the route to a host"
+            match on_linux {
+                true => "`ip route get ADDRESS` shows the route to a host",
+                false => "`route get ADDRESS` shows the route to a host",
+            }
         }
         ErrorKind::OutOfMemory => "end other programs, or raise the limit of `ulimit -v`",
         ErrorKind::WouldBlock => "end other programs, or raise the limit of `ulimit -u`",
@@ -146,22 +153,28 @@ mod tests {
     }
 
     #[test]
-    fn remedies_name_no_command_that_windows_lacks() {
+    fn remedies_name_no_command_that_a_system_lacks() {
         use ErrorKind::{AddrNotAvailable, NetworkUnreachable, OutOfMemory, PermissionDenied};
-        let lacks = |text: &str| ["`sudo`", "`ip ", "`ulimit"].map(|word| text.contains(word));
+        let named = |kind, system, words: &[&str]| {
+            let text = remedy(kind, system).unwrap_or_default();
+            words.iter().any(|word| text.contains(word))
+        };
         for kind in [
             AddrNotAvailable,
             NetworkUnreachable,
             OutOfMemory,
             PermissionDenied,
         ] {
-            let lacks = |on_windows| {
-                remedy(kind, on_windows).is_some_and(|text| lacks(text).contains(&true))
-            };
-            assert!(lacks(false) && !lacks(true), "{kind}");
+            let of_unix = ["`sudo`", "`ip ", "`ulimit", "`route get"];
+            assert!(named(kind, "linux", &of_unix), "{kind}");
+            assert!(!named(kind, "windows", &of_unix), "{kind}");
+            for system in ["macos", "freebsd"] {
+                assert!(!named(kind, system, &["`ip "]), "{kind}");
+            }
         }
+        assert!(named(AddrNotAvailable, "macos", &["`ifconfig`"]));
         assert_eq!(
-            remedy(PermissionDenied, true),
+            remedy(PermissionDenied, "windows"),
             Some("check the permissions")
         );
     }

@@ -104,10 +104,11 @@ const WRITES_SETTINGS: [&str; 3] = [
 /// runs, code of one backend, and synthetic plans. All others ask
 /// `Backend::profile`, so that a new backend must state its properties and is not
 /// taken for another one.
-const NAMES_BACKENDS: [&str; 7] = [
+const NAMES_BACKENDS: [&str; 8] = [
     "crates/experiment/src/keys/support.rs",
     "crates/backends/src/run.rs",
     "crates/backends/src/backend.rs",
+    "crates/backends/src/doctor/elsewhere/known_answer.rs",
     "crates/backends/src/shell.rs",
     "crates/backends/src/replay/settings.rs",
     "crates/plan/src/synthetic.rs",

@@ -41,11 +41,23 @@ pub fn towards(address: IpAddr) -> Result<String> {
     // that of a service that discards what arrives [RFC863].
     let socket = open(Kind::Datagram, address, &Options::default())?;
     connect(&socket, SocketAddr::new(address, 9)).during(doing)?;
-    let own = address_of(&socket)?.ip();
+    of_address(address_of(&socket)?.ip())
+}
+
+/// The name of the interface with this address of this host.
+///
+/// # Errors
+/// There is none.
+pub fn of_address(own: IpAddr) -> Result<String> {
     let mut all = list()?.into_iter();
     let found = all.find(|one| one.addresses.contains(&own));
     let found = found.map(|one| one.nic.name);
-    found.ok_or_else(|| Error::new(doing(), format!("none has the address {own}")))
+    found.ok_or_else(|| {
+        Error::new(
+            "looking for an interface",
+            format!("none has the address {own}"),
+        )
+    })
 }
 
 #[cfg(test)]

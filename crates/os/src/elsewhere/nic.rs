@@ -1,8 +1,23 @@
 //! Network interfaces of this machine, and their counters, on systems other than Linux.
 
-use super::interfaces::list;
+use super::interfaces::{Listed, list};
 use crate::error::{Error, Result};
 pub use crate::portable::nic_parts::{Coalescing, Counters, Directed, Nic, Rings};
+
+/// All interfaces that have an address other than those of loopback, sorted by name. If there
+/// is none, all interfaces.
+///
+/// # Errors
+/// The system does not list them.
+pub fn all() -> Result<Vec<Nic>> {
+    let listed = list()?;
+    let is_real = |one: &Listed| one.addresses.iter().any(|address| !address.is_loopback());
+    let any = listed.iter().any(is_real);
+    let chosen = listed.into_iter().filter(|one| !any || is_real(one));
+    let mut nics: Vec<Nic> = chosen.map(|listed| listed.nic).collect();
+    nics.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(nics)
+}
 
 /// The interface of this name. What the system does not state is absent.
 ///

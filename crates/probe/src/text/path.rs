@@ -12,6 +12,7 @@ use units::{Bytes, Span};
 
 use super::sentence::bytes;
 use crate::machine::{Hop, Limit, PathReport, SizeLoss, VLAN_TAG, Verdict};
+pub use advice::on_linux_alone;
 pub use json::{path_change_json, path_json};
 
 /// Probes of at most this size are no evidence of what a hop carries.

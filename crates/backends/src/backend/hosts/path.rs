@@ -17,8 +17,7 @@ pub(super) struct Limit {
     pub(super) why: String,
 }
 
-/// The limits of the path between `ends` below `largest`: none, or one for each direction. A
-/// direction is not probed where the system of an end does not support it.
+/// The limits of the path between `ends` below `largest`: none, or one for each direction.
 ///
 /// # Errors
 /// A machine is lost, or nothing that one of them sends is answered by the other.
@@ -27,9 +26,6 @@ pub(super) fn limit(ends: &[Machine; 2], ip: IpVersion, largest: Bytes) -> Resul
     let ways = [(sender, receiver), (receiver, sender)];
     let mut limits = Vec::new();
     for (from, to) in ways {
-        if !from.supports::<ProbePath>() || !to.supports::<BeginReflecting>() {
-            continue;
-        }
         let mtu = [from, to].map(Machine::interface);
         let [one, other] = mtu.map(|interface| interface.map(|found| found.mtu));
         let widest = Bytes::new(one?.min(other?).into());
@@ -82,13 +78,13 @@ fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
     Ok(Some(Limit { passes, why }))
 }
 
-/// The router that rejects packets.
+/// The router that rejects packets, if the probes show which one it is.
 fn rejecting(report: &PathReport) -> Option<std::net::IpAddr> {
     report
         .findings
         .iter()
         .find_map(|finding| match &finding.kind {
-            FindingKind::Rejected { router, .. } => Some(*router),
+            FindingKind::Rejected { router, .. } if !router.is_unspecified() => Some(*router),
             _ => None,
         })
 }
@@ -109,6 +105,8 @@ fn place(report: &PathReport, to: &str) -> String {
         .filter(|hop| hop.address != Some(report.far_end));
     match found.and_then(|place| address(place.behind)) {
         Some(router) => format!("behind {router}"),
+        // A system without probes of hops: the path may have any number of them.
+        None if report.hops.is_empty() => "the probes do not show where".to_owned(),
         None if routers.count() == 0 => format!("a switch between them, or the port of {to}"),
         None => "behind the first interface".to_owned(),
     }

@@ -15,6 +15,7 @@ use windows_sys::Win32::NetworkManagement::Ndis::IfOperStatusUp;
 use windows_sys::Win32::Networking::WinSock::{
     ADDRESS_FAMILY, AF_INET, AF_INET6, AF_UNSPEC, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6,
 };
+use windows_sys::Win32::System::Console::GetConsoleOutputCP;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes, GetSystemTimes};
 use windows_sys::Win32::UI::Shell::IsUserAnAdmin;
@@ -50,6 +51,13 @@ pub(crate) fn process_times() -> io::Result<[u64; 2]> {
 pub(crate) fn is_administrator() -> bool {
     // SAFETY: it takes nothing.
     unsafe { IsUserAnAdmin() != 0 }
+}
+
+/// The character set in which the console takes what programs write; zero without a console
+/// [WinGetConsoleOutputCP].
+pub(crate) fn console_output_code_page() -> u32 {
+    // SAFETY: it takes nothing.
+    unsafe { GetConsoleOutputCP() }
 }
 
 /// Whether Wine runs this program: its `ntdll` exports its own version [WineFaq].

@@ -1,5 +1,5 @@
-//! The source address that the system chooses, and the largest packets that it sends to the far
-//! end. It is not asked for the name of the interface.
+//! The source address that the system chooses, its interface, and the largest packets that the
+//! system sends to the far end.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -8,10 +8,11 @@ use units::Bytes;
 use super::Outgoing;
 use crate::driver::socket::{Ends, largest_sent};
 use os::error::{Error, Result};
+use os::interfaces::of_address;
 use os::socket::{Kind, Options, address_of, begin_to_connect, open};
 
-/// The name of an interface that the system was not asked for.
-const UNNAMED: &str = "outgoing interface";
+/// An interface that the system does not list, in commands that the user completes.
+const UNNAMED: &str = "INTERFACE";
 
 /// The port of the discard service, to which nothing is sent here [RFC863].
 const DISCARD: u16 = 9;
@@ -63,7 +64,7 @@ impl Outgoing {
             Error::new(doing(), problem)
         })?;
         Ok(Self {
-            interface: UNNAMED.to_owned(),
+            interface: of_address(here).unwrap_or_else(|_| UNNAMED.to_owned()),
             index: zone,
             mtu: Bytes::new(mtu.into()),
             // Then no MTU below 1280 is advised.

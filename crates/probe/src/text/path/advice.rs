@@ -1,8 +1,9 @@
 //! The settings that are advised, and the questions that stay open.
 
+use os::host_changes::mtu_command;
 use units::Bytes;
 
-use super::super::sentence::bytes;
+use super::super::sentence::{bytes, capitalised};
 use super::{Probed, words};
 use crate::machine::{Advice, Device, NotSeen, Remedy};
 
@@ -48,7 +49,7 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
             _ => format!("set MTU {}", mtu.get()),
         },
         Remedy::InterfaceMtu(mtu) => match advice.device {
-            Device::Own if IS_LINUX => format!("ip link set {} mtu {}", probed.interface, mtu.get()),
+            Device::Own => own_mtu(probed, *mtu),
             _ => format!("set MTU {} on its interface", mtu.get()),
         },
         Remedy::Mss(mss) => format!("clamp the MSS of TCP to {mss}"),
@@ -65,6 +66,15 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
         Remedy::AcceptPackets(mtu) => format!("forward packets of up to {}", bytes(*mtu)),
         Remedy::PassProtocol(one) => format!("let {} pass at any size", one.title()),
     }
+}
+
+/// The command that gives this host's interface an MTU.
+fn own_mtu(probed: &Probed<'_>, mtu: Bytes) -> String {
+    if IS_LINUX {
+        return format!("ip link set {} mtu {}", probed.interface, mtu.get());
+    }
+    let mtu = u32::try_from(mtu.get()).unwrap_or(u32::MAX);
+    mtu_command(&os::machine::system(), probed.interface, mtu)
 }
 
 /// The command that gives this host's route to the far end an MTU.
@@ -87,13 +97,32 @@ pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
     not_seen.map(|one| missing(*one, asked)).collect()
 }
 
+/// What other systems cannot show, and which do.
+const ABSENT: [(NotSeen, &str, &str); 4] = [
+    (NotSeen::Echo, ECHOES, "Linux, or Windows and IPv4"),
+    (NotSeen::TcpSizes, "TCP segments of other sizes", "Linux"),
+    (NotSeen::Fragments, "fragments", "Linux"),
+    (NotSeen::Mss, "the far end's MSS", "Linux"),
+];
+
+const ECHOES: &str = match cfg!(windows) {
+    true => "echo requests of IPv6",
+    false => "echo requests",
+};
+
+/// What a probe shows on Linux, and not on this system.
+pub fn on_linux_alone() -> Vec<String> {
+    let absent = ABSENT.iter();
+    absent.map(|(_, what, _)| (*what).to_owned()).collect()
+}
+
 /// One thing that could not be seen.
 pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
+    let absent = ABSENT.iter().find(|(one, ..)| *one == not_seen);
+    if let Some((_, what, systems)) = absent.filter(|_| !IS_LINUX) {
+        return format!("{}: needs {systems}.", capitalised(what));
+    }
     match not_seen {
-        NotSeen::Echo if !IS_LINUX => "Echo requests: needs Linux, or Windows and IPv4.".to_owned(),
-        NotSeen::TcpSizes if !IS_LINUX => "TCP segments of other sizes: needs Linux.".to_owned(),
-        NotSeen::Fragments if !IS_LINUX => "Fragments: needs Linux.".to_owned(),
-        NotSeen::Mss if !IS_LINUX => "The far end's MSS: needs Linux.".to_owned(),
         NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
         NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW), or a web server: `jumbolab probe https://HOST`.".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),

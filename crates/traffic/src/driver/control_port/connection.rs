@@ -28,6 +28,12 @@ const ALIVE: KeepAlive = KeepAlive {
     unacknowledged: Span::from_secs(30),
 };
 
+/// The remedy where this host rejects a connection.
+const FORBIDDEN: &str = match cfg!(target_os = "linux") {
+    true => "a route or a firewall of this host forbids it; see `ip route` and `nft list ruleset`",
+    false => "a route or a firewall of this host forbids it; let this program pass",
+};
+
 /// A connected control socket.
 pub struct Connection {
     socket: Socket,
@@ -55,14 +61,8 @@ impl Connection {
             })
             .during(doing)
             .map_err(|error| match error.source.kind() {
-                ErrorKind::PermissionDenied => Error::new(
-                    error.operation,
-                    "a route or a firewall of this host forbids it; see `ip route` and `nft list ruleset`",
-                ),
-                ErrorKind::ConnectionRefused => Error::new(
-                    error.operation,
-                    absent.to_owned(),
-                ),
+                ErrorKind::PermissionDenied => Error::new(error.operation, FORBIDDEN),
+                ErrorKind::ConnectionRefused => Error::new(error.operation, absent.to_owned()),
                 _ => error,
             })?;
         Self::of(socket)
