@@ -37,6 +37,8 @@ pub(super) struct DitgLog {
     /// The flows by number, source and destination: several senders give their flows the same
     /// numbers.
     places: BTreeMap<(u32, SocketAddr, SocketAddr), usize>,
+    /// The flow of the previous record.
+    previous: Option<((u32, SocketAddr, SocketAddr), usize)>,
     /// The latest time of arrival of each flow, in nanoseconds since the midnight before the
     /// log began.
     latest: Vec<u64>,
@@ -49,7 +51,6 @@ pub(super) struct DitgLog {
 }
 
 /// How records are written.
-#[derive(Clone, Copy)]
 enum Form {
     Binary(DitgReader),
     Text,
@@ -79,6 +80,7 @@ impl DitgLog {
             position: 0,
             tear: None,
             places: BTreeMap::new(),
+            previous: None,
             latest: Vec::new(),
             has_arrivals: false,
             is_senders: false,
@@ -91,6 +93,7 @@ impl DitgLog {
         self.file.rewind().context("cannot be read again")?;
         self.position = 0;
         self.places.clear();
+        self.previous = None;
         self.latest.clear();
         self.is_senders = !self.has_arrivals;
         self.is_over = false;
@@ -105,7 +108,7 @@ impl DitgLog {
     pub(super) fn next(&mut self, batch: &mut Batch) -> Result<bool> {
         while batch.records.len() < BLOCK && self.tear.is_none() {
             let found = match self.form {
-                Form::Binary(reader) => self.binary(reader)?,
+                Form::Binary(_) => self.binary()?,
                 Form::Text => self.line()?,
             };
             let Some((record, length)) = found else {
@@ -141,31 +144,32 @@ impl DitgLog {
     }
 
     /// The next binary record and its length.
-    fn binary(&mut self, mut reader: DitgReader) -> Result<Option<(DitgRecord, u64)>> {
-        let mut bytes = [0; RECORD_LEN];
-        let mut read = 0;
-        while read < RECORD_LEN {
-            match self
-                .file
-                .read(&mut bytes[read..])
-                .context("cannot be read to its end")?
-            {
-                0 => break,
-                count => read += count,
-            }
-        }
-        if read < RECORD_LEN {
-            if read > 0 {
-                self.torn("the last record is incomplete".to_owned());
-            }
+    fn binary(&mut self) -> Result<Option<(DitgRecord, u64)>> {
+        let Form::Binary(reader) = &mut self.form else {
             return Ok(None);
-        }
-        let record = reader.read(&bytes);
-        self.form = Form::Binary(reader);
+        };
+        let ahead = self.file.fill_buf().context("cannot be read to its end")?;
+        let record = if let Some(bytes) = ahead.first_chunk() {
+            let record = reader.read(bytes);
+            self.file.consume(RECORD_LEN);
+            record.map_err(|error| error.to_string())
+        } else {
+            // It ends in what is read next, if it ends.
+            let mut bytes = Vec::with_capacity(RECORD_LEN);
+            let next = self.file.by_ref().take(RECORD_LEN as u64);
+            let read = { next }.read_to_end(&mut bytes);
+            if read.context("cannot be read to its end")? == 0 {
+                return Ok(None);
+            }
+            match bytes.first_chunk() {
+                Some(bytes) => reader.read(bytes).map_err(|error| error.to_string()),
+                None => Err("the last record is incomplete".to_owned()),
+            }
+        };
         match record {
             Ok(record) => Ok(Some((record, RECORD_LEN as u64))),
-            Err(error) => {
-                self.torn(error.to_string());
+            Err(why) => {
+                self.torn(why);
                 Ok(None)
             }
         }
@@ -205,30 +209,7 @@ impl DitgLog {
     /// half a day before the previous one is of the next day, and one of sending of the day that
     /// is nearer to the arrival.
     fn placed(&mut self, record: &DitgRecord, new: &mut Vec<Statement>) -> Result<Record> {
-        let flows = self.latest.len();
-        let key = (record.flow, record.source, record.destination);
-        let place = match self.places.entry(key) {
-            Entry::Occupied(place) => *place.get(),
-            Entry::Vacant(entry) => {
-                if flows == MOST_FLOWS {
-                    bail!("this log has more than {MOST_FLOWS} flows");
-                }
-                new.push(Statement::Flow(
-                    number_of(flows),
-                    Flow {
-                        number: record.flow,
-                        name: String::new(),
-                        protocol: 0,
-                        dscp: 0,
-                        source: record.source,
-                        destination: record.destination,
-                    },
-                ));
-                // A packet that was sent before midnight may be the first one.
-                self.latest.push(DAY + record.received);
-                *entry.insert(flows)
-            }
-        };
+        let place = self.place(record, new)?;
         let latest = &mut self.latest[place];
         let received = nearest(record.received, *latest);
         *latest = received.max(*latest);
@@ -243,6 +224,37 @@ impl DitgLog {
             size: record.size,
             marks: Marks::default(),
         })
+    }
+
+    /// The place of the flow of a record among those of the log; a new one is stated.
+    fn place(&mut self, record: &DitgRecord, new: &mut Vec<Statement>) -> Result<usize> {
+        let key = (record.flow, record.source, record.destination);
+        if let Some((_, place)) = self.previous.filter(|(previous, _)| *previous == key) {
+            return Ok(place);
+        }
+        let flows = self.latest.len();
+        let place = match self.places.entry(key) {
+            Entry::Occupied(place) => *place.get(),
+            Entry::Vacant(entry) => {
+                if flows == MOST_FLOWS {
+                    bail!("this log has more than {MOST_FLOWS} flows");
+                }
+                let flow = Flow {
+                    number: record.flow,
+                    name: String::new(),
+                    protocol: 0,
+                    dscp: 0,
+                    source: record.source,
+                    destination: record.destination,
+                };
+                new.push(Statement::Flow(number_of(flows), flow));
+                // A packet that was sent before midnight may be the first one.
+                self.latest.push(DAY + record.received);
+                *entry.insert(flows)
+            }
+        };
+        self.previous = Some((key, place));
+        Ok(place)
     }
 
     fn torn(&mut self, why: String) {

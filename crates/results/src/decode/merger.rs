@@ -66,6 +66,11 @@ struct FlowQueue {
 struct Piece(Vec<Waiting>);
 
 impl Merger {
+    /// Whether no record waits.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
     /// Adds the records of `flow` in a block, in the order of the log.
     ///
     /// # Errors

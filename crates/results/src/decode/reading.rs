@@ -120,7 +120,18 @@ impl Reading {
     ///
     /// # Errors
     /// Too many records wait, or those of `take`.
-    pub(super) fn release(&mut self, take: impl FnMut(u32, Waiting) -> Result<()>) -> Result<()> {
+    pub(super) fn release(
+        &mut self,
+        mut take: impl FnMut(u32, Waiting) -> Result<()>,
+    ) -> Result<()> {
+        if self.merger.is_empty() && self.is_in_order() {
+            for record in self.batch.records.drain(..) {
+                if let Some(at) = instant(self.role, &record) {
+                    take(record.flow, Waiting::of(at, &record))?;
+                }
+            }
+            return Ok(());
+        }
         let mut pieces: BTreeMap<u32, Vec<Waiting>> = BTreeMap::new();
         for record in &self.batch.records {
             let at = instant(self.role, record);
@@ -142,6 +153,17 @@ impl Reading {
             self.merger.push(flow, records)?;
         }
         self.merger.release(self.horizon.after(self.done), take)
+    }
+
+    /// Whether the latest batch is in the order of time, and precedes all later ones. Most are:
+    /// such records need not wait.
+    fn is_in_order(&self) -> bool {
+        let end = self.horizon.after(self.done).unwrap_or(u64::MAX);
+        let mut before = (0, 0);
+        self.batch.records.iter().all(|record| {
+            let next = instant(self.role, record).map(|at| (at, record.flow));
+            next.is_some_and(|next| next >= std::mem::replace(&mut before, next) && next.0 < end)
+        })
     }
 
     /// A description of damage to the file, in one line, and whether it changed while it was

@@ -205,7 +205,7 @@ mod packet_logs {
     use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
     use super::*;
-    use crate::decode::{Definitions, MOST_ROWS, Request, csv, decode, json, text};
+    use crate::decode::{Definitions, MOST_ROWS, Packets, Request, csv, decode, json, text};
 
     /// Times and numbers, small and at the limits.
     fn number() -> impl Strategy<Value = u64> {
@@ -312,6 +312,18 @@ mod packet_logs {
                 by_flow,
                 interval: interval.map(|nanos| Span::from_nanos(nanos >> 11)),
             };
+            // The log of both ends at once, and the conversion.
+            let logs = [path.clone(), path.clone()];
+            if let Ok(mut packets) = Packets::open(&logs, &mut |_, _| ()) {
+                let origin = packets.origin();
+                while let Some(rows) = packets.next(&mut |_, _| ()).unwrap() {
+                    prop_assert_eq!(rows.json().count(), rows.text(origin).lines().count());
+                    rows.csv(&mut Vec::new()).unwrap();
+                }
+                let converted = folder.path().join("x.dat");
+                let mut packets = Packets::open(&logs[..1], &mut |_, _| ()).unwrap();
+                let _ = packets.write_ditg(&converted, &mut |_, _| ());
+            }
             match decode(&path, &request, &mut |_, _| ()) {
                 Err(error) => {
                     let line = format!("{error:#}");

@@ -24,6 +24,8 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::net::{IpAddr, SocketAddr};
 use core::str;
 
@@ -64,13 +66,22 @@ pub struct DitgRecord {
     pub size: u32,
 }
 
-/// Reads the binary records of a log. The ends of a flow are read once for all records in a row.
-#[derive(Clone, Copy, Debug)]
+/// Flows whose ends are kept: addresses as text take longer to read than all other fields.
+const KNOWN_FLOWS: u32 = 64;
+
+/// Reads the binary records of a log.
+#[derive(Clone, Debug)]
 pub struct DitgReader {
     order: ByteOrder,
-    /// The bytes of the latest ends: ports, and addresses.
-    known: ([u8; 8], [u8; 2 * ADDRESS_LEN]),
-    ends: Option<[SocketAddr; 2]>,
+    /// The latest ends of flows, by the lowest bits of their numbers.
+    known: Vec<Option<Ends>>,
+}
+
+/// The ends of a flow, and the bytes that they were read from: ports, and addresses.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    bytes: ([u8; 8], [u8; 2 * ADDRESS_LEN]),
+    ends: [SocketAddr; 2],
 }
 
 /// The byte order of a log.
@@ -107,11 +118,10 @@ impl ByteOrder {
 
 impl DitgReader {
     /// A reader of a log in this byte order.
-    pub const fn new(order: ByteOrder) -> Self {
+    pub fn new(order: ByteOrder) -> Self {
         Self {
             order,
-            known: ([0; 8], [0; 2 * ADDRESS_LEN]),
-            ends: None,
+            known: vec![None; KNOWN_FLOWS as usize],
         }
     }
 
@@ -126,25 +136,10 @@ impl DitgReader {
             let seconds = order.real(array(bytes, seconds)?);
             time_of_day(number(at)?, number(at + 4)?, seconds)
         };
-        let known = (array(bytes, 8)?, array(bytes, 36)?);
-        let [source, destination] = match self.ends {
-            Some(ends) if self.known == known => ends,
-            _ => {
-                let (ports, addresses) = known;
-                let end = |which: usize| {
-                    let port = order.number(array(&ports, 4 * which)?);
-                    let port = u16::try_from(port).map_err(|_| Error::Malformed(Field::Port))?;
-                    let at = ADDRESS_LEN * which;
-                    let address = address(&addresses[at..at + ADDRESS_LEN])?;
-                    Ok::<_, Error>(SocketAddr::new(address, port))
-                };
-                let ends = [end(0)?, end(1)?];
-                (self.known, self.ends) = (known, Some(ends));
-                ends
-            }
-        };
+        let flow = number(0)?;
+        let [source, destination] = self.ends(flow, (array(bytes, 8)?, array(bytes, 36)?))?;
         let record = DitgRecord {
-            flow: number(0)?,
+            flow,
             sequence: number(4)?,
             source,
             destination,
@@ -153,6 +148,29 @@ impl DitgReader {
             size: number(32)?,
         };
         record.checked()
+    }
+
+    /// The ends that stand in the bytes of ports and addresses.
+    fn ends(
+        &mut self,
+        flow: u32,
+        bytes: ([u8; 8], [u8; 2 * ADDRESS_LEN]),
+    ) -> Result<[SocketAddr; 2], Error> {
+        let known = &mut self.known[(flow % KNOWN_FLOWS) as usize];
+        if let Some(known) = known.filter(|known| known.bytes == bytes) {
+            return Ok(known.ends);
+        }
+        let (ports, addresses) = bytes;
+        let end = |which: usize| {
+            let port = self.order.number(array(&ports, 4 * which)?);
+            let port = u16::try_from(port).map_err(|_| Error::Malformed(Field::Port))?;
+            let at = ADDRESS_LEN * which;
+            let address = address(&addresses[at..at + ADDRESS_LEN])?;
+            Ok::<_, Error>(SocketAddr::new(address, port))
+        };
+        let ends = [end(0)?, end(1)?];
+        *known = Some(Ends { bytes, ends });
+        Ok(ends)
     }
 }
 

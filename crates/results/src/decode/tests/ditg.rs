@@ -221,6 +221,10 @@ fn mutated_logs_stop_no_decoder_and_give_no_more_than_they_have() {
             bytes[at] = noise.to_le_bytes()[0];
         }
         fs::write(&path, &bytes).unwrap();
+        if let Ok(mut packets) = Packets::open(std::slice::from_ref(&path), &mut |_, _| ()) {
+            let rows = packets.next(&mut |_, _| ()).unwrap();
+            assert!(rows.is_none_or(|rows| rows.json().count() <= 4));
+        }
         for request in [STANDARD, DITG] {
             if let Ok(decoded) = decode(&path, &request, &mut |_, _| ()) {
                 let row = json(&decoded.rows).next().unwrap();
