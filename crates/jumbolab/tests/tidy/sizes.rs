@@ -7,14 +7,14 @@ use crate::source::lines_without_tests;
 /// Lines of each part, without tests, in hundreds. A commit that needs more says why it raises
 /// its row here; one that takes lines away lowers it.
 const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
-    ("analysis", 93),
+    ("analysis", 94),
     ("claims", 33),
     ("document", 8),
     ("emulator", 18),
     ("experiment", 137),
     ("files", 12),
     ("gateway", 104),
-    ("jumbolab", 133),
+    ("jumbolab", 134),
     ("keyfile", 12),
     ("link", 49),
     ("meter", 34),
