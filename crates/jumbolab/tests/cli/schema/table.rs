@@ -195,7 +195,7 @@ fn reference(name: &str) -> Value {
 }
 
 fn nullable(mut schema: Value) -> Value {
-    if let Some(words) = schema["enum"].as_array_mut() {
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         words.push(Value::Null);
     } else if schema["type"].is_string() {
         schema["type"] = json!([schema["type"], "null"]);
