@@ -27,7 +27,8 @@ pub(crate) fn create(name: &str) -> io::Result<File> {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
     for (place, letter) in request.ifr_name.iter_mut().zip(name.bytes()) {
-        *place = letter.cast_signed();
+        // Its letters have no sign on some processors.
+        *place = libc::c_char::from_ne_bytes([letter]);
     }
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
