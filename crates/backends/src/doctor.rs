@@ -69,8 +69,7 @@ pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     json
 }
 
-/// What a report of this system is worth to others; nothing on Linux, where the program is
-/// tested.
+/// A request to send the report of this system; none on Linux, where the program is tested.
 pub fn remark() -> Option<String> {
     remark_on(&os::machine::system())
 }

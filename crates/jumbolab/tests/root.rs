@@ -424,7 +424,7 @@ fn mixes_of_ditg() -> std::ops::Range<u64> {
     0..mixes.map_or(2, |mixes| mixes.parse().unwrap())
 }
 
-/// What a program prints in a folder with a mix of flows.
+/// The output of a program in a folder with a mix of flows.
 fn inside(folder: &TempDir, program: &str, words: &[&str]) -> String {
     let mut command = Command::new(program);
     let command = command.args(words).current_dir(folder.path());

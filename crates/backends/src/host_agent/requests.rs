@@ -132,8 +132,8 @@ os::requests! {
     }
 }
 
-/// What every user may send: datagrams, and on Windows echo requests, which show the routers that
-/// datagrams show on Linux.
+/// The probes that every user may send: datagrams, and on Windows echo requests, which show the
+/// routers that datagrams show on Linux.
 const PROTOCOLS: &[Protocol] = match cfg!(windows) {
     true => &[Protocol::Udp, Protocol::Icmp],
     false => &[Protocol::Udp],

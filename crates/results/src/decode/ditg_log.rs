@@ -127,7 +127,7 @@ impl DitgLog {
         Ok(true)
     }
 
-    /// What is known of the log once it was read: a sender repeats the times of sending.
+    /// The facts of the log once it was read: a sender repeats the times of sending.
     const fn facts(&self) -> Facts {
         let (role, received) = match self.has_arrivals {
             true => (Role::Receiver, Clock::Program),
@@ -263,7 +263,7 @@ impl DitgLog {
     }
 }
 
-/// What stands for a flow in its records: its place among the flows of the log.
+/// The number of a flow in its records: its place among the flows of the log.
 fn number_of(place: usize) -> u32 {
     u32::try_from(place).expect("there are at most MOST_FLOWS")
 }

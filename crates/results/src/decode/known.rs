@@ -1,4 +1,4 @@
-//! What a log states about itself and its flows.
+//! The statements of a log about itself and its flows.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@ use super::row::Scope;
 /// memory, and at most 1 MB where delays range from nanoseconds to years.
 pub const MOST_FLOWS: usize = 1024;
 
-/// What a log states besides its records.
+/// A statement of a log, which is no record.
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
     Facts(Facts),

@@ -1,4 +1,4 @@
-//! What only Linux has, as the other parts of the program state it.
+//! Features that only Linux has, from the lists by which other parts reject them.
 
 use os::socket::{CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, STAMPS_ARRIVALS};
 

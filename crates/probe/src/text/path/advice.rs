@@ -97,7 +97,7 @@ pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
     not_seen.map(|one| missing(*one, asked)).collect()
 }
 
-/// What other systems cannot show, and which do.
+/// Findings that other systems cannot show, and the systems that can.
 const ABSENT: [(NotSeen, &str, &str); 4] = [
     (NotSeen::Echo, ECHOES, "Linux, or Windows and IPv4"),
     (NotSeen::TcpSizes, "TCP segments of other sizes", "Linux"),
@@ -110,7 +110,7 @@ const ECHOES: &str = match cfg!(windows) {
     false => "echo requests",
 };
 
-/// What a probe shows on Linux, and not on this system.
+/// Findings of a probe on Linux that this system lacks.
 pub fn on_linux_alone() -> Vec<String> {
     let absent = ABSENT.iter();
     absent.map(|(_, what, _)| (*what).to_owned()).collect()
