@@ -22,6 +22,7 @@ pub mod pacing;
 pub mod path_mtu;
 pub(crate) mod pipes;
 pub mod port;
+pub(crate) mod port_owner;
 pub mod processes;
 pub mod processor;
 pub mod random;

@@ -44,6 +44,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         limits: Limits::default(),
         sessions: 1,
         polling: 1,
+        data_ports: None,
         once: true,
         interval: None,
         rate: SendingRate::None,

@@ -8,7 +8,7 @@ mod file;
 mod fuzz;
 
 use std::env::consts::OS;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use anyhow::Result;
@@ -44,6 +44,9 @@ const PMTUDISC: [(&str, PathMtu); 5] = [
     ("probe", PathMtu::Probe),
 ];
 
+/// The values of ECN [RFC3168 s5].
+const ECN: [(&str, u8); 4] = [("not-ect", 0), ("ect1", 1), ("ect0", 2), ("ce", 3)];
+
 /// The maximum number of segments of one GSO call [LinuxUapi udp.h].
 const MOST_SEGMENTS: u16 = 64;
 
@@ -77,6 +80,12 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
         return Err(keys.reject(
             "on_time",
             "the other end sends without pauses; leave it out with --reverse and --bidir",
+        ));
+    }
+    if keys.has("flow_label") {
+        return Err(keys.reject(
+            "flow_label",
+            "packets of the other end have the label of its kernel; leave it out with --reverse and --bidir",
         ));
     }
     for (key, distribution) in [("gap", &source.gaps), ("message", &source.sizes)] {
@@ -189,8 +198,14 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     for key in ["nagle", "mss", "congestion"] {
         only(key, Transport::Tcp)?;
     }
-    for key in ["gso", "gro"] {
+    for key in ["gso", "gro", "ecn"] {
         only(key, Transport::Udp)?;
+    }
+    for key in ["source_port", "destination_port", "flow_label"] {
+        if keys.has(key) && transport.is_none() {
+            let why = "only flows of protocols udp and tcp have it; leave it out";
+            return Err(keys.reject(key, why));
+        }
     }
     let like = "an address of this host, for instance 192.0.2.1";
     let bind: Option<IpAddr> = keys.parsed("source", like)?;
@@ -199,6 +214,7 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
         let why = format!("the receiver is {to}; write an {version} address of this host");
         return Err(keys.reject("source", why));
     }
+    let source_port = keys.number("source_port", 1, u16::MAX.into())?;
     let receive_buffer = size(keys, "receive_buffer")?;
     if receive_buffer.is_some_and(|size| size > LARGEST_RECEIVE_BUFFER) {
         return Err(keys.reject(
@@ -212,9 +228,13 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     let path_mtu = keys.word("pmtudisc", "default", &PMTUDISC)?;
     let options = Options {
         socket: socket::Options {
-            bind: bind.map(|bind| SocketAddr::new(bind, 0)),
+            bind: local(to, bind, small(source_port)),
+            // The last connection of the port may not be forgotten yet.
+            reuse_address: source_port.is_some() && transport == Some(Transport::Tcp),
             device: keys.text("interface")?.map(str::to_owned),
             dscp: keys.read_by("dscp", dscp::parse)?.unwrap_or(0),
+            ecn: keys.word("ecn", "not-ect", &ECN)?,
+            flow_label: flow_label(keys, to)?,
             ttl: tiny(number("ttl", 1, 255)?),
             path_mtu,
             no_delay: !keys.truth("nagle", false)?,
@@ -224,6 +244,7 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
             receive_buffer,
             ..socket::Options::default()
         },
+        destination_port: small(number("destination_port", 1, u16::MAX.into())?).unwrap_or(0),
         segmentation: small(number("gso", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
         merge: keys.truth("gro", false)?,
         spin: true,
@@ -235,12 +256,39 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     Ok(options)
 }
 
+/// The flow label, in decimal or hexadecimal digits.
+fn flow_label(keys: &Section, to: IpAddr) -> Result<Option<u32>> {
+    if keys.has("flow_label") && to.is_ipv4() {
+        let why = format!("packets to {to} have none: only those of IPv6 do; leave it out");
+        return Err(keys.reject("flow_label", why));
+    }
+    keys.read_by("flow_label", |text| {
+        let label = match text.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => text.parse(),
+        };
+        let label = label.ok().filter(|label| (1..=0xf_ffff).contains(label));
+        label.ok_or("write a number of 20 bits, from 1 to 0xfffff")
+    })
+}
+
+/// The local address of a flow to `to`: with an address or a port that was written.
+fn local(to: IpAddr, address: Option<IpAddr>, port: Option<u16>) -> Option<SocketAddr> {
+    let any = match to {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let is_written = address.is_some() || port.is_some();
+    is_written.then(|| SocketAddr::new(address.unwrap_or(any), port.unwrap_or(0)))
+}
+
 /// Rejects by name what this system lacks.
 fn check_system(keys: &Section, transport: Option<Transport>, options: &Options) -> Result<()> {
     let socket = &options.socket;
     let of_linux = [
         ("protocol", transport.is_none()),
         ("interface", socket.device.is_some()),
+        ("flow_label", socket.flow_label.is_some()),
         ("mss", socket.segment.is_some()),
         ("congestion", socket.congestion.is_some()),
         ("gso", options.segmentation > 1),
@@ -248,7 +296,10 @@ fn check_system(keys: &Section, transport: Option<Transport>, options: &Options)
     ];
     let absent = of_linux
         .into_iter()
-        .chain([("dscp", cfg!(windows) && socket.dscp != 0)])
+        .chain([
+            ("dscp", cfg!(windows) && socket.dscp != 0),
+            ("ecn", cfg!(windows) && socket.ecn != 0),
+        ])
         .find(|(_, is_set)| *is_set && cfg!(not(target_os = "linux")));
     if let Some((key, _)) = absent {
         let why = format!("it needs Linux, and this program is for {OS}; leave it out");

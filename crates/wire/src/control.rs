@@ -38,7 +38,7 @@ pub use reverse::{
 };
 
 /// The protocol's version.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Bytes of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;
@@ -188,6 +188,8 @@ pub enum Reason {
     Reverse,
     /// This end cannot begin its packet log.
     Log,
+    /// The port that a flow asks for is in use, or not among those that this end allows.
+    Port,
 }
 
 /// The version of a first frame, behind what identifies a stream of this protocol.

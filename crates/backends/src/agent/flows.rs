@@ -309,6 +309,7 @@ pub(super) fn receive(
         limits,
         sessions: 1,
         polling: asked.flows.into(),
+        data_ports: None,
         once: true,
         interval: None,
         rate: SendingRate::None,

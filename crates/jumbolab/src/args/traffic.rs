@@ -28,6 +28,9 @@ pub(crate) struct Recv {
     /// Port of the listening end [default: 7770].
     #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
     pub(crate) port: u16,
+    /// Ports for the data of flows: one, or the first and the last, such as 7771-7779 [default: any, as the kernel or a sender chooses].
+    #[arg(long, value_name = "PORT|FIRST-LAST", help_heading = "Access")]
+    pub(crate) data_ports: Option<String>,
     /// File with the secret that both ends share; only its owner may have access to it.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     pub(crate) secret_file: Option<PathBuf>,
@@ -207,6 +210,12 @@ pub(crate) struct FlowKeys {
     /// Differentiated services code point: a number from 0 to 63, or a name such as EF, AF41 or CS1.
     #[arg(long, value_name = "DSCP", help_heading = SOCKET)]
     dscp: Option<String>,
+    /// UDP: explicit congestion notification, the two bits below the code point: `not-ect`, `ect0`, `ect1` or `ce` [default: not-ect].
+    #[arg(long, value_name = "ECN", help_heading = SOCKET)]
+    ecn: Option<String>,
+    /// IPv6: flow label of the packets that this end sends, a number of 20 bits such as 0x12345 [default: as the kernel chooses].
+    #[arg(long, hide = ELSEWHERE, value_name = "LABEL", help_heading = SOCKET)]
+    flow_label: Option<String>,
     /// Time to live (IPv4) or hop limit (IPv6).
     #[arg(long, value_name = "HOPS", help_heading = SOCKET)]
     ttl: Option<String>,
@@ -216,6 +225,12 @@ pub(crate) struct FlowKeys {
     /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = SOCKET)]
     source: Option<String>,
+    /// Port of this end for the flow's data; with --flows, this and the following ones [default: as the kernel chooses].
+    #[arg(long, value_name = "PORT", help_heading = SOCKET)]
+    source_port: Option<String>,
+    /// Port of the receiver for the flow's data; with --flows, this and the following ones. A receiver limits them with --data-ports [default: as the receiver chooses].
+    #[arg(long, value_name = "PORT", help_heading = SOCKET)]
+    destination_port: Option<String>,
     /// Outgoing interface [default: as the kernel routes].
     #[arg(long, hide = ELSEWHERE, value_name = "INTERFACE", help_heading = SOCKET)]
     interface: Option<String>,
@@ -272,9 +287,13 @@ impl FlowKeys {
             ("packets", &self.packets),
             ("bytes", &self.bytes),
             ("dscp", &self.dscp),
+            ("ecn", &self.ecn),
+            ("flow_label", &self.flow_label),
             ("ttl", &self.ttl),
             ("pmtudisc", &self.pmtudisc),
             ("source", &self.source),
+            ("source_port", &self.source_port),
+            ("destination_port", &self.destination_port),
             ("interface", &self.interface),
             ("mss", &self.mss),
             ("congestion", &self.congestion),
@@ -302,7 +321,7 @@ impl FlowKeys {
 /// The text of [`RECV_NOTES`] on every system.
 macro_rules! recv_notes {
     () => {
-        "Runs until Ctrl-C. Senders connect to the port of --port; flows use ports that the kernel chooses. Without --secret-file and --open, only senders on this machine are served."
+        "Runs until Ctrl-C. Senders connect to the port of --port; flows use ports that the kernel chooses, or those of --data-ports. Without --secret-file and --open, only senders on this machine are served."
     };
 }
 

@@ -4,6 +4,7 @@ mod reflector;
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -285,6 +286,17 @@ fn rate(text: &str) -> Result<SendingRate> {
     }
 }
 
+/// The ports that `--data-ports` allows.
+fn data_ports(text: &str) -> Result<RangeInclusive<u16>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let ports = first.parse().ok().zip(last.parse().ok());
+    let ports = ports.filter(|(first, last)| 0 < *first && first <= last);
+    let (first, last) = ports.with_context(|| {
+        format!("--data-ports {text}: write a port, or the first and the last, such as 7771-7779")
+    })?;
+    Ok(first..=last)
+}
+
 fn serving(
     args: &Recv,
     addresses: &[IpAddr],
@@ -323,6 +335,7 @@ fn serving(
         },
         sessions: args.max_sessions.into(),
         polling: args.max_busy_poll.into(),
+        data_ports: args.data_ports.as_deref().map(data_ports).transpose()?,
         once: args.once,
         interval: None,
         keep: Box::new(move |session| logs.open(session).map_err(|error| format!("{error:#}"))),

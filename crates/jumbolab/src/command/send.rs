@@ -141,8 +141,8 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
         Some(file) => read_file(file, &typed)?,
         None if args.flows == 1 => vec![("flow".to_owned(), typed)],
         None => (1..=args.flows)
-            .map(|number| (format!("flow-{number}"), typed.clone()))
-            .collect(),
+            .map(|number| Ok((format!("flow-{number}"), nth(&typed, number)?)))
+            .collect::<Result<_>>()?,
     };
     ensure!(
         !named.is_empty(),
@@ -151,6 +151,12 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     );
     let mut flows = Vec::new();
     for (name, keys) in named {
+        for key in PORTS {
+            if args.bidir && keys.has(key) {
+                let why = "both directions would have this port; leave it out with --bidir";
+                return Err(keys.reject(key, why));
+            }
+        }
         let (at, seed) = (to.ip(), Seed::new(args.seed));
         if !args.reverse {
             flows.push(flow(&name, &keys, at, seed)?);
@@ -181,4 +187,20 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
         );
     }
     Ok(flows)
+}
+
+/// The keys of the ports of a flow.
+const PORTS: [&str; 2] = ["source_port", "destination_port"];
+
+/// The keys of the flow with this number, from 1, of several with the same options: the ports
+/// that follow.
+fn nth(typed: &Section, number: u16) -> Result<Section> {
+    let mut keys = typed.clone();
+    for key in PORTS {
+        let last = u64::from(u16::MAX - (number - 1));
+        if let Some(port) = typed.number(key, 1, last)? {
+            keys.option(key, &(port + u64::from(number - 1)).to_string());
+        }
+    }
+    Ok(keys)
 }

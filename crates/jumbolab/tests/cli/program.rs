@@ -14,6 +14,7 @@ pub(crate) fn program(folder: &Path) -> Command {
 }
 
 /// The outcome of a command.
+#[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,

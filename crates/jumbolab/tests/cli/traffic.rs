@@ -14,6 +14,7 @@ mod own_host;
 mod own_receiver;
 mod own_sender;
 mod packets;
+mod ports;
 mod reverse;
 mod storage;
 

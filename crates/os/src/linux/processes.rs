@@ -52,7 +52,7 @@ impl Processes {
 
 /// The name by which a process was started, without its folder: the name of its file
 /// may be uninformative. Kernel threads and ended processes have none.
-fn title(id: u32) -> Option<String> {
+pub(crate) fn title(id: u32) -> Option<String> {
     let line = fs::read(format!("/proc/{id}/cmdline")).ok()?;
     let first = line.split(|byte| *byte == 0).next()?;
     let name = first.rsplit(|byte| *byte == b'/').next()?;

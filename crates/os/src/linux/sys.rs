@@ -7,6 +7,7 @@ pub(crate) mod allocator;
 pub mod bpf;
 pub mod datagrams;
 pub mod ethtool;
+pub(crate) mod flow_label;
 pub mod inbox;
 mod mapped;
 mod messages;

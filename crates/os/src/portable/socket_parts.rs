@@ -44,6 +44,11 @@ pub struct Options {
     pub device: Option<String>,
     /// Differentiated services code point, below 64; 0: the machine's default [RFC2474].
     pub dscp: u8,
+    /// Explicit congestion notification: the two bits below the code point [RFC3168 s5]. TCP
+    /// sets its own.
+    pub ecn: u8,
+    /// Flow label of IPv6, of 20 bits [RFC6437]. On Linux only.
+    pub flow_label: Option<u32>,
     /// Time to live, or hop limit.
     pub ttl: Option<u8>,
     /// The treatment of the path MTU.

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 25] = [
+pub const KEYS: [&str; 29] = [
     "protocol",
     "meter",
     "message",
@@ -20,9 +20,13 @@ pub const KEYS: [&str; 25] = [
     "packets",
     "bytes",
     "dscp",
+    "ecn",
+    "flow_label",
     "ttl",
     "pmtudisc",
     "source",
+    "source_port",
+    "destination_port",
     "interface",
     "nagle",
     "mss",

@@ -111,6 +111,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Late => "it timed out; check the path to it and run again",
         Reason::Kernel => "its kernel rejected a socket; see its own messages",
         Reason::Log => "it cannot write its packet log; see its own messages",
+        Reason::Port => {
+            "it cannot open the data port: it is in use there, or not among its --data-ports; see its own messages, or write another --destination-port"
+        }
         Reason::Stopped => "it was stopped; start it again",
         Reason::Reverse => {
             "it sends no flows (recv --max-payload-rate 0); leave --reverse and --bidir out"

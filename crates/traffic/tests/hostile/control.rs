@@ -288,6 +288,7 @@ fn traffic(chance: &mut Chance) -> Traffic {
         sizes: distribution(chance),
         paced: chance.below(2) == 0,
         nagle: chance.below(2) == 0,
+        ecn: chance.byte() % 4,
         ttl: chance.byte(),
         path_mtu: chance.byte() % Traffic::PATH_MTU_MODES,
         segmentation: u16::from(chance.byte()),
@@ -308,6 +309,7 @@ fn flow(number: u16, chance: &mut Chance) -> Flow {
         dscp: chance.byte() % 64,
         buffer: large(chance),
         largest: large(chance),
+        port: u16::from(chance.byte()) * 257,
         cookie: [chance.byte(); 16],
     }
 }

@@ -28,6 +28,8 @@ pub struct Flow {
     pub buffer: u32,
     /// Bytes of the largest message.
     pub largest: u32,
+    /// The port to open for the flow; 0: the receiver chooses.
+    pub port: u16,
     /// The first bytes of the flow's traffic. They prove to the receiver that the
     /// source address of the traffic is the sender's.
     pub cookie: [u8; 16],

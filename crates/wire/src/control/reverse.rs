@@ -38,6 +38,9 @@ pub struct Traffic {
     pub paced: bool,
     /// Whether Nagle's algorithm is active (TCP).
     pub nagle: bool,
+    /// ECN of its packets (UDP).
+    #[serde(deserialize_with = "below::<4, _>")]
+    pub ecn: u8,
     /// Time to live, or hop limit; 0: the kernel's default.
     pub ttl: u8,
     /// Number of the mode of path MTU discovery, below [`Traffic::PATH_MTU_MODES`].

@@ -18,7 +18,7 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x05".to_vec();
+    let mut expected = b"\x01JLCT\x00\x06".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
@@ -200,7 +200,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     (
         any::<[u64; 5]>(),
         [distribution.clone(), distribution],
-        any::<(bool, bool, u8, u16, u32)>(),
+        (any::<(bool, bool, u8, u16, u32)>(), 0_u8..4),
         0..Traffic::PATH_MTU_MODES,
         congestion(),
     )
@@ -208,7 +208,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
             |(
                 [seed, delay, length, packets, bytes],
                 [gaps, sizes],
-                (paced, nagle, ttl, segmentation, send_buffer),
+                ((paced, nagle, ttl, segmentation, send_buffer), ecn),
                 path_mtu,
                 congestion,
             )| Traffic {
@@ -221,6 +221,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
                 sizes,
                 paced,
                 nagle,
+                ecn,
                 ttl,
                 path_mtu,
                 segmentation,
@@ -238,10 +239,10 @@ fn flow() -> impl Strategy<Value = Flow> {
         name,
         kind,
         0_u8..64,
-        any::<(u32, u32, [u8; 16])>(),
+        any::<(u32, u32, u16, [u8; 16])>(),
     )
         .prop_map(
-            |(flow, name, (tcp, round, busy, merge), dscp, (buffer, largest, cookie))| Flow {
+            |(flow, name, (tcp, round, busy, merge), dscp, (buffer, largest, port, cookie))| Flow {
                 flow,
                 name,
                 transport: if tcp { Transport::Tcp } else { Transport::Udp },
@@ -255,6 +256,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 dscp,
                 buffer,
                 largest,
+                port,
                 cookie,
             },
         )

@@ -189,6 +189,7 @@ fn flood(transport: Transport) -> Reverse {
             dscp: 0,
             buffer: 0,
             largest: 1000,
+            port: 0,
             cookie: COOKIE,
         },
         traffic: Traffic {
@@ -201,6 +202,7 @@ fn flood(transport: Transport) -> Reverse {
             sizes: Distribution::Constant(1000.0).to_wire().unwrap(),
             paced: false,
             nagle: false,
+            ecn: 0,
             ttl: 0,
             path_mtu: 0,
             segmentation: 1,

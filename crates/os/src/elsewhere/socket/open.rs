@@ -48,6 +48,8 @@ impl Options {
         [
             (self.device.is_some(), "binding to an interface"),
             (cfg!(windows) && self.dscp != 0, "a code point"),
+            (cfg!(windows) && self.ecn != 0, "ECN"),
+            (self.flow_label.is_some(), "a flow label"),
             (
                 !whole::has_path_mtu(self.path_mtu, kind),
                 "this treatment of the path MTU",
@@ -71,8 +73,9 @@ pub fn apply(options: &Options, socket: &Socket, kind: Kind, address: IpAddr) ->
         return Err(needs_linux(what));
     }
     let system = &socket.inner;
-    if options.dscp != 0 {
-        set_code_point(socket, address, options.dscp)?;
+    let service = options.dscp << 2 | options.ecn;
+    if service != 0 {
+        set_service(socket, address, service)?;
     }
     if let Some(ttl) = options.ttl {
         match address {
@@ -160,12 +163,23 @@ fn largest_below(size: Bytes, set: impl Fn(usize) -> io::Result<()>) -> io::Resu
 /// The system's. Windows lets no program set it.
 #[cfg(not(windows))]
 pub fn set_code_point(socket: &Socket, to: IpAddr, dscp: u8) -> Result<()> {
-    let service = u32::from(dscp) << 2;
+    set_service(socket, to, dscp << 2)
+}
+
+/// Sets the service byte, which holds the code point and ECN.
+#[cfg(not(windows))]
+fn set_service(socket: &Socket, to: IpAddr, service: u8) -> Result<()> {
     match to {
-        IpAddr::V4(_) => socket.inner.set_tos_v4(service),
-        IpAddr::V6(_) => socket.inner.set_tclass_v6(service),
+        IpAddr::V4(_) => socket.inner.set_tos_v4(service.into()),
+        IpAddr::V6(_) => socket.inner.set_tclass_v6(service.into()),
     }
-    .during(|| format!("setting the code point {dscp}"))
+    .during(|| {
+        format!(
+            "setting the code point {} and ECN {}",
+            service >> 2,
+            service & 3
+        )
+    })
 }
 
 /// Windows lets no program set the code point of its packets: it takes IP_TOS, and ignores it
@@ -175,6 +189,11 @@ pub fn set_code_point(socket: &Socket, to: IpAddr, dscp: u8) -> Result<()> {
 /// Always.
 #[cfg(windows)]
 pub fn set_code_point(_: &Socket, _: IpAddr, _: u8) -> Result<()> {
+    Err(needs_linux("a code point"))
+}
+
+#[cfg(windows)]
+fn set_service(_: &Socket, _: IpAddr, _: u8) -> Result<()> {
     Err(needs_linux("a code point"))
 }
 

@@ -5,9 +5,12 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{SockaddrStorage, bind, getpeername, getsockname};
+use nix::sys::socket::{
+    SockType, SockaddrStorage, bind, getpeername, getsockname, getsockopt, sockopt,
+};
 
 use crate::error::{Error, OperationContext, Result};
+use crate::linux::port_owner::port_owner;
 
 /// Binds a socket to an address, including the zone of a link-local one.
 pub fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
@@ -16,14 +19,12 @@ pub fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
         .map_err(|error| {
             let kind = error.source.kind();
             let remedy = match kind {
-                ErrorKind::AddrInUse => {
-                    "the port is in use by another program (`ss -anp` shows which); end it, or choose another port where the command has --port"
-                }
+                ErrorKind::AddrInUse => in_use(socket, address.port()),
                 ErrorKind::AddrNotAvailable => {
-                    "this host has no such address; `ip address` shows those that it has"
+                    "this host has no such address; `ip address` shows those that it has".to_owned()
                 }
                 ErrorKind::PermissionDenied => {
-                    "ports below 1024 are for root; choose another port, or use `sudo`"
+                    "ports below 1024 are for root; choose another port, or use `sudo`".to_owned()
                 }
                 _ => return error,
             };
@@ -31,6 +32,19 @@ pub fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
             let source = io::Error::new(kind, remedy);
             Error { source, ..error }
         })
+}
+
+/// Who has the port, and the remedy.
+fn in_use(socket: &OwnedFd, port: u16) -> String {
+    let protocol = match getsockopt(socket, sockopt::SockType) {
+        Ok(SockType::Stream) => "tcp",
+        _ => "udp",
+    };
+    let owner = port_owner(protocol, port);
+    let owner = owner.as_deref().unwrap_or("another program");
+    format!(
+        "the port is in use by {owner}; end it, or choose another port where the command has --port"
+    )
 }
 
 /// Connects a socket.

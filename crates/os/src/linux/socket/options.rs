@@ -12,7 +12,7 @@ use super::ip_option::IpOption;
 use super::{address, buffers, congestion, stamps};
 use crate::error::{OperationContext, Result};
 use crate::portable::socket_parts::{Kind, Options};
-use crate::sys::option;
+use crate::sys::{flow_label, option};
 
 /// Sets the options of a socket of this kind, for packets to or from `address`; those of
 /// TCP, of streams only.
@@ -45,8 +45,15 @@ pub fn apply(options: &Options, socket: &OwnedFd, kind: Kind, address: IpAddr) -
 
 impl Options {
     fn apply_to_ip(&self, socket: BorrowedFd<'_>, address: IpAddr) -> Result<()> {
-        if self.dscp > 0 {
-            set_code_point(socket, address, self.dscp)?;
+        let service = self.dscp << 2 | self.ecn;
+        if service > 0 {
+            IpOption::SERVICE
+                .set(socket, address, service.into())
+                .during(|| format!("setting the code point {} and ECN {}", self.dscp, self.ecn))?;
+        }
+        if let (Some(label), IpAddr::V6(to)) = (self.flow_label, address) {
+            flow_label::lease(socket, to, label)
+                .during(|| format!("setting the flow label {label:#x}"))?;
         }
         if let Some(ttl) = self.ttl {
             IpOption::HOP_LIMIT

@@ -120,7 +120,10 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         return run_of_echoes(plan);
     }
-    let wanted = plan.flows.first().map(|flow| flow.options.socket.clone());
+    let wanted = plan.flows.first().map(|flow| Options {
+        bind: { flow.options.socket.bind }.map(|bind| SocketAddr::new(bind.ip(), 0)),
+        ..flow.options.socket.clone()
+    });
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
     let before = session.compare(&session.deadline.within(TIMEOUT))?;
     let start = clock::monotonic();
@@ -396,6 +399,7 @@ impl Session {
             dscp: flow.options.socket.dscp,
             buffer: flow.options.socket.receive_buffer.map_or(0, bytes),
             largest: bytes(largest),
+            port: flow.options.destination_port,
             cookie,
         });
         let (port, buffer) = self.port_of(number)?;

@@ -13,6 +13,8 @@ use os::socket;
 pub struct Options {
     /// Those of its socket at the sender; the receive buffer is that of the receiver.
     pub socket: socket::Options,
+    /// The port to ask the receiver for; 0: it chooses.
+    pub destination_port: u16,
     /// Messages per call, which the kernel or the network card segments (UDP
     /// segmentation offload); 1: none.
     pub segmentation: u16,

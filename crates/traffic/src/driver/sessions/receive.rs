@@ -8,7 +8,9 @@ mod recorder;
 mod reversed;
 mod stream;
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -23,9 +25,9 @@ use crate::driver::callers::BACKLOG;
 use crate::driver::timeline::Timeline;
 use os::clock;
 use os::deadline::Deadline;
-use os::error::{OperationContext, Result};
+use os::error::{Error, OperationContext, Result};
 use os::socket::{Options, Socket, UDP_RECEIVE_BUFFER};
-use os::socket::{address_of, listen, merge, open, receive_buffer, reuse_address, stamp_arrivals};
+use os::socket::{address_of, listen, merge, open, receive_buffer, stamp_arrivals};
 use recorder::ReceiveRecorder;
 
 /// The longest wait of a flow's thread before it checks whether it is to end.
@@ -133,38 +135,21 @@ impl Clocks {
 }
 
 impl Waiting {
-    /// Opens a port on the address `here` (whose port is zero) for a flow from `peer`
-    /// that ends at `end` at the latest.
+    /// Opens the first free one of `ports` at `here` for a flow from `peer` that ends at
+    /// `end` at the latest. Port 0 leaves it to the kernel.
+    ///
+    /// # Errors
+    /// All of them are in use, or the kernel rejects the socket.
     pub(super) fn open(
         flow: Flow,
-        here: SocketAddr,
+        (here, ports): (SocketAddr, &RangeInclusive<u16>),
         peer: IpAddr,
         clocks: Clocks,
         signal: Arc<Signal>,
         end: Time,
         records: Option<Records>,
     ) -> Result<Self> {
-        let options = Options {
-            bind: Some(here),
-            receive_buffer: match (flow.buffer, flow.transport) {
-                (0, Transport::Tcp) => None,
-                (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
-                (bytes, _) => Some(Bytes::new(bytes.into())),
-            },
-            timeout: Some(LOOK),
-            ..Options::default()
-        };
-        let socket = open(flow.transport, here.ip(), &options)?;
-        match flow.transport {
-            Transport::Udp if flow.merge => {
-                merge(&socket).during(|| "letting the kernel merge datagrams")?;
-            }
-            Transport::Udp => {}
-            Transport::Tcp => {
-                reuse_address(&socket)?;
-                listen(&socket, BACKLOG)?;
-            }
-        }
+        let socket = first_free(&flow, here, ports)?;
         let port = address_of(&socket)?.port();
         let buffer = receive_buffer(&socket)?;
         let recorder = ReceiveRecorder::new(
@@ -225,4 +210,38 @@ impl Waiting {
         let all = |expected| self.recorder.seen() >= expected;
         self.signal.expected().is_some_and(all)
     }
+}
+
+/// The socket of a flow at the first of these ports that is free.
+fn first_free(flow: &Flow, mut here: SocketAddr, ports: &RangeInclusive<u16>) -> Result<Socket> {
+    for port in ports.clone() {
+        here.set_port(port);
+        match at(flow, here) {
+            Err(error) if port < *ports.end() && error.source.kind() == ErrorKind::AddrInUse => {}
+            done => return done,
+        }
+    }
+    Err(Error::new("opening a data port", "the range is empty"))
+}
+
+fn at(flow: &Flow, here: SocketAddr) -> Result<Socket> {
+    let stream = flow.transport == Transport::Tcp;
+    let options = Options {
+        bind: Some(here),
+        receive_buffer: match (flow.buffer, flow.transport) {
+            (0, Transport::Tcp) => None,
+            (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
+            (bytes, _) => Some(Bytes::new(bytes.into())),
+        },
+        timeout: Some(LOOK),
+        reuse_address: stream,
+        ..Options::default()
+    };
+    let socket = open(flow.transport, here.ip(), &options)?;
+    if stream {
+        listen(&socket, BACKLOG)?;
+    } else if flow.merge {
+        merge(&socket).during(|| "letting the kernel merge datagrams")?;
+    }
+    Ok(socket)
 }

@@ -53,6 +53,7 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
         sizes: distribution(&source.sizes)?,
         paced: flow.paced,
         nagle: !options.no_delay,
+        ecn: options.ecn,
         ttl: options.ttl.unwrap_or(0),
         path_mtu: path_mtu
             .and_then(|mode| u8::try_from(mode).ok())
@@ -111,6 +112,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
         options: Options {
             socket: socket::Options {
                 dscp: flow.dscp,
+                ecn: traffic.ecn,
                 ttl: (traffic.ttl > 0).then_some(traffic.ttl),
                 path_mtu: PATH_MTUS[usize::from(traffic.path_mtu)],
                 no_delay: !traffic.nagle,
@@ -254,6 +256,7 @@ pub(super) fn request(
             dscp: flow.options.socket.dscp,
             buffer: 0,
             largest: u32::try_from(largest.get()).unwrap_or(u32::MAX),
+            port: flow.options.destination_port,
             cookie,
         },
         traffic,

@@ -151,7 +151,7 @@ impl Ready {
             ..own.clone()
         };
         let socket = open(transport, to.ip(), &options)?;
-        connect(&socket, to)
+        connect(&socket, labelled(to, own.flow_label))
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
         let ready = Self {
             flow,
@@ -305,6 +305,15 @@ impl Ready {
             }),
         }
     }
+}
+
+/// The address with a flow label.
+fn labelled(mut to: SocketAddr, label: Option<u32>) -> SocketAddr {
+    if let (SocketAddr::V6(to), Some(label)) = (&mut to, label) {
+        // In network byte order, as the kernel has it.
+        to.set_flowinfo(label.to_be());
+    }
+    to
 }
 
 /// Records departures and echoes of messages.

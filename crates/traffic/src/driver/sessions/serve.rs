@@ -1,6 +1,7 @@
 //! A receiver: it listens on its addresses and serves several senders at the same time.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
@@ -37,6 +38,9 @@ pub struct Serving {
     /// The most flows, of all sessions together, that may poll for messages instead of
     /// sleeping. Each occupies a processor.
     pub polling: usize,
+    /// The ports of flows; `None`: as the kernel chooses, or a sender asks for one from
+    /// 1024 on.
+    pub data_ports: Option<RangeInclusive<u16>>,
     /// Whether to end after the first session in which flows were opened.
     pub once: bool,
     /// How fast flows may be that it sends.

@@ -4,6 +4,7 @@ mod reversed;
 mod running;
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
@@ -28,6 +29,10 @@ use running::{Counted, Done, Running};
 
 /// Interval of checks whether flows have ended, or the session is to end.
 const LOOK: Span = Span::from_millis(10);
+
+/// The first port that needs no privilege: a receiver that runs as root opens none below,
+/// unless its user allows it.
+const FIRST_UNPRIVILEGED: u16 = 1024;
 
 /// The longest time for which a sender may say nothing while flows are sent to it. It
 /// asks for the clock every second.
@@ -307,19 +312,7 @@ impl<'a> ControlSession<'a> {
             },
         };
         let signal = Signal::new();
-        let waiting = Waiting::open(
-            flow,
-            on(self.session.here, 0),
-            self.session.peer.ip(),
-            clocks,
-            Arc::clone(&signal),
-            self.server.deadline(),
-            self.records.clone(),
-        );
-        let waiting = match waiting {
-            Ok(waiting) => waiting,
-            Err(error) => return self.reject(Reason::Kernel, &error.to_string()),
-        };
+        let waiting = self.wait_for(flow, clocks, &signal, self.records.clone())?;
         let (port, buffer) = (waiting.port, waiting.buffer);
         let counters = waiting.counters();
         if let Some(reporter) = &mut self.reporter {
@@ -357,6 +350,46 @@ impl<'a> ControlSession<'a> {
         };
         self.opened(running, port, buffer);
         Ok(())
+    }
+
+    /// Opens a port for a flow: the one that its sender asks for, the first free one of
+    /// those that this end may use, or one that the kernel chooses.
+    fn wait_for(
+        &mut self,
+        flow: Flow,
+        clocks: Clocks,
+        signal: &Arc<Signal>,
+        records: Option<Records>,
+    ) -> Result<Waiting> {
+        let allowed = match &self.serving.data_ports {
+            Some(ports) => ports.clone(),
+            None if flow.port == 0 => 0..=0,
+            None => FIRST_UNPRIVILEGED..=u16::MAX,
+        };
+        let ports = match flow.port {
+            0 => allowed,
+            port if allowed.contains(&port) => port..=port,
+            port => {
+                let why = format!("it asked for data port {port}, which is not allowed");
+                return Err(self.rejection(Reason::Port, &why));
+            }
+        };
+        let waiting = Waiting::open(
+            flow,
+            (self.session.here, &ports),
+            self.session.peer.ip(),
+            clocks,
+            Arc::clone(signal),
+            self.server.deadline(),
+            records,
+        );
+        waiting.map_err(|error| {
+            let reason = match error.source.kind() {
+                ErrorKind::AddrInUse => Reason::Port,
+                _ => Reason::Kernel,
+            };
+            self.rejection(reason, &error.to_string())
+        })
     }
 
     /// Notes and announces a flow whose port is open.

@@ -50,6 +50,7 @@ fn flow(number: u16) -> Flow {
         dscp: 0,
         buffer: 0,
         largest: 64,
+        port: 0,
         cookie: [5; 16],
     }
 }
@@ -68,6 +69,7 @@ fn reversed(number: u16) -> Reverse {
             sizes: Distribution::default(),
             paced: true,
             nagle: false,
+            ecn: 0,
             ttl: 0,
             path_mtu: 0,
             segmentation: 1,

@@ -79,6 +79,7 @@ impl Session {
             options: Options {
                 socket: socket::Options {
                     bind: own.bind,
+                    reuse_address: own.reuse_address,
                     device: own.device.clone(),
                     segment: own.segment,
                     no_delay: true,

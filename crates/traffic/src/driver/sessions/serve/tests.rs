@@ -21,6 +21,7 @@ fn receiver(limits: Limits) -> Receiver {
         limits,
         sessions: 1,
         polling: 0,
+        data_ports: None,
         interval: None,
         rate: SendingRate::None,
         once: true,
@@ -76,6 +77,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
                 dscp: 0,
                 buffer: 0,
                 largest: 100,
+                port: 0,
                 cookie: [7; 16],
             });
             let ready = hear(&mut stream, &mut client).unwrap();

@@ -6,11 +6,11 @@ use std::thread;
 use units::Span;
 use wire::control::{Reason, Reverse};
 
+use super::ControlSession;
 use super::running::{Counted, Done, Running};
-use super::{ControlSession, on};
 use crate::driver::sessions::counters::SentCounters;
 use crate::driver::sessions::intervals::{Observed, SentReader};
-use crate::driver::sessions::receive::{Signal, Waiting};
+use crate::driver::sessions::receive::Signal;
 use crate::driver::sessions::reverse;
 use crate::driver::sessions::serve::SendingRate;
 use os::error::Result;
@@ -33,19 +33,7 @@ impl ControlSession<'_> {
             return self.reject(Reason::Limit, "it asked for a flow that is not allowed");
         };
         let signal = Signal::new();
-        let waiting = Waiting::open(
-            asked.flow,
-            on(self.session.here, 0),
-            peer,
-            clocks,
-            Arc::clone(&signal),
-            self.server.deadline(),
-            None,
-        );
-        let waiting = match waiting {
-            Ok(waiting) => waiting,
-            Err(error) => return self.reject(Reason::Kernel, &error.to_string()),
-        };
+        let waiting = self.wait_for(asked.flow, clocks, &signal, None)?;
         let (port, buffer) = (waiting.port, waiting.buffer);
         let counters = Arc::<SentCounters>::default();
         let now = clock::monotonic();
