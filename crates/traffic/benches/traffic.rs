@@ -90,6 +90,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         secret: None,
         keep: Box::new(|_| Ok(None)),
         intervals: None,
+        common_start: None,
     });
     receiving
         .join()

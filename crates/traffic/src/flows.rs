@@ -3,6 +3,7 @@
 //!
 //! Options are the defaults for the flows of the file.
 
+mod ditg_script;
 mod file;
 #[cfg(test)]
 mod fuzz;
@@ -23,6 +24,7 @@ use wire::dscp;
 use crate::driver::sessions::{
     Flow, HEADER_LEN, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
 };
+pub use ditg_script::read_ditg_script;
 pub use file::{KEYS, read, read_file};
 
 /// The default protocol.

@@ -188,6 +188,7 @@ pub(super) fn send(asked: Sending, token: &Token, port: u16) -> Result<Vec<Depar
         secret: Some(secret(token)),
         keep: Box::new(|_| Ok(None)),
         intervals: None,
+        common_start: None,
     })?;
     match outcome.fault {
         Some(fault) => Err(anyhow!(fault)),

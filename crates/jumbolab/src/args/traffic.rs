@@ -103,8 +103,8 @@ pub(crate) struct Recv {
 #[derive(Debug, clap::Args)]
 #[command(after_help = SEND_NOTES)]
 pub(crate) struct Send {
-    /// Name or address of the receiving host.
-    #[arg(required_unless_present = "jumbogram")]
+    /// Name or address of the receiving host; of the flows in a file, those without `host`.
+    #[arg(required_unless_present_any = ["jumbogram", "flow_file", "ditg_script"])]
     pub(crate) host: Option<String>,
 
     /// Port of the listening end [default: 7770].
@@ -124,6 +124,14 @@ pub(crate) struct Send {
         help_heading = "Flows"
     )]
     pub(crate) flow_file: Option<PathBuf>,
+    /// Read flows from a script of D-ITG: the options of ITGSend, a line for each flow.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["flows", "flow_file"],
+        help_heading = "Flows"
+    )]
+    pub(crate) ditg_script: Option<PathBuf>,
     /// Number of flows with the same options, each with its own random numbers.
     #[arg(
         long,

@@ -79,11 +79,12 @@ impl Results {
         Ok((span > Span::ZERO).then_some(span))
     }
 
-    /// The form of the intervals of a sender of `flows` to `peer`.
-    pub(super) fn of_sender(self, flows: &[Flow], peer: SocketAddr) -> Form {
+    /// The form of the intervals of a sender of `flows`, each with its receiver's control
+    /// address.
+    pub(super) fn of_sender(self, flows: &[(&Flow, SocketAddr)]) -> Form {
         match self.is_json() {
             true => Form::Json,
-            false => Form::Table(Table::of_sender(flows, peer)),
+            false => Form::Table(Table::of_sender(flows)),
         }
     }
 

@@ -1,23 +1,27 @@
 //! `jumbolab send`: sends traffic from options or a file.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::net::SocketAddr;
-use std::rc::Rc;
+mod receivers;
 
-use anyhow::{Result, anyhow, bail, ensure};
-use keyfile::Section;
-use os::{far_host, interrupt};
+use std::io::ErrorKind;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use os::interrupt;
 use traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
-use traffic::driver::sessions::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
-use traffic::flows::{flow, read_file, reversed};
-use units::{IpVersion, Seed};
+use traffic::driver::sessions::{
+    CommonStart, Flow, FlowOutcome, Intervals, Keep, Meter, Outcome, Plan, run as send,
+};
 
 use super::flow_text::{self, Host, Printer, Results, secret};
 use super::jumbogram;
 use crate::args::Send;
 use crate::exit::Ending;
 use crate::output;
+use receivers::ToReceiver;
+pub(super) use receivers::resolve;
+
+const NO_PANIC: &str = "nobody panics with it in hand";
 
 pub(crate) fn run(args: &Send) -> Result<Ending> {
     if args.jumbo.jumbogram {
@@ -25,23 +29,95 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
     }
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;
-    let to = resolve(args)?;
-    let flows = flows(args, to)?;
+    let all = receivers::read(args)?;
     let secret = args.secret_file.as_deref().map(secret).transpose()?;
+    check_log(args, &all)?;
+    interrupt::listen()?;
+    let opened = Arc::new(Mutex::new(None));
+    let flows = all.iter().flat_map(ToReceiver::addressed);
+    let form = results.of_sender(&flows.collect::<Vec<_>>());
+    let printer = every.map(|_| Printer::start(form)).transpose()?;
+    let printer = Arc::new(Mutex::new(printer));
+    let mut parts = CommonStart::of(all.len());
+    let mut plans = Vec::new();
+    for one in &all {
+        let shared = Arc::clone(&printer);
+        let intervals = every.map(|every| Intervals {
+            every,
+            tell: Box::new(move |interval| {
+                if let Some(printer) = shared.lock().expect(NO_PANIC).as_mut() {
+                    printer.interval(None, interval);
+                }
+            }),
+        });
+        plans.push(Plan {
+            to: one.to,
+            flows: one.flows.clone(),
+            secret: secret.clone(),
+            keep: keep(args, one.flows[0].meter, &opened),
+            intervals,
+            common_start: parts.pop().filter(|_| all.len() > 1),
+        });
+    }
+    let hosts: Vec<_> = { all.iter() }
+        .map(|one| Host::look(one.to, args.keys.interface()))
+        .collect();
+    let outcomes = carry_out(plans)?;
+    let printer = printer.lock().expect(NO_PANIC).take();
+    let printed = printer.map_or(Ok(false), Printer::end);
+    // The measurement is valid even if the disk is full.
+    let log = opened.lock().expect(NO_PANIC).take();
+    let logged = log.map_or(Ok(()), PacketLog::end);
+    let mut lines = String::new();
+    for ((one, outcome), host) in all.iter().zip(&outcomes).zip(&hosts) {
+        if all.len() > 1 && results == Results::Words {
+            lines += &format!("to {} port {}\n", one.to.ip(), one.to.port());
+        }
+        lines += &flow_text::sent(&one.flows, outcome, results, host);
+    }
+    if printed? && results == Results::Words {
+        lines.insert(0, '\n');
+    }
+    output::print(&lines)?;
+    logged?;
+    for outcome in &outcomes {
+        report_fault(outcome)?;
+    }
+    let ends = all.iter().zip(&outcomes);
+    let ends: Vec<_> = ends
+        .map(|(one, outcome)| ending(&one.flows, outcome))
+        .collect();
+    let worst = [Ending::Unsound, Ending::Stopped];
+    let worst = worst.into_iter().find(|end| ends.contains(end));
+    Ok(worst.unwrap_or(Ending::Sound))
+}
+
+/// Rejects a packet log of what has none.
+fn check_log(args: &Send, all: &[ToReceiver]) -> Result<()> {
     ensure!(
         args.packet_log.is_none() || !(args.reverse || args.bidir),
         "--packet-log: a packet log has the messages that this end sends; leave it out with --reverse and --bidir"
     );
-    interrupt::listen()?;
-    let described = flows.clone();
-    let (log, opened) = (args.packet_log.clone(), Rc::new(RefCell::new(None)));
-    let (meter, slot) = (flows[0].meter, Rc::clone(&opened));
     ensure!(
-        log.is_none() || flows.iter().all(|flow| flow.meter == meter),
+        args.packet_log.is_none() || all.len() == 1,
+        "--packet-log: a packet log has the flows to one receiver; let the receivers write logs, with recv --packet-log-dir DIR"
+    );
+    let mut meters = all
+        .iter()
+        .flat_map(|one| one.flows.iter().map(|flow| flow.meter));
+    let first = meters.next();
+    ensure!(
+        args.packet_log.is_none() || meters.all(|meter| Some(meter) == first),
         "--packet-log: all flows of a packet log must have the same meter; send the others separately"
     );
-    let keep = move |epoch| {
-        let Some(path) = &log else {
+    Ok(())
+}
+
+/// Opens the log of `--packet-log`, if there is one, and puts it into `opened`.
+fn keep(args: &Send, meter: Meter, opened: &Arc<Mutex<Option<PacketLog>>>) -> Keep {
+    let (path, slot) = (args.packet_log.clone(), Arc::clone(opened));
+    Box::new(move |epoch| {
+        let Some(path) = &path else {
             return Ok(None);
         };
         let zero = Zero {
@@ -50,48 +126,49 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         };
         let (log, records) = PacketLog::create(path, LogOwner::Sender(meter), zero)
             .map_err(|error| format!("{error:#}"))?;
-        slot.replace(Some(log));
+        slot.lock().expect(NO_PANIC).replace(log);
         Ok(Some(records))
-    };
-    let printer = match every {
-        Some(_) => Some(Printer::start(results.of_sender(&flows, to))?),
-        None => None,
-    };
-    let printer = Rc::new(RefCell::new(printer));
-    let shared = Rc::clone(&printer);
-    let intervals = every.map(|every| Intervals {
-        every,
-        tell: Box::new(move |interval| {
-            if let Some(printer) = shared.borrow_mut().as_mut() {
-                printer.interval(None, interval);
-            }
-        }),
+    })
+}
+
+/// Carries out the plans at the same time. If one cannot begin, none does, and its error
+/// is returned.
+fn carry_out(plans: Vec<Plan>) -> Result<Vec<Outcome>> {
+    let running = plans.into_iter().map(|plan| {
+        let name = format!("session {}", plan.to);
+        let thread = thread::Builder::new().name(name);
+        thread.spawn(|| send(plan)).context("starting a thread")
     });
-    let plan = Plan {
-        to,
-        flows,
-        secret,
-        keep: Box::new(keep),
-        intervals,
+    let running = running.collect::<Result<Vec<_>>>()?;
+    let mut outcomes = Vec::new();
+    let mut errors = Vec::new();
+    for one in running {
+        match one.join().map_err(|_| anyhow!("a session panicked"))? {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(error) => errors.push(error),
+        }
+    }
+    // Those of the others follow from it.
+    errors.sort_by_key(|error| error.source.kind() == ErrorKind::ConnectionAborted);
+    match errors.into_iter().next() {
+        Some(error) => Err(error.into()),
+        None => Ok(outcomes),
+    }
+}
+
+/// Reports why a session ended early.
+///
+/// # Errors
+/// Nothing was sent before.
+fn report_fault(outcome: &Outcome) -> Result<()> {
+    let Some(fault) = &outcome.fault else {
+        return Ok(());
     };
-    let host = Host::look(to, args.keys.interface());
-    let outcome = send(plan)?;
-    let printed = printer.take().map_or(Ok(false), Printer::end);
-    // The measurement is valid even if the disk is full.
-    let logged = opened.take().map_or(Ok(()), PacketLog::end);
-    let mut lines = flow_text::sent(&described, &outcome, results, &host);
-    if printed? && results == Results::Words {
-        lines.insert(0, '\n');
-    }
-    output::print(&lines)?;
-    logged?;
-    if let Some(fault) = &outcome.fault {
-        let fault = anyhow!("{fault}; the results cover the traffic sent before that");
-        let any = outcome.flows.iter().filter_map(|flow| flow.sent.as_ref());
-        ensure!(any.into_iter().any(|sent| sent.messages > 0), fault);
-        output::report_error(&fault);
-    }
-    Ok(ending(&described, &outcome))
+    let fault = anyhow!("{fault}; the results cover the traffic sent before that");
+    let any = outcome.flows.iter().filter_map(|flow| flow.sent.as_ref());
+    ensure!(any.into_iter().any(|sent| sent.messages > 0), fault);
+    output::report_error(&fault);
+    Ok(())
 }
 
 /// How `send` ends: its results are not sound if the session or a flow failed,
@@ -114,93 +191,4 @@ fn ending(flows: &[Flow], outcome: &Outcome) -> Ending {
     } else {
         Ending::Sound
     }
-}
-
-/// The receiver's control address.
-///
-/// # Errors
-/// The host has no address of the requested version.
-pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
-    let host = args.host.as_deref().unwrap_or_default();
-    let interface = ("--interface", args.keys.interface());
-    let addresses = far_host::addresses(host, args.port, interface)?;
-    let version = args.family.version();
-    let fits = |address: &&SocketAddr| {
-        version.is_none_or(|version| address.is_ipv4() == (version == IpVersion::V4))
-    };
-    let found = addresses.iter().find(fits).copied();
-    found.ok_or_else(|| {
-        let version = version.map_or_else(String::new, |version| version.to_string());
-        anyhow!("{host}: has no {version} address; leave -4 and -6 out")
-    })
-}
-
-fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
-    let typed = args.keys.typed();
-    let named: Vec<(String, Section)> = match &args.flow_file {
-        Some(file) => read_file(file, &typed)?,
-        None if args.flows == 1 => vec![("flow".to_owned(), typed)],
-        None => (1..=args.flows)
-            .map(|number| Ok((format!("flow-{number}"), nth(&typed, number)?)))
-            .collect::<Result<_>>()?,
-    };
-    ensure!(
-        !named.is_empty(),
-        "--flows {}: write a number of at least 1",
-        args.flows
-    );
-    let mut flows = Vec::new();
-    for (name, keys) in named {
-        for key in PORTS {
-            if args.bidir && keys.has(key) {
-                let why = "both directions would have this port; leave it out with --bidir";
-                return Err(keys.reject(key, why));
-            }
-        }
-        let (at, seed) = (to.ip(), Seed::new(args.seed));
-        if !args.reverse {
-            flows.push(flow(&name, &keys, at, seed)?);
-        }
-        if args.bidir {
-            flows.push(reversed(&format!("{name}-reverse"), &keys, at, seed)?);
-        }
-        if args.reverse {
-            flows.push(reversed(&name, &keys, at, seed)?);
-        }
-    }
-    let mut names = BTreeSet::new();
-    if let Some(twice) = flows.iter().find(|flow| !names.insert(flow.name.as_str())) {
-        bail!(
-            "flow {}: with --bidir the reverse of another flow has this name; write another one",
-            twice.name.as_str()
-        );
-    }
-    let echoes = flows.iter().filter(|flow| flow.transport.is_none()).count();
-    if echoes > 0 && echoes < flows.len() {
-        bail!(
-            "echo flows cannot run together with flows that need a receiver; send them separately"
-        );
-    }
-    if echoes > 0 && args.secret_file.is_some() {
-        bail!(
-            "--secret-file: echo requests are answered by the kernel and use no secret; leave it out"
-        );
-    }
-    Ok(flows)
-}
-
-/// The keys of the ports of a flow.
-const PORTS: [&str; 2] = ["source_port", "destination_port"];
-
-/// The keys of the flow with this number, from 1, of several with the same options: the ports
-/// that follow.
-fn nth(typed: &Section, number: u16) -> Result<Section> {
-    let mut keys = typed.clone();
-    for key in PORTS {
-        let last = u64::from(u16::MAX - (number - 1));
-        if let Some(port) = typed.number(key, 1, last)? {
-            keys.option(key, &(port + u64::from(number - 1)).to_string());
-        }
-    }
-    Ok(keys)
 }

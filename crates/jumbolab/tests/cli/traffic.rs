@@ -15,6 +15,7 @@ mod own_receiver;
 mod own_sender;
 mod packets;
 mod ports;
+mod receivers;
 mod reverse;
 mod storage;
 
@@ -22,6 +23,18 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 use super::harness::{Dir, Outcome};
+
+/// Runs a script in a network namespace that has nothing but loopback. What it starts ends
+/// with it.
+fn in_own_network(dir: &Dir, script: &str) -> Outcome {
+    let program = dir.command();
+    let program = program.get_program().to_str().unwrap();
+    let script = format!("jumbolab() {{ {program} \"$@\"; }}; ip link set lo up\n{script}");
+    let mut command = Command::new("timeout");
+    command.args(["60", "unshare", "-Urnmpf", "--mount-proc", "--kill-child"]);
+    command.args(["sh", "-ec", &script]).current_dir(dir.path());
+    Outcome::of(command.stdin(Stdio::null()).output().unwrap())
+}
 
 /// A receiver on loopback; it ends with its test.
 pub(crate) struct Receiver {

@@ -7,6 +7,7 @@
 //! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
 
 mod black_hole;
+mod common_start;
 mod connect;
 mod counters;
 mod delays;
@@ -30,6 +31,7 @@ pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
 
 pub use black_hole::black_hole;
+pub use common_start::CommonStart;
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::DelayDistribution;
 pub use flow::{Flow, Source};

@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 29] = [
+pub const KEYS: [&str; 30] = [
+    "host",
     "protocol",
     "meter",
     "message",
@@ -42,7 +43,7 @@ pub const KEYS: [&str; 29] = [
 const ALIKE: [[&str; 2]; 2] = [["gap", "payload_rate"], ["stop", "duration"]];
 
 /// The size limit of a file of flows.
-const LARGEST_FILE: u64 = 1 << 20;
+pub(super) const LARGEST_FILE: u64 = 1 << 20;
 
 /// The flows of a file in order, each with its name. Keys that the file omits are as in
 /// `typed`.

@@ -1,12 +1,12 @@
 //! The table of intervals that `send` and `recv` print while flows run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use traffic::driver::sessions::{
-    Flow, FlowInterval, Interval, Meter, PathMtuNotice, ReceivedInterval, SentInterval, Stall,
-    black_hole,
+    Flow, FlowInterval, Interval, Meter, Name, PathMtuNotice, ReceivedInterval, SentInterval,
+    Stall, black_hole,
 };
 use units::{Bytes, Span, Transport};
 
@@ -29,10 +29,10 @@ pub(in super::super) struct Table {
     names: usize,
     /// The head of the delays.
     delays: &'static str,
-    /// The receiver's control address, if this is a sender.
-    peer: Option<SocketAddr>,
+    /// The receivers' control addresses by flows, if this is a sender.
+    peers: BTreeMap<Name, SocketAddr>,
     /// Flows of which was said that they are stuck.
-    stuck: BTreeSet<u16>,
+    stuck: BTreeSet<Name>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +63,14 @@ struct Figures {
 }
 
 impl Table {
-    /// The table of a sender of `flows` to `peer`.
-    pub(super) fn of_sender(flows: &[Flow], peer: SocketAddr) -> Self {
+    /// The table of a sender of `flows`, each with its receiver's control address.
+    pub(super) fn of_sender(flows: &[(&Flow, SocketAddr)]) -> Self {
+        let peers = flows.iter().map(|(flow, peer)| (flow.name, *peer));
+        let peers = peers.collect();
+        let flows: Vec<_> = flows.iter().map(|(flow, _)| *flow).collect();
         let is_stream = |flow: &Flow| flow.transport == Some(Transport::Tcp);
         let answered = |flow: &Flow| flow.transport.is_some();
-        let streams = flows.iter().any(is_stream);
+        let streams = flows.iter().any(|flow| is_stream(flow));
         let datagrams = flows.iter().any(|flow| !is_stream(flow));
         let one_way = |flow: &Flow| flow.meter == Meter::OneWay && !is_stream(flow);
         let columns = [
@@ -76,11 +79,14 @@ impl Table {
             (Column::Retransmitted, streams),
             (Column::Window, streams),
             (Column::TcpRoundTrip, streams),
-            (Column::ReceivedRate, flows.iter().any(answered)),
+            (
+                Column::ReceivedRate,
+                flows.iter().any(|flow| answered(flow)),
+            ),
             (Column::Lost, datagrams),
             (Column::Median, true),
             (Column::P99, true),
-            (Column::Jitter, flows.iter().any(one_way)),
+            (Column::Jitter, flows.iter().any(|flow| one_way(flow))),
         ];
         let longest = flows.iter().map(|flow| flow.name.as_str().len()).max();
         let round_trips = flows.iter().filter(|flow| flow.meter == Meter::RoundTrip);
@@ -91,7 +97,7 @@ impl Table {
         };
         Self {
             delays,
-            peer: Some(peer),
+            peers,
             ..Self::new(&columns, longest.unwrap_or(0) + 2)
         }
     }
@@ -116,7 +122,7 @@ impl Table {
             lines: None,
             names: names.max("[SUM]".len()),
             delays: "delay p50",
-            peer: None,
+            peers: BTreeMap::new(),
             stuck: BTreeSet::new(),
         }
     }
@@ -152,15 +158,15 @@ impl Table {
     /// That a stream is stuck with large segments, while the receiver answers; once.
     fn stuck(&mut self, name: &str, flow: &FlowInterval, sent: &SentInterval) -> String {
         let segment = sent.tcp.and_then(|tcp| tcp.stuck);
-        let (Some(segment), Some(peer)) = (segment, self.peer) else {
-            self.stuck.remove(&flow.flow);
+        let (Some(segment), Some(peer)) = (segment, self.peers.get(&flow.name)) else {
+            self.stuck.remove(&flow.name);
             return String::new();
         };
-        if flow.received.is_none() || !self.stuck.insert(flow.flow) {
+        if flow.received.is_none() || !self.stuck.insert(flow.name) {
             return String::new();
         }
         let size = segment.into();
-        let hole = black_hole(&Stall::Segments(size).to_string(), size, peer);
+        let hole = black_hole(&Stall::Segments(size).to_string(), size, *peer);
         hole.map_or_else(String::new, |words| format!("{name} {words}\n"))
     }
 

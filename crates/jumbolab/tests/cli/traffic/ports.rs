@@ -1,16 +1,13 @@
 //! Ports and headers that the user chooses, through a firewall that lets nothing else pass.
 
-use std::process::{Command, Stdio};
-
+use super::in_own_network;
 use crate::harness::{Dir, Outcome};
 
 /// Runs a receiver and a sender in a network namespace whose firewall accepts the control
 /// connection and what `rule` accepts of the data.
 fn through_firewall(rule: &str, receiver: &str, sender: &str) -> Outcome {
-    let dir = Dir::new();
     let script = format!(
-        "ip link set lo up
-        nft -f - <<RULES
+        "nft -f - <<RULES
 table inet firewall {{
     chain in {{
         type filter hook input priority 0; policy drop;
@@ -25,11 +22,7 @@ RULES
         until grep -qs listening received; do sleep 0.01; done
         jumbolab send {sender} --duration 200ms --interval 0"
     );
-    let script = script.replace("jumbolab ", concat!(env!("CARGO_BIN_EXE_jumbolab"), " "));
-    let mut command = Command::new("timeout");
-    command.args(["60", "unshare", "-Urnmpf", "--mount-proc", "--kill-child"]);
-    command.args(["sh", "-ec", &script]).current_dir(dir.path());
-    Outcome::of(command.stdin(Stdio::null()).output().unwrap())
+    in_own_network(&Dir::new(), &script)
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::intervals::Intervals;
 #[cfg(target_os = "linux")]
 use super::send::run_echoes;
 use super::send::{Ready, Sent};
-use super::{Described, Entry, Flow, Records, black_hole, reverse, sizes};
+use super::{CommonStart, Described, Entry, Flow, Records, black_hole, reverse, sizes};
 use crate::driver::control_port::{Connection, Room};
 use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
@@ -45,7 +45,7 @@ const LAST_COMPARISONS: Span = Span::from_secs(1);
 const COMPARISONS: usize = 64;
 
 /// Time between the last preparation and the start of the flows.
-const HEAD_START: Span = Span::from_millis(5);
+pub(super) const HEAD_START: Span = Span::from_millis(5);
 
 /// Interval between checks of the control connection while flows run.
 const LOOK: Span = Span::from_millis(50);
@@ -62,11 +62,13 @@ pub struct Plan {
     pub keep: Keep,
     /// Reports while the flows run, if they are wanted.
     pub intervals: Option<Intervals>,
+    /// The start together with the sessions of other receivers, if there are any.
+    pub common_start: Option<CommonStart>,
 }
 
 /// Opens a log. The argument is this clock at the time from which records count, in
 /// nanoseconds.
-pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, String>>;
+pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, String> + Send>;
 
 /// The outcome of a session.
 #[derive(Clone, Debug)]
@@ -173,7 +175,13 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     drop(records);
     write_down(Entry::Clocks(kernel_clock::monotonic_nanos(), before));
     let flows = Flows { ready, incoming };
-    let fault = session.carry(flows, &mut outcomes, start, plan.intervals)?;
+    let fault = session.carry(
+        flows,
+        &mut outcomes,
+        start,
+        plan.intervals,
+        plan.common_start,
+    )?;
     for (number, outcome) in (0..).zip(&mut outcomes) {
         if let Some(bounds) = session.bounds_of(number, start) {
             outcome.check(&bounds, reversed.contains(&number));

@@ -27,7 +27,7 @@ pub struct Intervals {
     pub every: Span,
     /// Takes each report. Called by the thread that serves the control connection, so it
     /// must not block.
-    pub tell: Box<dyn FnMut(Interval)>,
+    pub tell: Box<dyn FnMut(Interval) + Send>,
 }
 
 /// One interval of all flows that were under way.

@@ -150,8 +150,9 @@ fn loss_is_unknown_while_nothing_arrives() {
 #[test]
 fn a_stuck_stream_is_named_once_while_the_receiver_answers() {
     let peer = "[fe80::7%3]:7070".parse().unwrap();
-    let mut table = Table::of_sender(&[], peer);
     let mut stuck = interval(1);
+    let mut table = Table::of_receiver();
+    table.peers.insert(stuck.flows[0].name, peer);
     let sent = stuck.flows[0].sent.as_mut().unwrap();
     sent.tcp.as_mut().unwrap().stuck = Some(3_948);
     let mut silent = stuck.clone();

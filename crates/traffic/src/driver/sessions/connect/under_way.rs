@@ -12,6 +12,7 @@ use wire::control::{Report, SentReport};
 use super::reversed::{HEARTBEAT, Incoming};
 use super::waits::Waits;
 use super::{FlowOutcome, HEAD_START, LOOK, Session};
+use crate::driver::sessions::CommonStart;
 use crate::driver::sessions::intervals::{Intervals, Reporter};
 use crate::driver::sessions::receive::Signal;
 use crate::driver::sessions::reverse;
@@ -60,6 +61,7 @@ impl Session {
         outcomes: &mut [FlowOutcome],
         epoch: Time,
         intervals: Option<Intervals>,
+        common_start: Option<CommonStart>,
     ) -> Result<Option<Error>> {
         let observed = match intervals {
             Some(_) => {
@@ -75,6 +77,7 @@ impl Session {
             .map(|flow| (flow.number, Arc::clone(&flow.signal)))
             .collect();
         let stop = &Arc::clone(&self.stop);
+        let common = common_start.map(CommonStart::wait).transpose()?;
         let begin = OnceLock::new();
         let (to, finished) = channel();
         Ok(thread::scope(|scope| {
@@ -82,7 +85,8 @@ impl Session {
             if !reversed.is_empty() {
                 self.client.begin();
             }
-            let begin = *begin.get_or_init(|| clock::monotonic() + HEAD_START);
+            let begin =
+                *begin.get_or_init(|| common.unwrap_or_else(|| clock::monotonic() + HEAD_START));
             let mut under_way = UnderWay {
                 reports: outcomes.len(),
                 outcomes,
