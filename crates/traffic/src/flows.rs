@@ -203,7 +203,7 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
     for key in ["gso", "gro", "ecn"] {
         only(key, Transport::Udp)?;
     }
-    for key in ["source_port", "destination_port", "flow_label"] {
+    for key in ["control", "source_port", "destination_port", "flow_label"] {
         if keys.has(key) && transport.is_none() {
             let why = "only flows of protocols udp and tcp have it; leave it out";
             return Err(keys.reject(key, why));

@@ -188,6 +188,8 @@ pub enum Reason {
     Reverse,
     /// This end cannot begin its packet log.
     Log,
+    /// This end does not listen on the address that a flow asks for.
+    Address,
     /// The port that a flow asks for is in use, or not among those that this end allows.
     Port,
 }

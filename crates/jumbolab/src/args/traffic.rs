@@ -233,6 +233,9 @@ pub(crate) struct FlowKeys {
     /// Source address [default: as the kernel chooses].
     #[arg(long, value_name = "ADDRESS", help_heading = SOCKET)]
     source: Option<String>,
+    /// Name or address of the receiver for the control connection, if the data go to another one of its addresses [default: HOST].
+    #[arg(long, value_name = "HOST", help_heading = SOCKET)]
+    control: Option<String>,
     /// Port of this end for the flow's data; with --flows, this and the following ones [default: as the kernel chooses].
     #[arg(long, value_name = "PORT", help_heading = SOCKET)]
     source_port: Option<String>,
@@ -300,6 +303,7 @@ impl FlowKeys {
             ("ttl", &self.ttl),
             ("pmtudisc", &self.pmtudisc),
             ("source", &self.source),
+            ("control", &self.control),
             ("source_port", &self.source_port),
             ("destination_port", &self.destination_port),
             ("interface", &self.interface),

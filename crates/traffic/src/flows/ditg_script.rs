@@ -65,6 +65,7 @@ impl<'a> LineReader<'a> {
                 "-a" => self.copy(option, "host")?,
                 "-rp" => self.copy(option, "destination_port")?,
                 "-sp" => self.copy(option, "source_port")?,
+                "-Sda" => self.copy(option, "control")?,
                 "-sa" => self.copy(option, "source")?,
                 "-i" => self.copy(option, "interface")?,
                 "-f" => self.copy(option, "ttl")?,
@@ -246,8 +247,8 @@ impl<'a> LineReader<'a> {
             "-s" => {
                 "the random numbers are others than D-ITG's; leave it out and write send --seed NUMBER"
             }
-            "-Sda" | "-Ssa" | "-Ssp" | "-Si" => {
-                "the control connection goes to the address of -a; leave it out"
+            "-Ssa" | "-Ssp" | "-Si" => {
+                "the control connection leaves as the kernel routes, or from the address of -sa; leave it out"
             }
             "-Sdp" => "all receivers have the control port of send --port PORT; leave it out",
             "-l" | "-x" | "-q" => {

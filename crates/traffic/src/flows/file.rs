@@ -6,8 +6,9 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 30] = [
+pub const KEYS: [&str; 31] = [
     "host",
+    "control",
     "protocol",
     "meter",
     "message",

@@ -111,6 +111,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Late => "it timed out; check the path to it and run again",
         Reason::Kernel => "its kernel rejected a socket; see its own messages",
         Reason::Log => "it cannot write its packet log; see its own messages",
+        Reason::Address => {
+            "it does not listen on the address of the data; name it there with --listen, too"
+        }
         Reason::Port => {
             "it cannot open the data port: it is in use there, or not among its --data-ports; see its own messages, or write another --destination-port"
         }

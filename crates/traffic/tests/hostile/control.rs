@@ -310,6 +310,7 @@ fn flow(number: u16, chance: &mut Chance) -> Flow {
         buffer: large(chance),
         largest: large(chance),
         port: u16::from(chance.byte()) * 257,
+        at: [chance.byte() / 128; 16],
         cookie: [chance.byte(); 16],
     }
 }

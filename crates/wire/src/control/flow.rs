@@ -30,6 +30,10 @@ pub struct Flow {
     pub largest: u32,
     /// The port to open for the flow; 0: the receiver chooses.
     pub port: u16,
+    /// The receiver's address of the flow, an IPv4 address as an IPv4-mapped one
+    /// [RFC4291 s2.5.5.2]; zeros: that of the control connection. Other traffic may come from
+    /// another address than the control connection, too.
+    pub at: [u8; 16],
     /// The first bytes of the flow's traffic. They prove to the receiver that the
     /// source address of the traffic is the sender's.
     pub cookie: [u8; 16],

@@ -239,10 +239,16 @@ fn flow() -> impl Strategy<Value = Flow> {
         name,
         kind,
         0_u8..64,
-        any::<(u32, u32, u16, [u8; 16])>(),
+        any::<(u32, u32, u16, [[u8; 16]; 2])>(),
     )
         .prop_map(
-            |(flow, name, (tcp, round, busy, merge), dscp, (buffer, largest, port, cookie))| Flow {
+            |(
+                flow,
+                name,
+                (tcp, round, busy, merge),
+                dscp,
+                (buffer, largest, port, [at, cookie]),
+            )| Flow {
                 flow,
                 name,
                 transport: if tcp { Transport::Tcp } else { Transport::Udp },
@@ -257,6 +263,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 buffer,
                 largest,
                 port,
+                at,
                 cookie,
             },
         )

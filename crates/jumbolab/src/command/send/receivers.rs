@@ -48,7 +48,11 @@ pub(super) fn read(args: &Send) -> Result<Vec<ToReceiver>> {
                 return Err(keys.reject(key, why));
             }
         }
-        let to = receiver(args, &name, &keys)?;
+        let data = receiver(args, &name, &keys)?;
+        let to = match keys.text("control")? {
+            Some(host) => address_of(args, &keys, "control", host)?,
+            None => data,
+        };
         let place = all.iter().position(|one| one.to == to);
         let place = place.unwrap_or_else(|| {
             all.push(ToReceiver {
@@ -58,15 +62,19 @@ pub(super) fn read(args: &Send) -> Result<Vec<ToReceiver>> {
             all.len() - 1
         });
         let flows = &mut all[place].flows;
-        let (at, seed) = (to.ip(), Seed::new(args.seed));
+        let (at, seed) = (data.ip(), Seed::new(args.seed));
+        let mut add = |mut flow: Flow| {
+            flow.options.destination = (data.ip() != to.ip()).then_some(data);
+            flows.push(flow);
+        };
         if !args.reverse {
-            flows.push(flow(&name, &keys, at, seed)?);
+            add(flow(&name, &keys, at, seed)?);
         }
         if args.bidir {
-            flows.push(reversed(&format!("{name}-reverse"), &keys, at, seed)?);
+            add(reversed(&format!("{name}-reverse"), &keys, at, seed)?);
         }
         if args.reverse {
-            flows.push(reversed(&name, &keys, at, seed)?);
+            add(reversed(&name, &keys, at, seed)?);
         }
     }
     check(args, &all)?;
@@ -112,7 +120,7 @@ fn check(args: &Send, all: &[ToReceiver]) -> Result<()> {
     Ok(())
 }
 
-/// The control address of a flow's receiver: of its own key `host`, or of HOST.
+/// The address of a flow's receiver: of its own key `host`, or of HOST.
 fn receiver(args: &Send, name: &str, keys: &Section) -> Result<SocketAddr> {
     let Some(host) = keys.text("host")? else {
         let host = args.host.as_deref();
@@ -123,7 +131,12 @@ fn receiver(args: &Send, name: &str, keys: &Section) -> Result<SocketAddr> {
         })?;
         return address(args, host);
     };
-    address(args, host).map_err(|error| keys.reject("host", format!("{error:#}")))
+    address_of(args, keys, "host", host)
+}
+
+/// The address of the host that a key names.
+fn address_of(args: &Send, keys: &Section, key: &str, host: &str) -> Result<SocketAddr> {
+    address(args, host).map_err(|error| keys.reject(key, format!("{error:#}")))
 }
 
 /// The control address of HOST.

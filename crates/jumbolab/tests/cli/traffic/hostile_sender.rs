@@ -61,6 +61,7 @@ fn flow(number: u16, transport: Transport) -> Flow {
             Transport::Tcp => 16 << 20,
         },
         port: 0,
+        at: [0; 16],
         cookie: COOKIE,
     }
 }

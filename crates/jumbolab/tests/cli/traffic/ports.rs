@@ -89,3 +89,24 @@ fn packets_carry_their_ecn_and_flow_label() {
         assert_eq!(sent.code, Some(0), "{protocol}: {sent:?}");
     }
 }
+
+#[test]
+fn data_may_go_to_another_address_than_the_control_connection() {
+    let rule = "ip saddr 127.0.0.3 ip daddr 127.0.0.2 accept
+        ip saddr 127.0.0.2 ip daddr 127.0.0.3 accept";
+    let receiver = "--listen 127.0.0.1 --listen 127.0.0.2";
+    for flow in [
+        "",
+        "--meter round-trip --dscp EF",
+        "--reverse",
+        "--protocol tcp --message 1000 --gap 1ms",
+        "--protocol tcp --reverse",
+    ] {
+        let sender = format!("127.0.0.2 --control 127.0.0.1 --source 127.0.0.3 {flow}");
+        let sent = through_firewall(rule, receiver, &sender);
+        assert_eq!(sent.code, Some(0), "{flow}: {sent:?}");
+    }
+    let sent = through_firewall("accept", receiver, "127.0.0.4 --control 127.0.0.1");
+    assert_eq!(sent.code, Some(2), "{sent:?}");
+    assert!(sent.stderr.contains("with --listen"), "{sent:?}");
+}

@@ -5,7 +5,7 @@
 )]
 
 use std::io::{Read, Write};
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
 
 use meter::departures::Distribution;
@@ -125,10 +125,11 @@ fn ctrl_c_stops_the_receiver_from_sending() {
         assert!(begun.elapsed() < Duration::from_secs(10));
         assert_eq!(outcome.code, Some(130), "{}", outcome.stderr);
         let result = printed.lines().last().unwrap();
-        assert!(
-            result.contains("\"sent\"") && result.contains("\"lost\":0"),
-            "{result}"
-        );
+        let result: serde_json::Value = serde_json::from_str(result).unwrap();
+        assert!(result["sent"].as_u64() > Some(0), "{result}");
+        // On a busy machine the receive buffer may overflow; nothing else is lost.
+        let overflowed = result.get("overflowed").cloned();
+        assert_eq!(result["lost"], overflowed.unwrap_or_default(), "{result}");
     }
     receiver.stop().fine();
 }
@@ -190,6 +191,7 @@ fn flood(transport: Transport) -> Reverse {
             buffer: 0,
             largest: 1000,
             port: 0,
+            at: [0; 16],
             cookie: COOKIE,
         },
         traffic: Traffic {
@@ -239,6 +241,37 @@ fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
     assert_eq!(right.recv(&mut room).unwrap(), COOKIE.len());
     assert_eq!(right.recv(&mut room).unwrap(), 1000);
     assert!(wrong.recv(&mut room).is_err() && elsewhere.recv(&mut room).is_err());
+}
+
+#[test]
+fn nothing_is_sent_to_another_address_that_does_not_return_a_second_cookie() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "--listen 127.0.0.1 --listen 127.0.0.2");
+    let mut peer = OwnSender::connect(&receiver);
+    let mut asked = flood(Transport::Udp);
+    asked.flow.at = Ipv4Addr::new(127, 0, 0, 2).to_ipv6_mapped().octets();
+    let port = peer.reverse(asked).unwrap();
+    let socket = UdpSocket::bind("127.0.0.3:0").unwrap();
+    socket.connect(("127.0.0.2", port)).unwrap();
+    let wait = Some(Duration::from_millis(300));
+    socket.set_read_timeout(wait).unwrap();
+    peer.client.begin();
+    peer.control.write_all(peer.client.output()).unwrap();
+    peer.client.output().clear();
+    let mut room = [0; 2000];
+    // One answer to each cookie, no longer than it, and never the flow.
+    for _ in 0..3 {
+        socket.send(&COOKIE).unwrap();
+        assert_eq!(socket.recv(&mut room).unwrap(), COOKIE.len());
+        assert_ne!(room[..COOKIE.len()], COOKIE);
+        socket.send(&[0; 16]).unwrap();
+        assert!(socket.recv(&mut [0; 2000]).is_err());
+    }
+    let second = room[..COOKIE.len()].to_vec();
+    socket.send(&second).unwrap();
+    assert_eq!(socket.recv(&mut room).unwrap(), COOKIE.len());
+    assert_eq!(room[..COOKIE.len()], second);
+    assert_eq!(socket.recv(&mut room).unwrap(), 1000);
 }
 
 #[test]

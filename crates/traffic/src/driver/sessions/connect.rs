@@ -126,6 +126,8 @@ pub fn run(plan: Plan) -> Result<Outcome> {
         bind: { flow.options.socket.bind }.map(|bind| SocketAddr::new(bind.ip(), 0)),
         ..flow.options.socket.clone()
     });
+    let is_apart = |flow: &Flow| flow.options.destination.is_some();
+    let wanted = wanted.filter(|_| !plan.flows.iter().any(is_apart));
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
     let before = session.compare(&session.deadline.within(TIMEOUT))?;
     let start = clock::monotonic();
@@ -392,10 +394,12 @@ impl Session {
     /// Requests a flow and connects to its port.
     fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
         self.check(number, &flow)?;
-        let to = self.connection.peer().ip();
+        let mut to = flow.options.data_address(self.connection.peer());
         let transport = flow.transport.unwrap_or(units::Transport::Udp);
         let cookie = random()?;
-        let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
+        let largest = flow
+            .largest
+            .unwrap_or_else(|| sizes(Some(transport), to.ip()).1);
         let bytes = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
         self.client.open(control::Flow {
             flow: number,
@@ -408,10 +412,10 @@ impl Session {
             buffer: flow.options.socket.receive_buffer.map_or(0, bytes),
             largest: bytes(largest),
             port: flow.options.destination_port,
+            at: flow.options.requested_address(),
             cookie,
         });
         let (port, buffer) = self.port_of(number)?;
-        let mut to = self.connection.peer();
         to.set_port(port);
         if let Some(records) = &records {
             let described = Described {

@@ -1,6 +1,6 @@
 //! Options of a flow, and the sizes that its protocol allows.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZero;
 
 use units::{Bytes, Transport};
@@ -13,6 +13,8 @@ use os::socket;
 pub struct Options {
     /// Those of its socket at the sender; the receive buffer is that of the receiver.
     pub socket: socket::Options,
+    /// The receiver's address of the data, if its control address is another one.
+    pub destination: Option<SocketAddr>,
     /// The port to ask the receiver for; 0: it chooses.
     pub destination_port: u16,
     /// Messages per call, which the kernel or the network card segments (UDP
@@ -30,6 +32,23 @@ pub struct Options {
     /// The kernel timestamps the departure of every n-th message of a stream, at its
     /// first bytes; other kernels than that of Linux timestamp none.
     pub stamp_departures: Option<NonZero<u64>>,
+}
+
+impl Options {
+    /// The receiver's address of the data, where its control address is `control`; the port is
+    /// to be set.
+    pub(super) fn data_address(&self, control: SocketAddr) -> SocketAddr {
+        self.destination.unwrap_or(control)
+    }
+
+    /// The same in a request; zeros where it is that of the control connection.
+    pub(super) fn requested_address(&self) -> [u8; 16] {
+        match self.destination.map(|address| address.ip()) {
+            Some(IpAddr::V4(four)) => four.to_ipv6_mapped().octets(),
+            Some(IpAddr::V6(six)) => six.octets(),
+            None => [0; 16],
+        }
+    }
 }
 
 /// The largest message of a stream. TCP has no limit; this one limits the memory of the

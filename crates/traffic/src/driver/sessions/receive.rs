@@ -109,6 +109,8 @@ pub(super) struct Waiting {
     /// Whether this end has connected the socket, because it asked for the flow.
     connected: bool,
     signal: Arc<Signal>,
+    /// Whether traffic may come from another address than the control connection.
+    is_apart: bool,
     /// The end of the session.
     deadline: Deadline,
     recorder: ReceiveRecorder,
@@ -158,6 +160,7 @@ impl Waiting {
             LogSink::new(records),
         );
         Ok(Self {
+            is_apart: flow.at != [0; 16],
             flow,
             socket,
             peer,

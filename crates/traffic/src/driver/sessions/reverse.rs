@@ -257,6 +257,7 @@ pub(super) fn request(
             buffer: 0,
             largest: u32::try_from(largest.get()).unwrap_or(u32::MAX),
             port: flow.options.destination_port,
+            at: flow.options.requested_address(),
             cookie,
         },
         traffic,

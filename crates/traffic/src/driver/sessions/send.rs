@@ -35,7 +35,7 @@ pub(super) use datagrams::emit;
 pub(super) use echo::run as run_echoes;
 use os::deadline::Deadline;
 use os::error::{Error, OperationContext, Result};
-use os::socket::{Errno, MsgFlags, Options, SmoothedRtt, Socket, TcpState};
+use os::socket::{Errno, MsgFlags, Options, SmoothedRtt, Socket, TcpState, UDP_RECEIVE_BUFFER};
 use os::socket::{
     apply, connect, open, receive, reset, send, send_buffer, set_timeout, stated_tcp_state,
 };
@@ -146,7 +146,11 @@ impl Ready {
         let own = &flow.options.socket;
         let options = Options {
             path_errors: transport == Transport::Udp,
-            receive_buffer: own.receive_buffer.filter(|_| flow.reverse.is_some()),
+            receive_buffer: match (&flow.reverse, transport) {
+                (None, _) => None,
+                (Some(_), Transport::Udp) => own.receive_buffer.or(Some(UDP_RECEIVE_BUFFER)),
+                (Some(_), Transport::Tcp) => own.receive_buffer,
+            },
             timeout: Some(Span::from_secs(5)),
             ..own.clone()
         };
@@ -251,9 +255,9 @@ impl Ready {
     /// owner.
     fn show(&self, transport: Transport, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
         let doing = || format!("opening the flow {}", self.flow.name.as_str());
-        let shown = |flags| send(&self.socket, cookie, flags);
+        let mut cookie = *cookie;
         if transport == Transport::Tcp {
-            shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
+            send(&self.socket, &cookie, MsgFlags::MSG_NOSIGNAL).during(doing)?;
             return Ok(());
         }
         set_timeout(&self.socket, AGAIN)?;
@@ -262,15 +266,21 @@ impl Ready {
             let Ok(permit) = deadline.permit() else {
                 return Err(Error::new(doing(), "it was interrupted, or took too long"));
             };
-            match shown(MsgFlags::empty()) {
+            match send(&self.socket, &cookie, MsgFlags::empty()) {
                 // An ICMP error to an earlier cookie means that the port was closed; it
                 // may open.
                 Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
                 Err(error) => return Err(error).during(doing),
             }
-            if receive(&self.socket, &mut room, MsgFlags::empty(), permit) == Ok(cookie.len()) {
+            if receive(&self.socket, &mut room, MsgFlags::empty(), permit) != Ok(cookie.len()) {
+                continue;
+            }
+            let answer = &room[..cookie.len()];
+            if self.flow.options.destination.is_none() || *answer == cookie {
                 return Ok(());
             }
+            // The receiver asks whether this end receives at the address of its data.
+            cookie.copy_from_slice(answer);
         }
         Err(Error::new(
             doing(),

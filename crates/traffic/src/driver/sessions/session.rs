@@ -5,7 +5,7 @@ mod running;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread;
@@ -286,7 +286,7 @@ impl<'a> ControlSession<'a> {
         let Some(clocks) = self.clocks else {
             return self.reject(Reason::Nonsense, "a flow before the clocks were compared");
         };
-        let largest = sizes(Some(flow.transport), self.session.peer.ip()).1;
+        let largest = sizes(Some(flow.transport), self.peer_of(&flow)).1;
         if u64::from(flow.buffer) > LARGEST_RECEIVE_BUFFER.get()
             || u64::from(flow.largest) > largest.get()
         {
@@ -374,10 +374,14 @@ impl<'a> ControlSession<'a> {
                 return Err(self.rejection(Reason::Port, &why));
             }
         };
+        let Some(here) = self.data_address(&flow) else {
+            let why = "it asked for an address that this end does not listen on";
+            return Err(self.rejection(Reason::Address, why));
+        };
         let waiting = Waiting::open(
             flow,
-            (self.session.here, &ports),
-            self.session.peer.ip(),
+            (here, &ports),
+            self.peer_of(&flow),
             clocks,
             Arc::clone(signal),
             self.server.deadline(),
@@ -390,6 +394,31 @@ impl<'a> ControlSession<'a> {
             };
             self.rejection(reason, &error.to_string())
         })
+    }
+
+    /// The address of a flow's data: that of the control connection, or another one that
+    /// this end listens on; `None` if it does not.
+    fn data_address(&self, flow: &Flow) -> Option<SocketAddr> {
+        let at = match Ipv6Addr::from(flow.at) {
+            Ipv6Addr::UNSPECIFIED => return Some(self.session.here),
+            at => at.to_canonical(),
+        };
+        let mut listening = self.serving.listen.iter().map(SocketAddr::ip);
+        let is_allowed = listening.any(|address| {
+            address == at || address.is_unspecified() && address.is_ipv4() == at.is_ipv4()
+        });
+        is_allowed.then(|| SocketAddr::new(at, 0))
+    }
+
+    /// The sender's address of a flow's data; the unspecified one of its version of IP where
+    /// it is unknown.
+    fn peer_of(&self, flow: &Flow) -> IpAddr {
+        let at = Ipv6Addr::from(flow.at);
+        match at.to_canonical() {
+            _ if at.is_unspecified() => self.session.peer.ip(),
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        }
     }
 
     /// Notes and announces a flow whose port is open.
@@ -414,8 +443,8 @@ impl<'a> ControlSession<'a> {
             name: flow.name,
             transport: Some(flow.transport),
             meter: flow.meter,
-            from: on(self.session.peer, 0),
-            to: on(self.session.here, port),
+            from: SocketAddr::new(self.peer_of(flow), 0),
+            to: on(self.data_address(flow).unwrap_or(self.session.here), port),
             dscp: flow.dscp,
         }));
     }

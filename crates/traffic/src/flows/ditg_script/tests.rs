@@ -34,8 +34,9 @@ fn a_flow_has_the_defaults_of_d_itg() {
 fn options_of_a_flow_are_its_keys() {
     assert_eq!(
         keys(
-            "-a h -rp 10001 -sp 10002 -T TCP -m rttm -t 2500 -d 100 -z 7 -b 186 -f 9",
+            "-a h -Sda h2 -rp 10001 -sp 10002 -T TCP -m rttm -t 2500 -d 100 -z 7 -b 186 -f 9",
             &[
+                "control",
                 "destination_port",
                 "source_port",
                 "protocol",
@@ -49,7 +50,7 @@ fn options_of_a_flow_are_its_keys() {
                 "ttl"
             ]
         ),
-        "destination_port 10001, source_port 10002, protocol tcp, nagle on, meter round-trip, \
+        "control h2, destination_port 10001, source_port 10002, protocol tcp, nagle on, meter round-trip, \
          duration 2500000000ns, start 100000000ns, packets 7, dscp 46, ecn ect0, ttl 9"
     );
     assert_eq!(keys("-T TCP -D", &["nagle"]), "nagle -");
@@ -95,7 +96,7 @@ fn what_is_not_supported_is_rejected_by_line_and_option() {
         ("-a h -s 0.5", "-s: the random numbers"),
         ("-a h -O 10", "-O: D-ITG waits"),
         ("-a h -T SCTP 1 2", "-T: write UDP"),
-        ("-a h -Sda 192.0.2.9", "-Sda: the control"),
+        ("-a h -Ssa 192.0.2.9", "-Ssa: the control"),
         ("-a h -C", "-C: its value is missing"),
         ("-a h -C 0", "-C: write a number above 0"),
         ("-a h -C nan", "-C: write a number"),

@@ -51,6 +51,7 @@ fn flow(number: u16) -> Flow {
         buffer: 0,
         largest: 64,
         port: 0,
+        at: [0; 16],
         cookie: [5; 16],
     }
 }

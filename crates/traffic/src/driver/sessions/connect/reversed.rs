@@ -65,7 +65,7 @@ impl Session {
         let request = reverse::request(number, &flow, traffic, peer.ip(), cookie);
         self.client.reverse(request);
         let (port, _) = self.port_of(number)?;
-        let mut to = peer;
+        let mut to = flow.options.data_address(peer);
         to.set_port(port);
         // The flow may last until then.
         let lasts = flow
@@ -77,6 +77,7 @@ impl Session {
         let own = &flow.options.socket;
         let here = Flow {
             options: Options {
+                destination: flow.options.destination,
                 socket: socket::Options {
                     bind: own.bind,
                     reuse_address: own.reuse_address,

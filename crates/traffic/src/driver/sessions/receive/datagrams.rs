@@ -1,5 +1,7 @@
 //! Reception of a flow of datagrams.
 
+use std::net::SocketAddr;
+
 use units::{Span, Time};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -9,6 +11,7 @@ use super::{BEGIN, Waiting};
 use crate::driver::sessions::send::{is_passing, waiting};
 use os::clock;
 use os::error::{OperationContext, Result};
+use os::random::random;
 use os::socket::{Errno, Inbox, MsgFlags};
 use os::socket::{connect, receive, receive_from, send, set_code_point, stated_drops};
 
@@ -52,7 +55,7 @@ impl Waiting {
     /// Waits for a datagram with the cookie from the sender's address, connects the
     /// socket to it, and answers with the cookie. Other datagrams are not answered.
     /// Returns whether it arrived.
-    pub(super) fn meet(&self) -> Result<bool> {
+    pub(super) fn meet(&mut self) -> Result<bool> {
         let mut room = [0; LONGEST];
         let deadline = self.deadline.within(BEGIN);
         while let Ok(permit) = deadline.permit() {
@@ -66,7 +69,8 @@ impl Waiting {
                     Err(error) => return Err(error).during(|| "waiting for a flow"),
                 };
             let from = from.filter(|_| room[..length] == self.flow.cookie);
-            let Some(from) = from.filter(|from| from.ip() == self.peer) else {
+            let is_allowed = |from: &SocketAddr| self.is_apart || from.ip() == self.peer;
+            let Some(from) = from.filter(is_allowed) else {
                 continue;
             };
             connect(&self.socket, from).during(|| "answering a flow")?;
@@ -74,9 +78,33 @@ impl Waiting {
             if self.flow.dscp != 0 {
                 set_code_point(&self.socket, self.peer, self.flow.dscp)?;
             }
+            if self.is_apart && !self.is_received(&mut room)? {
+                return Ok(false);
+            }
             self.stamp(&self.socket)?;
             self.show_cookie();
             return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Whether the sender receives at the address from which its cookie came, which is another
+    /// one than that of its control connection: it returns a new cookie, which was sent there
+    /// and is no longer than the first.
+    fn is_received(&mut self, room: &mut [u8]) -> Result<bool> {
+        let first = self.flow.cookie;
+        self.flow.cookie = random()?;
+        self.show_cookie();
+        let deadline = self.deadline.within(BEGIN);
+        while let Ok(permit) = deadline.permit() {
+            match receive(&self.socket, room, MsgFlags::empty(), permit) {
+                Ok(length) if room[..length] == self.flow.cookie => return Ok(true),
+                // The answer was lost.
+                Ok(length) if room[..length] == first => self.show_cookie(),
+                Ok(_) => {}
+                Err(error) if is_passing(error) => {}
+                Err(error) => return Err(error).during(|| "waiting for a flow"),
+            }
         }
         Ok(false)
     }

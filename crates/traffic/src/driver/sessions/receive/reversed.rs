@@ -44,6 +44,7 @@ impl Waiting {
             flow,
             socket,
             peer,
+            is_apart: false,
             connected: true,
             signal,
             deadline,
@@ -59,18 +60,20 @@ impl Waiting {
     /// # Errors
     /// If the kernel rejects a call, or the other end closes a stream early.
     pub(in super::super) fn send(
-        self,
+        mut self,
         flow: Flow,
         epoch: Time,
         counters: Arc<SentCounters>,
     ) -> Result<Option<Sent>> {
         let stream = match self.flow.transport {
-            Transport::Udp if self.meet()? => None,
+            Transport::Udp => match self.meet()? {
+                true => None,
+                false => return Ok(None),
+            },
             Transport::Tcp => match self.accept()? {
                 Some(stream) => Some(stream),
                 None => return Ok(None),
             },
-            Transport::Udp => return Ok(None),
         };
         if !self.is_begun()? {
             return Ok(None);

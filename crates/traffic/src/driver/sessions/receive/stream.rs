@@ -146,7 +146,9 @@ impl Waiting {
     /// Accepts the connection that shows the cookie; others are reset.
     pub(super) fn accept(&self) -> Result<Option<Socket>> {
         let deadline = self.deadline.within(BEGIN);
-        let (from, token) = (Some(self.peer), Token::new(self.flow.cookie));
+        // The kernels' handshake has shown that the sender has its address.
+        let from = (!self.is_apart).then_some(self.peer);
+        let token = Token::new(self.flow.cookie);
         let mut callers = Callers::new(&self.socket, from, token, 1, false)?;
         let mut entered = None;
         while entered.is_none() && deadline.permit().is_ok() && !self.is_over(clock::monotonic()) {

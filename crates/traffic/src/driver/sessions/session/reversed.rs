@@ -28,7 +28,7 @@ impl ControlSession<'_> {
             SendingRate::Most(rate) => Some(rate),
             SendingRate::Any => None,
         };
-        let peer = self.session.peer.ip();
+        let peer = self.peer_of(&asked.flow);
         let Some(flow) = reverse::asked(asked, peer, limit) else {
             return self.reject(Reason::Limit, "it asked for a flow that is not allowed");
         };
