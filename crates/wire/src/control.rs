@@ -30,7 +30,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::bytes::array;
 use crate::{Error, Field};
 
-pub use flow::{Flow, Meter, Name};
+pub use flow::{Codec, Flow, Meter, Name};
 pub use progress::Progress;
 pub use report::Report;
 pub use reverse::{
@@ -38,7 +38,7 @@ pub use reverse::{
 };
 
 /// The protocol's version.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Bytes of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;

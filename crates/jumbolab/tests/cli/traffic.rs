@@ -14,7 +14,9 @@ mod own_host;
 mod own_receiver;
 mod own_sender;
 mod packets;
+mod presets;
 mod reverse;
+mod short;
 mod storage;
 
 use std::io::{BufRead, BufReader};

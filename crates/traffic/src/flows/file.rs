@@ -6,7 +6,8 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 25] = [
+pub const KEYS: [&str; 26] = [
+    "preset",
     "protocol",
     "meter",
     "message",
@@ -36,6 +37,16 @@ pub const KEYS: [&str; 25] = [
 
 /// Pairs of alternative keys.
 const ALIKE: [[&str; 2]; 2] = [["gap", "payload_rate"], ["stop", "duration"]];
+
+/// The keys that a preset stands for.
+const OF_PRESET: [&str; 6] = [
+    "protocol",
+    "message",
+    "gap",
+    "payload_rate",
+    "on_time",
+    "off_time",
+];
 
 /// The size limit of a file of flows.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -87,6 +98,10 @@ pub fn read(text: &str, file: &str, typed: &Section) -> Result<Vec<(String, Sect
                 (false, true) => typed.remove(one),
                 (false, false) => {}
             }
+        }
+        // Likewise its preset replaces what is usual.
+        if own.has("preset") {
+            OF_PRESET.iter().for_each(|key| typed.remove(key));
         }
         Ok((name.to_owned(), own.over(typed)))
     };

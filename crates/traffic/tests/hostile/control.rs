@@ -308,6 +308,7 @@ fn flow(number: u16, chance: &mut Chance) -> Flow {
         dscp: chance.byte() % 64,
         buffer: large(chance),
         largest: large(chance),
+        codec: None,
         cookie: [chance.byte(); 16],
     }
 }

@@ -18,7 +18,7 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x05".to_vec();
+    let mut expected = b"\x01JLCT\x00\x06".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
@@ -239,23 +239,27 @@ fn flow() -> impl Strategy<Value = Flow> {
         kind,
         0_u8..64,
         any::<(u32, u32, [u8; 16])>(),
+        prop::option::of(prop::sample::select(&Codec::ALL[..])),
     )
         .prop_map(
-            |(flow, name, (tcp, round, busy, merge), dscp, (buffer, largest, cookie))| Flow {
-                flow,
-                name,
-                transport: if tcp { Transport::Tcp } else { Transport::Udp },
-                meter: if round {
-                    Meter::RoundTrip
-                } else {
-                    Meter::OneWay
-                },
-                busy,
-                merge,
-                dscp,
-                buffer,
-                largest,
-                cookie,
+            |(flow, name, (tcp, round, busy, merge), dscp, (buffer, largest, cookie), codec)| {
+                Flow {
+                    flow,
+                    name,
+                    transport: if tcp { Transport::Tcp } else { Transport::Udp },
+                    meter: if round {
+                        Meter::RoundTrip
+                    } else {
+                        Meter::OneWay
+                    },
+                    busy,
+                    merge,
+                    dscp,
+                    buffer,
+                    largest,
+                    codec,
+                    cookie,
+                }
             },
         )
 }

@@ -60,6 +60,7 @@ fn flow(number: u16, transport: Transport) -> Flow {
             Transport::Udp => 65_000,
             Transport::Tcp => 16 << 20,
         },
+        codec: None,
         cookie: COOKIE,
     }
 }

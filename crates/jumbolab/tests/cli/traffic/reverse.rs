@@ -189,6 +189,7 @@ fn flood(transport: Transport) -> Reverse {
             dscp: 0,
             buffer: 0,
             largest: 1000,
+            codec: None,
             cookie: COOKIE,
         },
         traffic: Traffic {

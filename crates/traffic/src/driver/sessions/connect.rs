@@ -384,7 +384,9 @@ impl Session {
         let to = self.connection.peer().ip();
         let transport = flow.transport.unwrap_or(units::Transport::Udp);
         let cookie = random()?;
-        let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
+        let largest = flow
+            .largest
+            .unwrap_or_else(|| sizes(Some(transport), flow.meter, to).1);
         let bytes = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
         self.client.open(control::Flow {
             flow: number,
@@ -396,6 +398,7 @@ impl Session {
             dscp: flow.options.socket.dscp,
             buffer: flow.options.socket.receive_buffer.map_or(0, bytes),
             largest: bytes(largest),
+            codec: flow.codec,
             cookie,
         });
         let (port, buffer) = self.port_of(number)?;

@@ -50,6 +50,7 @@ fn flow(number: u16) -> Flow {
         dscp: 0,
         buffer: 0,
         largest: 64,
+        codec: None,
         cookie: [5; 16],
     }
 }

@@ -76,6 +76,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
                 dscp: 0,
                 buffer: 0,
                 largest: 100,
+                codec: None,
                 cookie: [7; 16],
             });
             let ready = hear(&mut stream, &mut client).unwrap();
