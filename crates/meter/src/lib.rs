@@ -5,6 +5,7 @@
 //! recv` and the decoder of its packet logs use the same [`streaming_recorder`]. A
 //! statistic therefore has one definition in all of them.
 
+pub mod call_quality;
 pub mod clock_offset;
 pub mod departures;
 pub mod ditg;
@@ -20,4 +21,4 @@ pub mod time_series;
 pub use flow_recorder::{FlowRecorder, Summary};
 pub use goodput_window::{Goodput, GoodputWindow, TOLERANCE};
 pub use message_plan::MessagePlan;
-pub use stream::MessageStream;
+pub use stream::{MessageStream, Received};

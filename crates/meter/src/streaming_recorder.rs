@@ -104,6 +104,13 @@ impl StreamingFlowRecorder {
         self.order.distinct()
     }
 
+    /// The highest number that arrived, plus one: the number of the next packet unless it was
+    /// lost or overtaken.
+    #[inline]
+    pub fn next_expected(&self) -> u64 {
+        self.order.next_expected()
+    }
+
     /// Whether the packet has arrived, as far as duplicates are recognised ([`WINDOW`]).
     pub fn has(&self, sequence: u64) -> bool {
         self.order.has(sequence)

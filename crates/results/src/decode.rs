@@ -24,6 +24,7 @@ mod text;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use wire::log::Role;
 
 use aggregator::LogAggregator;
 pub use known::MOST_FLOWS;
@@ -48,6 +49,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
     let name = path.display().to_string();
     let title = log.title(&known);
     let in_order_of_file = log.is_of_ditg() && request.definitions == Definitions::Ditg;
+    let is_one_way = known.role() == Role::Receiver;
     let mut aggregator = LogAggregator::new(request, known);
     while log.next(watch)? {
         if in_order_of_file {
@@ -60,6 +62,7 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
     Ok(Decoded {
         title,
         rows: aggregator.rows(&name)?,
+        is_one_way,
         complaint,
         has_changed,
     })

@@ -71,6 +71,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         delay: Span::ZERO,
         length: Some(Span::from_secs(2)),
         largest: None,
+        codec: None,
         options: Options {
             socket: socket::Options {
                 no_delay: true,

@@ -7,6 +7,7 @@ mod ditg_script;
 mod file;
 #[cfg(test)]
 mod fuzz;
+mod preset;
 
 use std::env::consts::OS;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -26,6 +27,7 @@ use crate::driver::sessions::{
 };
 pub use ditg_script::read_ditg_script;
 pub use file::{KEYS, read, read_file};
+use preset::Preset;
 
 /// The default protocol.
 const PROTOCOL: &str = "udp";
@@ -90,12 +92,20 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
             "packets of the other end have the label of its kernel; leave it out with --reverse and --bidir",
         ));
     }
+    if preset(keys)?.is_some_and(|preset| preset.bursts.is_some()) {
+        return Err(keys.reject(
+            "preset",
+            "the other end sends without pauses; leave out -vad with --reverse and --bidir",
+        ));
+    }
     for (key, distribution) in [("gap", &source.gaps), ("message", &source.sizes)] {
         if matches!(distribution, Distribution::Empirical(_)) {
-            return Err(keys.reject(
-                key,
-                "the other end has no file; write another distribution with --reverse and --bidir",
-            ));
+            let (key, what) = match keys.has(key) {
+                true => (key, "file; write another distribution"),
+                false => ("preset", "table of this preset; write dns or a call"),
+            };
+            let why = format!("the other end has no {what} with --reverse and --bidir");
+            return Err(keys.reject(key, why));
         }
     }
     if transport == Transport::Tcp && flow.largest > Some(LARGEST_REVERSED) {
@@ -115,9 +125,10 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
             "a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one",
         )
     })?;
+    let preset = preset(keys)?;
     let transport = keys.word(
         "protocol",
-        PROTOCOL,
+        preset.as_ref().map_or(PROTOCOL, |preset| preset.protocol),
         &[
             ("udp", Some(Transport::Udp)),
             ("tcp", Some(Transport::Tcp)),
@@ -127,12 +138,14 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     let options = options(keys, transport, to)?;
     let meter = meter(keys, transport)?;
     let stream = transport == Some(Transport::Tcp);
-    let message = keys
-        .text("message")?
-        .unwrap_or(if stream { WRITE } else { DATAGRAM });
-    let messages = distribution(keys, "message", message, Measure::Sizes)?;
-    let largest = check_sizes(keys, &messages, transport, to, &options)?;
-    let (gaps, paced) = gaps(keys, &messages, stream)?;
+    let messages = match (keys.text("message")?, &preset) {
+        (None, Some(preset)) => preset.sizes.clone(),
+        (None, None) if stream => distribution(keys, "message", WRITE, Measure::Sizes)?,
+        (None, None) => distribution(keys, "message", DATAGRAM, Measure::Sizes)?,
+        (Some(message), _) => distribution(keys, "message", message, Measure::Sizes)?,
+    };
+    let largest = check_sizes(keys, &messages, (transport, meter), to, &options)?;
+    let (gaps, paced) = gaps(keys, &messages, preset.as_ref(), stream)?;
     let start = keys.quantity("start")?.unwrap_or(Span::ZERO);
     let packets = keys.number("packets", 1, u64::MAX)?;
     let bytes = size(keys, "bytes")?;
@@ -154,8 +167,9 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         packets,
         bytes: bytes.map(Bytes::get),
     };
-    let mut schedule = source.schedule(transport, to);
-    if let Some(bursts) = bursts(keys)? {
+    let mut schedule = source.schedule(transport, meter, to);
+    let usual = preset.as_ref().and_then(|preset| preset.bursts.clone());
+    if let Some(bursts) = bursts(keys)?.or(usual) {
         if !paced {
             return Err(keys.reject(
                 "on_time",
@@ -175,6 +189,9 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         delay: start,
         length,
         largest,
+        codec: preset
+            .and_then(|preset| preset.codec)
+            .filter(|_| transport == Some(Transport::Udp) && meter == Meter::OneWay),
         options,
         limit: None,
         reverse: None,
@@ -346,8 +363,18 @@ fn distribution(keys: &Section, key: &str, text: &str, measure: Measure) -> Resu
         .map_err(|why| keys.reject(key, why))
 }
 
+/// The preset that `keys` name.
+fn preset(keys: &Section) -> Result<Option<Preset>> {
+    keys.read_by("preset", Preset::parse)
+}
+
 /// The gaps of a flow, and whether they are positive.
-fn gaps(keys: &Section, messages: &Distribution, stream: bool) -> Result<(Distribution, bool)> {
+fn gaps(
+    keys: &Section,
+    messages: &Distribution,
+    preset: Option<&Preset>,
+    stream: bool,
+) -> Result<(Distribution, bool)> {
     let gaps = match (keys.text("gap")?, keys.quantity::<Rate>("payload_rate")?) {
         (Some(_), Some(_)) => {
             return Err(keys.reject(
@@ -364,6 +391,7 @@ fn gaps(keys: &Section, messages: &Distribution, stream: bool) -> Result<(Distri
                 )
             })?)
         }
+        (None, None) if let Some(preset) = preset => preset.gaps.clone(),
         (None, None) => distribution(
             keys,
             "gap",
@@ -412,11 +440,11 @@ fn bursts(keys: &Section) -> Result<Option<Bursts>> {
 fn check_sizes(
     keys: &Section,
     messages: &Distribution,
-    transport: Option<Transport>,
+    (transport, meter): (Option<Transport>, Meter),
     to: IpAddr,
     options: &Options,
 ) -> Result<Option<Bytes>> {
-    let (least, most) = sizes(transport, to);
+    let (least, most) = sizes(transport, meter, to);
     let extremes = match messages {
         Distribution::Constant(size) => Some((*size, *size)),
         Distribution::Uniform(least, most) => Some((*least, *most)),
@@ -433,11 +461,14 @@ fn check_sizes(
             None => "an echo request",
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
+        let header = match meter {
+            Meter::OneWay => String::new(),
+            Meter::RoundTrip => format!(", {HEADER_LEN} of them the header of Jumbolab"),
+        };
         let why = format!(
-            "{what} to {version} must have {} to {} bytes, {} of them the header of Jumbolab; write a size between",
+            "{what} to {version} must have {} to {} bytes{header}; write a size between",
             least.get(),
             most.get(),
-            HEADER_LEN
         );
         return Err(keys.reject("message", why));
     }

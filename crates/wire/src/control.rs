@@ -30,7 +30,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::bytes::array;
 use crate::{Error, Field};
 
-pub use flow::{Flow, Meter, Name};
+pub use flow::{Codec, Flow, Meter, Name};
 pub use progress::Progress;
 pub use report::Report;
 pub use reverse::{

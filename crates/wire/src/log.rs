@@ -58,6 +58,9 @@ pub struct Marks {
     pub late_stamp: bool,
     /// The packet arrived with a congestion mark [RFC3168 s5].
     pub congested: bool,
+    /// The receiver does not know when the packet was sent, because the packet was too short
+    /// to state it; [`Record::sent`] is then the time of arrival.
+    pub untimed: bool,
 }
 
 #[cfg(test)]

@@ -13,14 +13,19 @@
 //! |     12 |      8 | sequence | from 0, plus one for each message of a flow        |
 //! |     20 |      8 | sent     | time of sending, in nanoseconds since the start of the run |
 //!
-//! The bytes behind the header, up to `length`, have no meaning.
+//! The bytes behind the header, up to `length`, have no meaning. One-way messages may be
+//! shorter than the header ([`Short`]).
 
 use units::{Bytes, Time};
 
 use crate::bytes::{array, demand, demand_mut, u8_at, u16_at, u32_at, u64_at};
 use crate::{Error, Field};
 
-/// Bytes of the header, and so of the shortest message.
+mod short;
+
+pub use short::{Carrier, Short, TIMED};
+
+/// Bytes of the header, and so of the shortest message with all of it.
 pub const HEADER_LEN: usize = 28;
 
 /// [`HEADER_LEN`] as the length field counts it.

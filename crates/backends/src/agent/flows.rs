@@ -217,22 +217,24 @@ impl Wanted {
             true => Transport::Tcp,
             false => Transport::Udp,
         };
+        let meter = match self.round_trip {
+            true => Meter::RoundTrip,
+            false => Meter::OneWay,
+        };
         if let Some(bytes) = self.bytes {
-            let (least, most) = sizes(Some(transport), to);
+            let (least, most) = sizes(Some(transport), meter, to);
             schedule = schedule.carried(least..=most).bytes(bytes);
         }
         Ok(Flow {
             name,
             transport: Some(transport),
-            meter: match self.round_trip {
-                true => Meter::RoundTrip,
-                false => Meter::OneWay,
-            },
+            meter,
             schedule,
             paced,
             delay: self.start,
             length: Some(self.length),
             largest: None,
+            codec: None,
             options: Options {
                 socket: socket::Options {
                     path_mtu: self.path_mtu,
@@ -331,7 +333,8 @@ pub(super) fn receive(
     if let Some(fault) = served.fault {
         return Err(anyhow!(fault));
     }
-    let reports: Vec<(Asked, Report)> = served.flows;
+    let flows = served.flows.into_iter();
+    let reports: Vec<(Asked, Report)> = flows.map(|one| (one.flow, one.report)).collect();
     let used = (Process::sample()? - before).cpu.as_nanos();
     let mut flows = collector.end(&reports)?;
     flows.iter_mut().for_each(|flow| flow.cpu = used);

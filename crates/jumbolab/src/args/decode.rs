@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use traffic::driver::sessions::Codec;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Decode {
@@ -24,6 +26,9 @@ pub(crate) struct Decode {
         help_heading = "Rows"
     )]
     pub(crate) definitions: Definitions,
+    /// Each flow is a call with this codec: add its mean opinion score (MOS) by the E-model (ITU-T G.107). Of a receiver's log.
+    #[arg(long, value_name = "CODEC", value_parser = codec(), help_heading = "Rows", conflicts_with_all = ["packets", "ditg_log"])]
+    pub(crate) codec: Option<Codec>,
     /// Print every packet of all logs in the order of arrival instead. With the logs of both ends, also those that were lost.
     #[arg(long, help_heading = "Rows")]
     pub(crate) packets: bool,
@@ -48,4 +53,10 @@ pub(crate) enum Definitions {
     Standard,
     /// Those of D-ITG's decoder, for comparison with its output.
     Ditg,
+}
+
+/// Reads the name of a codec.
+fn codec() -> impl TypedValueParser<Value = Codec> {
+    let names = PossibleValuesParser::new(Codec::ALL.map(Codec::name));
+    names.map(|name| Codec::named(&name).expect("the name is one of those of all codecs"))
 }

@@ -177,13 +177,16 @@ pub(crate) struct Send {
 /// The options that are also keys of a flow in a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct FlowKeys {
+    /// Traffic of an application: `telnet`, `dns`, `quake3`, `counter-strike-active`, `counter-strike-idle`, or a call with `voip-g711-1`, `voip-g711-2`, `voip-g729-2`, `voip-g729-3` or `voip-g723-1`, each also with `-crtp` (compressed headers) and `-vad` (no packets in pauses). Sets protocol, message, gap, on-time and off-time; those options replace parts of it.
+    #[arg(long, value_name = "NAME", help_heading = TRAFFIC)]
+    preset: Option<String>,
     /// Protocol to send: `icmp` (echo requests), `udp` or `tcp` [default: udp].
     #[arg(long, value_name = "PROTOCOL", help_heading = TRAFFIC)]
     protocol: Option<String>,
     /// Measurement: `one-way`, or `round-trip` (the receiver returns every message) [default: one-way].
     #[arg(long, value_name = "METER", help_heading = TRAFFIC)]
     meter: Option<String>,
-    /// Message size, including the 28-byte header of Jumbolab: a size or a distribution [default: 512; tcp: 128KiB].
+    /// Message size, including the header of Jumbolab: a size or a distribution. The header has 28 bytes, and in shorter messages what fits; those below 10 bytes have no delay [default: 512; tcp: 128KiB].
     #[arg(long, value_name = "BYTES|DISTRIBUTION", help_heading = TRAFFIC)]
     pub(crate) message: Option<String>,
     /// Time between messages: a time or a distribution. 0s sends as fast as possible; a round trip then starts when the one before has ended [default: 1ms; tcp: 0s].
@@ -285,6 +288,7 @@ impl FlowKeys {
     pub(crate) fn typed(&self) -> Section {
         let mut keys = Section::default();
         for (key, value) in [
+            ("preset", &self.preset),
             ("protocol", &self.protocol),
             ("meter", &self.meter),
             ("message", &self.message),

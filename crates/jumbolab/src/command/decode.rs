@@ -4,10 +4,11 @@ mod packets;
 
 use std::io::{self, IsTerminal};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use indicatif::ProgressBar;
-use results::decode::{self, Request};
+use results::decode::{self, Decoded, Request};
 use results::table::require_parquet;
+use traffic::driver::sessions::Codec;
 use units::Span;
 
 use crate::args::{Decode, Definitions};
@@ -44,7 +45,11 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
         let mut bar = Bar::new();
         let decoded = decode::decode(log, &request, &mut |done, all| bar.show(done, all));
         drop(bar);
-        let decoded = decoded?;
+        let mut decoded = decoded?;
+        if let Some(codec) = args.codec {
+            rate(&mut decoded, codec)
+                .with_context(|| format!("--codec {}: {}", codec.name(), log.display()))?;
+        }
         if let Some(complaint) = &decoded.complaint {
             output::warn(complaint);
         }
@@ -71,6 +76,22 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
     }
     output::print(&pages.join("\n"))?;
     Ok(ending)
+}
+
+/// Takes each flow for a call with this codec.
+fn rate(decoded: &mut Decoded, codec: Codec) -> Result<()> {
+    ensure!(
+        decoded.is_one_way,
+        "it has no one-way delays; write the log of a receiver, or leave --codec out"
+    );
+    for row in &mut decoded.rows {
+        row.codec = Some(codec);
+    }
+    ensure!(
+        decoded.rows.iter().any(|row| row.call().is_some()),
+        "it has no row of a flow with delays; write --by-flow, and leave --definitions ditg out"
+    );
+    Ok(())
 }
 
 /// A bar on a terminal, which disappears at its end.

@@ -5,6 +5,7 @@ mod host;
 mod intervals;
 mod json;
 mod printer;
+mod received;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -14,13 +15,15 @@ use anyhow::{Context, Result, anyhow, ensure};
 use meter::clock_offset::ClockOffset;
 use secret::Secret;
 use traffic::driver::sessions::{
-    DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, SHORTEST_INTERVAL, Sent, Served,
+    DelayDistribution, Flow, FlowOutcome, Meter, Outcome, ReceivedFlow, SHORTEST_INTERVAL, Sent,
+    Served,
 };
 use units::{Bytes, Span, Transport};
 
 pub(super) use host::Host;
 use intervals::{Table, amount};
 pub(super) use printer::{Form, Printer};
+use received::{call, delays, has_jitter, received, untimed};
 
 /// The default length of intervals, as in iperf3.
 const INTERVAL: Span = Span::from_secs(1);
@@ -147,14 +150,18 @@ pub(super) fn served(served: &Served, results: Results) -> String {
             }
         }
     }
-    for (flow, report) in &served.flows {
+    for ReceivedFlow { flow, report, sent } in &served.flows {
+        let call = call(flow.codec, report, *sent);
         if results.is_json() {
-            text += &json::received(served, flow, report);
+            text += &json::received(served, flow, report, call);
         } else {
             let what = describe(Some(flow.transport), flow.meter);
             let peer = served.session.peer.ip();
             let _ = writeln!(text, "{}: {what}, from {peer}", flow.name.as_str());
             text += &received(report, None, flow.meter, Some(served.session.offset));
+            if let Some(call) = call {
+                let _ = writeln!(text, "  call        {call}");
+            }
         }
     }
     text
@@ -180,6 +187,9 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     text += &departures(sent, flow.paced);
     if let Some(report) = &result.report {
         text += &received(report, Some(sent.messages), flow.meter, offset);
+        if let Some(call) = call(flow.codec, report, Some(sent.messages)) {
+            let _ = writeln!(text, "  call        {call}");
+        }
     }
     if flow.meter == Meter::RoundTrip {
         let lost = sent.messages.saturating_sub(sent.echoes);
@@ -286,86 +296,6 @@ fn not_sent(sent: &Sent) -> String {
         );
     }
     text
-}
-
-/// The receiver's results of a flow, relative to the number of messages if that
-/// is known.
-fn received(
-    report: &Report,
-    sent: Option<u64>,
-    meter: Meter,
-    offset: Option<ClockOffset>,
-) -> String {
-    let bytes = Bytes::new(report.bytes);
-    let size = amount(bytes);
-    let mut text = format!("  received    {} messages, {size}", report.messages);
-    text += &rates(report.messages, bytes, Span::from_nanos(report.lasted));
-    if let Some(sent) = sent {
-        text += &share(sent.saturating_sub(report.messages), sent);
-    }
-    text += "\n";
-    let remarks = [
-        report.duplicates,
-        report.reordered,
-        report.overflowed.unwrap_or(0),
-        report.merged,
-    ];
-    if remarks.iter().any(|count| *count > 0) {
-        let overflowed = report
-            .overflowed
-            .map_or_else(|| "an unknown number".to_owned(), |count| count.to_string());
-        let _ = writeln!(
-            text,
-            "  of these    {} duplicates, {} reordered; also {overflowed} dropped for lack of receive buffer, {} merged reads",
-            report.duplicates, report.reordered, report.merged
-        );
-    }
-    if meter == Meter::OneWay && (report.delayed > 0 || report.negative > 0) {
-        let bound = offset.map_or(0, |offset| offset.bound);
-        let bound = if bound > 0 {
-            format!(", each ± {} by the clock offset", nanos(bound))
-        } else {
-            String::new()
-        };
-        let _ = writeln!(text, "  delay       {}{bound}", quantiles(&delays(report)));
-        if has_jitter(report) {
-            let jitter = time(Span::from_nanos(report.jitter));
-            let _ = writeln!(text, "  jitter      {jitter} (RFC 3550)");
-        }
-        if report.negative > 0 {
-            let _ = writeln!(
-                text,
-                "  impossible  {} have a negative delay because the clocks differ",
-                report.negative
-            );
-        }
-        if report.unstamped > 0 {
-            let _ = writeln!(
-                text,
-                "  unstamped   {} have a timestamp of the program, none of the kernel",
-                report.unstamped
-            );
-        }
-    }
-    text
-}
-
-/// Whether two delays or more have a jitter.
-fn has_jitter(report: &Report) -> bool {
-    report.delayed.saturating_add(report.negative) > 1
-}
-
-/// The delays of received messages.
-fn delays(report: &Report) -> DelayDistribution {
-    DelayDistribution {
-        count: report.delayed,
-        least: Span::from_nanos(report.least),
-        mean: Span::from_nanos(report.mean),
-        median: Span::from_nanos(report.median),
-        p95: Span::from_nanos(report.p95),
-        p99: Span::from_nanos(report.p99),
-        most: Span::from_nanos(report.most),
-    }
 }
 
 fn clocks(offset: ClockOffset, same: bool) -> String {

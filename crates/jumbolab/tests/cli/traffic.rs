@@ -15,8 +15,10 @@ mod own_receiver;
 mod own_sender;
 mod packets;
 mod ports;
+mod presets;
 mod receivers;
 mod reverse;
+mod short;
 mod storage;
 
 use std::io::{BufRead, BufReader};

@@ -3,6 +3,7 @@
 
 mod auto_rate;
 mod backends;
+mod calls;
 mod doctor;
 mod emulate;
 mod endings;

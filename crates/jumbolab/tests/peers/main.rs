@@ -16,6 +16,7 @@ mod emulated;
 mod iperf3;
 mod kernel;
 mod others;
+mod presets;
 mod two_backends;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
@@ -105,6 +106,10 @@ fn checks() -> Result<()> {
         (
             "d_itg_sends_as_little_of_what_is_asked_as_we_do_with_its_habits",
             ditg::rate,
+        ),
+        (
+            "presets_and_distributions_are_those_of_d_itg",
+            presets::are_those_of_d_itg,
         ),
         (
             "the_kernels_tcp_and_the_simulators_come_to_the_same",

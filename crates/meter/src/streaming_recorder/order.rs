@@ -136,6 +136,10 @@ impl OrderRecorder {
     }
 
     #[inline]
+    pub(super) fn next_expected(&self) -> u64 {
+        self.next
+    }
+
     pub(super) fn distinct(&self) -> u64 {
         self.distinct
     }

@@ -105,8 +105,7 @@ impl LogAggregator {
         let after = |instant: u64| instant.wrapping_sub(record.sent).cast_signed();
         let delay = match role {
             Role::Sender => None,
-            Role::Receiver => record
-                .arrived
+            Role::Receiver => (record.arrived && !record.is_untimed)
                 .then(|| after(at).wrapping_sub(known.offset.when(at))),
             Role::RoundTrip => Some(after(at)),
         };
@@ -148,6 +147,7 @@ impl LogAggregator {
                     scope,
                     start: Some(seconds(start)),
                     stats: std::mem::take(slice).stats(definitions, role, interval),
+                    codec: None,
                 });
             }
         };
@@ -182,6 +182,7 @@ impl LogAggregator {
             scope: Scope::All,
             start: None,
             stats: self.all(role),
+            codec: None,
         }];
         let mut each = self.known.places().into_iter().map(|(number, place)| {
             let known = self.known.flow(place);
@@ -190,6 +191,7 @@ impl LogAggregator {
                 scope: known.scope(number),
                 start: None,
                 stats: self.flows[place].stats(known, self.definitions, role),
+                codec: None,
             }
         });
         if self.known.count() == 1 {

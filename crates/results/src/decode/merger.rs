@@ -25,6 +25,8 @@ pub(super) struct Waiting {
     pub(super) size: u32,
     /// Whether `at` is a time of arrival.
     pub(super) arrived: bool,
+    /// Whether the time of sending is unknown.
+    pub(super) is_untimed: bool,
     /// Whether it is a round trip that never returned.
     pub(super) is_unanswered: bool,
 }
@@ -38,6 +40,7 @@ impl Waiting {
             sent: record.sent,
             size: record.size,
             arrived: record.received.is_some() || record.returned.is_some(),
+            is_untimed: record.marks.untimed,
             is_unanswered: false,
         }
     }
@@ -184,6 +187,7 @@ mod tests {
             sent: 0,
             size: 1,
             arrived: true,
+            is_untimed: false,
             is_unanswered: false,
         }
     }

@@ -313,7 +313,8 @@ impl Packets {
         if record.arrived {
             let received = log.time(record.at);
             packet.received = Some(received);
-            packet.delay = Some(received.saturating_sub(packet.sent));
+            let delay = received.saturating_sub(packet.sent);
+            packet.delay = (!record.is_untimed).then_some(delay);
         }
         let flow = &mut log.flows[place.flow];
         let class = flow.order.record(record.sequence);

@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use meter::call_quality::CallQuality;
 use meter::ditg::{DitgLosses, DitgStats};
 use meter::streaming_recorder::FlowSummary;
 use serde::{Serialize, Serializer};
+use wire::control::Codec;
 use wire::log::Flow;
 
 use crate::table::{self, Column, Values};
@@ -18,6 +20,8 @@ pub struct Decoded {
     pub title: String,
     /// The rows: of the whole log, then of intervals.
     pub rows: Vec<Row>,
+    /// Whether its delays are those of one way.
+    pub is_one_way: bool,
     /// A description of damage to the file, in one line.
     pub complaint: Option<String>,
     /// Whether the file changed while it was read, so that the rows are of a part.
@@ -36,6 +40,8 @@ pub struct Row {
     pub start: Option<f64>,
     /// The statistics.
     pub stats: RowStats,
+    /// The codec of the call, if the row is that of a call.
+    pub codec: Option<Codec>,
 }
 
 /// The scope of a row.
@@ -194,6 +200,17 @@ impl RowStats {
 }
 
 impl Row {
+    /// The quality of the call, if the row is that of one whole flow.
+    pub fn call(&self) -> Option<CallQuality> {
+        let codec = self.codec.filter(|_| self.scope != Scope::All)?;
+        let RowStats::Standard(summary, _) = &self.stats else {
+            return None;
+        };
+        let (loss, delay) = (summary.order.loss()?, summary.delay.p99?);
+        let burst_ratio = CallQuality::burst_ratio(loss, summary.order.mean_loss_burst());
+        Some(CallQuality::new(codec, delay, loss, burst_ratio))
+    }
+
     /// Names and values, in the order of docs/reference/json.md.
     fn cells(&self) -> Vec<(&'static str, Cell)> {
         let flow = match &self.scope {
@@ -223,7 +240,18 @@ impl Row {
             ("start_s", Cell::Real(self.start)),
         ];
         match &self.stats {
-            RowStats::Standard(summary, bound) => standard(summary, *bound, &mut cells),
+            RowStats::Standard(summary, bound) => {
+                standard(summary, *bound, &mut cells);
+                if let Some(call) = self.call() {
+                    cells.extend([
+                        ("codec", Cell::Text(Some(call.codec.name().to_owned()))),
+                        ("mouth_to_ear_s", Cell::Real(Some(call.delay))),
+                        ("burst_ratio", Cell::Real(Some(call.burst_ratio))),
+                        ("rating", Cell::Real(Some(call.rating))),
+                        ("mos", Cell::Real(Some(call.mos))),
+                    ]);
+                }
+            }
             RowStats::Departures(departures) => cells.extend([
                 ("duration_s", Cell::Real(Some(departures.seconds))),
                 ("bytes", integer(departures.bytes)),

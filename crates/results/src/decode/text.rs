@@ -20,6 +20,9 @@ pub fn text(decoded: &Decoded) -> String {
             RowStats::Departures(sent) => departures(&mut page, sent),
             RowStats::Slice(_) => (),
         }
+        if let Some(call) = row.call() {
+            let _ = writeln!(page, "  {:<10} {call}", "call");
+        }
     }
     if let Some(first) = intervals.first() {
         let wide = intervals

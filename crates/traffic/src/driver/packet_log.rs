@@ -345,6 +345,7 @@ fn counted(record: crate::driver::sessions::Record, role: Role, zero: Zero) -> R
         marks: Marks {
             late_stamp: at.is_some() && !record.stamped,
             congested: false,
+            untimed: record.untimed,
         },
     }
 }
@@ -395,6 +396,7 @@ mod tests {
             size: 100,
             sequence,
             sent: sequence * 10,
+            untimed: false,
             received: Some(sequence * 10 + 5),
             stamped: sequence != 1,
             read: None,
@@ -438,6 +440,7 @@ mod tests {
             marks: Marks {
                 late_stamp: true,
                 congested: false,
+                untimed: false,
             },
         };
         assert_eq!(kept[1], second);
@@ -467,6 +470,7 @@ mod tests {
             size: 100,
             sequence,
             sent: sequence,
+            untimed: false,
             received: Some(sequence),
             stamped: true,
             read: None,

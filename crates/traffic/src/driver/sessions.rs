@@ -27,8 +27,8 @@ mod serve;
 mod session;
 mod unanswered;
 
-pub use wire::control::{Flow as Asked, Meter, Name, Report};
-pub use wire::message::HEADER_LEN;
+pub use wire::control::{Codec, Flow as Asked, Meter, Name, Report};
+pub use wire::message::{HEADER_LEN, TIMED};
 
 pub use black_hole::black_hole;
 pub use common_start::CommonStart;
@@ -43,5 +43,7 @@ pub use options::{Options, sizes};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
 pub use send::{Departed, Sent, Stall};
-pub use serve::{Event, KeepSession, Receiver, SendingRate, Served, Serving, Session};
+pub use serve::{
+    Event, KeepSession, ReceivedFlow, Receiver, SendingRate, Served, Serving, Session,
+};
 pub use session::LARGEST_RECEIVE_BUFFER;

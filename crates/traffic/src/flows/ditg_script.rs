@@ -60,6 +60,7 @@ struct LineReader<'a> {
 impl<'a> LineReader<'a> {
     fn read(&mut self) -> Result<Section> {
         let mut disables_nagle = false;
+        let mut call = None::<[&str; 2]>;
         while let Some(option) = self.words.next() {
             match option {
                 "-a" => self.copy(option, "host")?,
@@ -93,6 +94,14 @@ impl<'a> LineReader<'a> {
                     let sizes = self.distribution(option, letter, |bytes| bytes.to_string())?;
                     self.set("message", &sizes);
                 }
+                "Telnet" => self.set("preset", "telnet"),
+                "DNS" => self.set("preset", "dns"),
+                "Quake3" => self.set("preset", "quake3"),
+                "CSa" => self.set("preset", "counter-strike-active"),
+                "CSi" => self.set("preset", "counter-strike-idle"),
+                "VoIP" => call = Some(["g711-1", ""]),
+                "-x" if let Some([codec, _]) = &mut call => *codec = self.codec(option)?,
+                "-h" if let Some([_, header]) = &mut call => *header = self.header(option)?,
                 // What a sender does anyway: it opens all connections, and keeps times.
                 "-H" | "-poll" => {}
                 "-j" if self.words.as_slice().first() == Some(&"1") => drop(self.words.next()),
@@ -100,15 +109,17 @@ impl<'a> LineReader<'a> {
                 _ => return Err(self.unsupported(option)),
             }
         }
+        if let Some([codec, header]) = call {
+            self.set("preset", &format!("voip-{codec}{header}"));
+        }
         let is_stream = (self.keys.text("protocol")?).is_some_and(|protocol| protocol == "tcp");
         if is_stream && !disables_nagle {
             self.set("nagle", "on");
         }
-        if !self.keys.has("message") {
-            self.set("message", "512");
-        }
-        if !self.keys.has("gap") {
-            self.set("gap", "1ms");
+        for (key, usual) in [("message", "512"), ("gap", "1ms")] {
+            if !self.keys.has(key) && !self.keys.has("preset") {
+                self.set(key, usual);
+            }
         }
         Ok(std::mem::take(&mut self.keys))
     }
@@ -124,6 +135,29 @@ impl<'a> LineReader<'a> {
             _ => return Err(self.reject(option, "write UDP, TCP or ICMP")),
         }
         Ok(())
+    }
+
+    fn codec(&mut self, option: &str) -> Result<&'static str> {
+        Ok(match self.word(option)? {
+            "G.711.1" => "g711-1",
+            "G.711.2" => "g711-2",
+            "G.729.2" => "g729-2",
+            "G.729.3" => "g729-3",
+            "G.723.1" => "g723-1",
+            _ => {
+                let codecs = "write one of G.711.1, G.711.2, G.729.2, G.729.3, G.723.1";
+                return Err(self.reject(option, codecs));
+            }
+        })
+    }
+
+    /// What stands for the header of calls in the name of a preset.
+    fn header(&mut self, option: &str) -> Result<&'static str> {
+        match self.word(option)? {
+            "RTP" => Ok(""),
+            "CRTP" => Ok("-crtp"),
+            _ => Err(self.reject(option, "write RTP or CRTP")),
+        }
     }
 
     /// The service byte: a code point, and below it ECN.
@@ -257,6 +291,9 @@ impl<'a> LineReader<'a> {
             "-L" | "-X" => "leave it out; recv --packet-log-dir DIR writes logs at the receiver",
             "-p" => "packets have a header of their own; leave it out",
             "-j" => "departures keep the mean rate; leave it out",
+            "-VAD" => {
+                "D-ITG's packets are smaller then, and have no pauses; leave it out, or write preset = \"voip-...-vad\" into a flow file"
+            }
             "-sk" | "-rk" => "no signal is raised on serial lines; leave it out",
             _ => "no such option of a flow; ITGSend -h lists them",
         };

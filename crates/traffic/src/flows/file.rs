@@ -6,9 +6,10 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 31] = [
+pub const KEYS: [&str; 32] = [
     "host",
     "control",
+    "preset",
     "protocol",
     "meter",
     "message",
@@ -42,6 +43,16 @@ pub const KEYS: [&str; 31] = [
 
 /// Pairs of alternative keys.
 const ALIKE: [[&str; 2]; 2] = [["gap", "payload_rate"], ["stop", "duration"]];
+
+/// The keys that a preset stands for.
+const OF_PRESET: [&str; 6] = [
+    "protocol",
+    "message",
+    "gap",
+    "payload_rate",
+    "on_time",
+    "off_time",
+];
 
 /// The size limit of a file of flows.
 pub(super) const LARGEST_FILE: u64 = 1 << 20;
@@ -93,6 +104,10 @@ pub fn read(text: &str, file: &str, typed: &Section) -> Result<Vec<(String, Sect
                 (false, true) => typed.remove(one),
                 (false, false) => {}
             }
+        }
+        // Likewise its preset replaces what is usual.
+        if own.has("preset") {
+            OF_PRESET.iter().for_each(|key| typed.remove(key));
         }
         Ok((name.to_owned(), own.over(typed)))
     };

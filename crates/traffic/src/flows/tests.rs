@@ -52,8 +52,9 @@ fn sizes_beyond_a_protocol_are_rejected_and_none_is_clamped() {
         (HERE, "icmp", "65527", "65528"),
         (four, "icmp", "65507", "65508"),
         (HERE, "tcp", "16MiB", "17MiB"),
-        (HERE, "udp", "28", "27"),
-        (HERE, "udp", "uniform:28,100", "uniform:27,100"),
+        (HERE, "udp", "1", "0"),
+        (HERE, "icmp", "28", "27"),
+        (HERE, "icmp", "uniform:28,100", "uniform:27,100"),
     ] {
         let build = |message| {
             let keys = keys(&[("protocol", protocol), ("message", message)]);

@@ -311,6 +311,7 @@ fn flow(number: u16, chance: &mut Chance) -> Flow {
         largest: large(chance),
         port: u16::from(chance.byte()) * 257,
         at: [chance.byte() / 128; 16],
+        codec: None,
         cookie: [chance.byte(); 16],
     }
 }

@@ -34,6 +34,8 @@ pub struct Flow {
     /// [RFC4291 s2.5.5.2]; zeros: that of the control connection. Other traffic may come from
     /// another address than the control connection, too.
     pub at: [u8; 16],
+    /// The codec of a call, for the report of its quality.
+    pub codec: Option<Codec>,
     /// The first bytes of the flow's traffic. They prove to the receiver that the
     /// source address of the traffic is the sender's.
     pub cookie: [u8; 16],
@@ -46,6 +48,69 @@ pub enum Meter {
     OneWay,
     /// Round-trip time of messages and their echoes.
     RoundTrip,
+}
+
+/// A codec of calls, with the frames or samples in a packet as D-ITG names them [D-ITG].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Codec {
+    /// G.711, 10 ms of speech in a packet.
+    G711One,
+    /// G.711, 20 ms.
+    G711Two,
+    /// G.729, two frames of 10 ms.
+    G729Two,
+    /// G.729, three frames.
+    G729Three,
+    /// G.723.1 at 6.3 kbit/s, a frame of 30 ms.
+    G723One,
+}
+
+impl Codec {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::G711One,
+        Self::G711Two,
+        Self::G729Two,
+        Self::G729Three,
+        Self::G723One,
+    ];
+
+    /// Its name in options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::G711One => "g711-1",
+            Self::G711Two => "g711-2",
+            Self::G729Two => "g729-2",
+            Self::G729Three => "g729-3",
+            Self::G723One => "g723-1",
+        }
+    }
+
+    /// The codec with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|codec| codec.name() == name)
+    }
+
+    /// Bytes of speech in a packet, as D-ITG sends them; a frame of G.723.1 has 24
+    /// [G.723.1].
+    pub const fn payload(self) -> u16 {
+        match self {
+            Self::G711One => 80,
+            Self::G711Two => 160,
+            Self::G729Two => 20,
+            Self::G729Three | Self::G723One => 30,
+        }
+    }
+
+    /// Packets in a second, as D-ITG sends them.
+    pub const fn packets_per_second(self) -> u8 {
+        match self {
+            Self::G711One => 100,
+            Self::G711Two | Self::G729Two => 50,
+            Self::G729Three => 33,
+            Self::G723One => 26,
+        }
+    }
 }
 
 /// The name of a flow: 1 to 32 letters, digits, dots, dashes and underscores.

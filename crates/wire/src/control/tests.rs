@@ -240,6 +240,7 @@ fn flow() -> impl Strategy<Value = Flow> {
         kind,
         0_u8..64,
         any::<(u32, u32, u16, [[u8; 16]; 2])>(),
+        prop::option::of(prop::sample::select(&Codec::ALL[..])),
     )
         .prop_map(
             |(
@@ -248,23 +249,27 @@ fn flow() -> impl Strategy<Value = Flow> {
                 (tcp, round, busy, merge),
                 dscp,
                 (buffer, largest, port, [at, cookie]),
-            )| Flow {
-                flow,
-                name,
-                transport: if tcp { Transport::Tcp } else { Transport::Udp },
-                meter: if round {
-                    Meter::RoundTrip
-                } else {
-                    Meter::OneWay
-                },
-                busy,
-                merge,
-                dscp,
-                buffer,
-                largest,
-                port,
-                at,
-                cookie,
+                codec,
+            )| {
+                Flow {
+                    flow,
+                    name,
+                    transport: if tcp { Transport::Tcp } else { Transport::Udp },
+                    meter: if round {
+                        Meter::RoundTrip
+                    } else {
+                        Meter::OneWay
+                    },
+                    busy,
+                    merge,
+                    dscp,
+                    buffer,
+                    largest,
+                    port,
+                    at,
+                    codec,
+                    cookie,
+                }
             },
         )
 }

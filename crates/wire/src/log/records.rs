@@ -12,7 +12,7 @@
 //! 5. the time of the echo's arrival minus that of sending;
 //! 6. the size;
 //! 7. the marks: bits 0 and 1 state that the times of columns 4 and 5 are present,
-//!    bit 2 is `late_stamp` and bit 3 `congested`.
+//!    bit 2 is `late_stamp`, bit 3 `congested` and bit 4 `untimed`.
 //!
 //! The column of an absent time holds an arbitrary value; the writer repeats the
 //! previous one. Differences wrap at 2^64.
@@ -32,7 +32,8 @@ mod mark {
     pub(super) const RETURNED: i64 = 1 << 1;
     pub(super) const LATE_STAMP: i64 = 1 << 2;
     pub(super) const CONGESTED: i64 = 1 << 3;
-    pub(super) const ALL: i64 = (1 << 4) - 1;
+    pub(super) const UNTIMED: i64 = 1 << 4;
+    pub(super) const ALL: i64 = (1 << 5) - 1;
 }
 
 /// The records of a block, as bytes with a valid checksum.
@@ -127,6 +128,7 @@ impl Batch {
                     marks: Marks {
                         late_stamp: has(mark::LATE_STAMP),
                         congested: has(mark::CONGESTED),
+                        untimed: has(mark::UNTIMED),
                     },
                 }
             },
@@ -199,7 +201,8 @@ pub(super) fn emit(records: &[Record], scratch: &mut Scratch, out: &mut Vec<u8>)
             mark(record.received.is_some(), mark::RECEIVED)
                 | mark(record.returned.is_some(), mark::RETURNED)
                 | mark(record.marks.late_stamp, mark::LATE_STAMP)
-                | mark(record.marks.congested, mark::CONGESTED),
+                | mark(record.marks.congested, mark::CONGESTED)
+                | mark(record.marks.untimed, mark::UNTIMED),
         ];
         last.sequence = record.sequence.wrapping_add(1);
         last.sent = record.sent;

@@ -233,10 +233,10 @@ fn any_record() -> impl Strategy<Value = Record> {
         any::<Option<u64>>(),
         any::<Option<u64>>(),
         any::<u32>(),
-        any::<(bool, bool)>(),
+        any::<(bool, bool, bool)>(),
     )
         .prop_map(
-            |(flow, sequence, sent, received, returned, size, (late_stamp, congested))| Record {
+            |(flow, sequence, sent, received, returned, size, marks)| Record {
                 flow,
                 sequence,
                 sent,
@@ -244,8 +244,9 @@ fn any_record() -> impl Strategy<Value = Record> {
                 returned,
                 size,
                 marks: Marks {
-                    late_stamp,
-                    congested,
+                    late_stamp: marks.0,
+                    congested: marks.1,
+                    untimed: marks.2,
                 },
             },
         )

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use meter::call_quality::CallQuality;
 use meter::clock_offset::ClockOffset;
 use os::socket::TcpState;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use traffic::driver::sessions::{
 use units::with_unit::seconds;
 use units::{Bytes, Span, Transport};
 
-use super::{delays, has_jitter, per_second};
+use super::{call, delays, has_jitter, per_second, untimed};
 
 /// The result of a flow. Keys without a meaning at this end are absent.
 #[derive(Default, Serialize)]
@@ -44,6 +45,32 @@ struct ResultLine<'a> {
     lost: Option<u64>,
     #[serde(flatten)]
     clocks: Option<Clocks>,
+    #[serde(flatten)]
+    call: Option<Call>,
+}
+
+/// The quality of a call.
+#[derive(Serialize)]
+struct Call {
+    codec: &'static str,
+    mouth_to_ear_s: f64,
+    loss: f64,
+    burst_ratio: f64,
+    rating: f64,
+    mos: f64,
+}
+
+impl Call {
+    fn of(call: CallQuality) -> Self {
+        Self {
+            codec: call.codec.name(),
+            mouth_to_ear_s: call.delay,
+            loss: call.loss,
+            burst_ratio: call.burst_ratio,
+            rating: call.rating,
+            mos: call.mos,
+        }
+    }
 }
 
 /// The other clock less this one, and the bound of the error of that.
@@ -109,6 +136,7 @@ struct OneWay {
     received_per_second: f64,
     received_bps: f64,
     unstamped: u64,
+    untimed: u64,
     negative_delays: u64,
     delay_s: Option<DelayDistribution>,
     #[serde(serialize_with = "seconds::serialize")]
@@ -179,6 +207,9 @@ pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> Stri
         tcp: sent.and_then(|sent| sent.tcp.as_ref()),
         arrivals: report.map(|report| arrivals(report, flow.meter)),
         lost: sent.zip(report).map(lost),
+        call: report
+            .and_then(|report| call(flow.codec, report, sent.map(|sent| sent.messages)))
+            .map(Call::of),
         clocks: outcome.offset.map(clocks),
         ..ResultLine::new(flow.name.as_str(), flow.transport, flow.meter)
     })
@@ -194,10 +225,16 @@ pub(super) fn sent_on_request(served: &Served, flow: &Asked, sent: &Sent) -> Str
 }
 
 /// A flow as observed by its receiver.
-pub(super) fn received(served: &Served, flow: &Asked, report: &Report) -> String {
+pub(super) fn received(
+    served: &Served,
+    flow: &Asked,
+    report: &Report,
+    call: Option<CallQuality>,
+) -> String {
     line(&ResultLine {
         merge: Some(flow.merge),
         arrivals: Some(arrivals(report, flow.meter)),
+        call: call.map(Call::of),
         ..ResultLine::of_session(served, flow)
     })
 }
@@ -309,6 +346,7 @@ fn one_way(report: &Report) -> OneWay {
         received_per_second: each,
         received_bps: bits,
         unstamped: report.unstamped,
+        untimed: untimed(report),
         negative_delays: report.negative,
         delay_s: (report.delayed > 0).then(|| delays(report)),
         jitter_s: has_jitter(report).then(|| Span::from_nanos(report.jitter)),

@@ -16,8 +16,8 @@ use super::Receiver;
 
 const MESSAGES: usize = 300;
 
-/// The sizes of datagrams with Jumbolab's header.
-const SIZES: std::ops::RangeInclusive<u64> = 28..=65_527;
+/// The sizes of one-way datagrams.
+const SIZES: std::ops::RangeInclusive<u64> = 1..=65_527;
 
 /// A received message: its bytes, and its departure in nanoseconds.
 type Arrived = (u64, u64);

@@ -62,6 +62,7 @@ fn flow(number: u16, transport: Transport) -> Flow {
         },
         port: 0,
         at: [0; 16],
+        codec: None,
         cookie: COOKIE,
     }
 }

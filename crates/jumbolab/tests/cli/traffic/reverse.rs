@@ -192,6 +192,7 @@ fn flood(transport: Transport) -> Reverse {
             largest: 1000,
             port: 0,
             at: [0; 16],
+            codec: None,
             cookie: COOKIE,
         },
         traffic: Traffic {

@@ -15,6 +15,7 @@ use meter::{FlowRecorder, Summary};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use units::{Bytes, Seed, Span, Time, Transport};
+use wire::control::Meter;
 use wire::numbered::{LEN, Numbered};
 
 use crate::driver::sessions::sizes;
@@ -178,7 +179,7 @@ impl Flow {
         let socket = open(Kind::Datagram, spec.to.ip(), &options)?;
         connect(&socket, spec.to).during(|| format!("connecting to {}", spec.to))?;
         let least = Bytes::new(LEN as u64);
-        let (_, most) = sizes(Some(Transport::Udp), spec.to.ip());
+        let (_, most) = sizes(Some(Transport::Udp), Meter::OneWay, spec.to.ip());
         let (gaps, payloads) = (spec.gaps.clone(), spec.payloads.clone());
         let mut schedule = Schedule::new(Time::ZERO, gaps, payloads, Seed::new(spec.seed));
         if let Some(bursts) = spec.bursts.clone() {

@@ -399,7 +399,7 @@ impl Session {
         let cookie = random()?;
         let largest = flow
             .largest
-            .unwrap_or_else(|| sizes(Some(transport), to.ip()).1);
+            .unwrap_or_else(|| sizes(Some(transport), flow.meter, to.ip()).1);
         let bytes = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
         self.client.open(control::Flow {
             flow: number,
@@ -413,6 +413,7 @@ impl Session {
             largest: bytes(largest),
             port: flow.options.destination_port,
             at: flow.options.requested_address(),
+            codec: flow.codec,
             cookie,
         });
         let (port, buffer) = self.port_of(number)?;

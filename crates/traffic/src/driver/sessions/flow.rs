@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use crate::machine::control::FlowBounds;
 use meter::departures::{Distribution, Schedule};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
-use wire::control::{Meter, Name};
+use wire::control::{Codec, Meter, Name};
 
 use super::options::{Options, sizes};
 
@@ -29,6 +29,8 @@ pub struct Flow {
     pub length: Option<Span>,
     /// Bytes of its largest message, if its sizes have a limit.
     pub largest: Option<Bytes>,
+    /// The codec, if the flow is a call.
+    pub codec: Option<Codec>,
     /// The options of its socket.
     pub options: Options,
     /// The highest rate of its payload.
@@ -40,7 +42,7 @@ pub struct Flow {
 impl Flow {
     /// What reports of the flow to or from `peer` cannot exceed, but for the time.
     pub(super) fn bounds(&self, peer: IpAddr) -> FlowBounds {
-        let (least, most) = sizes(self.transport, peer);
+        let (least, most) = sizes(self.transport, self.meter, peer);
         let largest = self.largest.map_or(most, |largest| largest.min(most));
         let source = self.reverse.as_ref();
         let gap = source.filter(|_| self.paced);
@@ -73,7 +75,7 @@ pub struct Source {
 
 impl Source {
     /// The messages of a flow over `transport` to `to`.
-    pub fn schedule(&self, transport: Option<Transport>, to: IpAddr) -> Schedule {
+    pub fn schedule(&self, transport: Option<Transport>, meter: Meter, to: IpAddr) -> Schedule {
         let Self {
             gaps,
             sizes: lengths,
@@ -84,7 +86,7 @@ impl Source {
             schedule = schedule.packets(packets);
         }
         if let Some(bytes) = self.bytes {
-            let (least, most) = sizes(transport, to);
+            let (least, most) = sizes(transport, meter, to);
             schedule = schedule.carried(least..=most).bytes(bytes);
         }
         schedule

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::num::NonZero;
 
 use units::{Bytes, Transport};
+use wire::control::Meter;
 use wire::message::HEADER_LEN;
 
 use os::socket;
@@ -59,14 +60,19 @@ const LARGEST_OF_STREAM: u64 = 16 << 20;
 ///
 /// UDP's length has 16 bits and counts its own header of 8 bytes; over IPv4 the
 /// packet's length has 16 bits, too, and counts its header of 20 [RFC768] [RFC791]. An
-/// echo also has a header of 8 bytes [RFC792].
-pub fn sizes(transport: Option<Transport>, to: IpAddr) -> (Bytes, Bytes) {
+/// echo also has a header of 8 bytes [RFC792]. Answers need a whole header of Jumbolab;
+/// one-way messages have what fits of it.
+pub fn sizes(transport: Option<Transport>, meter: Meter, to: IpAddr) -> (Bytes, Bytes) {
     let most = match (transport, to) {
         (Some(Transport::Tcp), _) => LARGEST_OF_STREAM,
         (_, IpAddr::V4(_)) => 65_535 - 20 - 8,
         (_, IpAddr::V6(_)) => 65_535 - 8,
     };
-    (Bytes::new(HEADER_LEN as u64), Bytes::new(most))
+    let least = match meter {
+        Meter::OneWay => 1,
+        Meter::RoundTrip => HEADER_LEN as u64,
+    };
+    (Bytes::new(least), Bytes::new(most))
 }
 
 #[cfg(test)]
@@ -80,8 +86,14 @@ mod tests {
             IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(Ipv6Addr::LOCALHOST),
         ];
-        assert_eq!(sizes(Some(Transport::Udp), four).1, Bytes::new(65_507));
-        assert_eq!(sizes(Some(Transport::Udp), six).1, Bytes::new(65_527));
-        assert_eq!(sizes(None, six).1, Bytes::new(65_527));
+        assert_eq!(
+            sizes(Some(Transport::Udp), Meter::OneWay, four).1,
+            Bytes::new(65_507)
+        );
+        assert_eq!(
+            sizes(Some(Transport::Udp), Meter::OneWay, six).1,
+            Bytes::new(65_527)
+        );
+        assert_eq!(sizes(None, Meter::RoundTrip, six).1, Bytes::new(65_527));
     }
 }

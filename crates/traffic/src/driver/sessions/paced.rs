@@ -87,7 +87,7 @@ impl Departures {
         } else {
             Pace::Grid(Pacer::sleeping()?)
         };
-        let (least, most) = sizes(flow.transport, to);
+        let (least, most) = sizes(flow.transport, flow.meter, to);
         Ok(Self {
             begin,
             end: flow.length.map(|length| begin + length),
@@ -268,6 +268,7 @@ mod tests {
             delay: Span::ZERO,
             length: Some(Span::from_millis(30)),
             largest: None,
+            codec: None,
             options: super::super::options::Options::default(),
             limit: None,
             reverse: None,

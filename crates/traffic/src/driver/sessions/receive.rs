@@ -91,7 +91,8 @@ impl Signal {
         Arc::clone(&self.stop)
     }
 
-    fn expected(&self) -> Option<u64> {
+    /// Number of messages sent, once known.
+    pub(super) fn expected(&self) -> Option<u64> {
         Some(self.expected.load(Ordering::Acquire)).filter(|messages| *messages != u64::MAX)
     }
 

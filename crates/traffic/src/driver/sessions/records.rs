@@ -17,8 +17,10 @@ pub struct Record {
     pub size: u32,
     /// Sequence number in the flow, from 0.
     pub sequence: u64,
-    /// Departure, from its header.
+    /// Departure, from its header; the arrival if it is `untimed`.
     pub sent: u64,
+    /// Whether the message was too short to state its departure.
+    pub untimed: bool,
     /// Arrival of the message, or of its echo.
     pub received: Option<u64>,
     /// Whether `received` is the kernel's timestamp.

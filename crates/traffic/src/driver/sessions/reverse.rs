@@ -6,7 +6,6 @@ use meter::departures::{Distribution, PathMtu};
 use meter::time_series::TimeSeries;
 use units::{Bytes, Rate, Seed, Span, Transport};
 use wire::control::{self, LONGEST_CONGESTION, Meter, SentReport, Traffic, congestion_name};
-use wire::message::HEADER_LEN;
 
 use super::counters::PathMtuNotice;
 use super::delays::DelayDistribution;
@@ -74,7 +73,7 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
 pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>) -> Option<Flow> {
     let control::Reverse { flow, traffic } = reverse;
     let transport = Some(flow.transport);
-    let (least, most) = sizes(transport, to);
+    let (least, most) = sizes(transport, Meter::OneWay, to);
     let most = match flow.transport {
         Transport::Udp => most,
         Transport::Tcp => most.min(LARGEST_REVERSED),
@@ -104,11 +103,12 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
         name: flow.name,
         transport,
         meter: flow.meter,
-        schedule: source.schedule(transport, to),
+        schedule: source.schedule(transport, Meter::OneWay, to),
         paced: traffic.paced,
         delay: Span::from_nanos(traffic.delay),
         length: above_zero(traffic.length).map(Span::from_nanos),
         largest: Some(largest),
+        codec: flow.codec,
         options: Options {
             socket: socket::Options {
                 dscp: flow.dscp,
@@ -238,13 +238,10 @@ pub(super) fn request(
 ) -> control::Reverse {
     let transport = flow.transport.unwrap_or(Transport::Udp);
     let most = match transport {
-        Transport::Udp => sizes(flow.transport, to).1,
+        Transport::Udp => sizes(flow.transport, flow.meter, to).1,
         Transport::Tcp => LARGEST_REVERSED,
     };
-    let largest = flow
-        .largest
-        .unwrap_or(most)
-        .max(Bytes::new(HEADER_LEN as u64));
+    let largest = flow.largest.unwrap_or(most).max(Bytes::new(1));
     control::Reverse {
         flow: control::Flow {
             flow: number,
@@ -258,6 +255,7 @@ pub(super) fn request(
             largest: u32::try_from(largest.get()).unwrap_or(u32::MAX),
             port: flow.options.destination_port,
             at: flow.options.requested_address(),
+            codec: flow.codec,
             cookie,
         },
         traffic,

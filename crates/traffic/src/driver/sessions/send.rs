@@ -451,6 +451,7 @@ impl LogSink {
             size: message.length,
             sequence: message.sequence,
             sent: message.sent.as_nanos(),
+            untimed: false,
             received: None,
             stamped: false,
             read: None,

@@ -89,11 +89,22 @@ pub struct Session {
 pub struct Served {
     pub session: Session,
     /// The flows that it received, and their reports.
-    pub flows: Vec<(Flow, Report)>,
+    pub flows: Vec<ReceivedFlow>,
     /// The flows that this end sent, and its results.
     pub sent: Vec<(Flow, Sent)>,
     /// The reason if it failed.
     pub fault: Option<String>,
+}
+
+/// A flow that a receiver took.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceivedFlow {
+    /// The requested flow.
+    pub flow: Flow,
+    /// Its statistics.
+    pub report: Report,
+    /// Messages that the sender reports to have sent; `None` if it ended without that.
+    pub sent: Option<u64>,
 }
 
 /// An event of a receiver.

@@ -18,7 +18,7 @@ use wire::control::{Flow, Reason, Report, SentReport};
 use super::intervals::{ReceivedReader, SessionReporter};
 use super::receive::{Clocks, Signal, Waiting};
 use super::send::Sent;
-use super::serve::{Event, Events, Served, Serving, Session};
+use super::serve::{Event, Events, ReceivedFlow, Served, Serving, Session};
 use super::{Described, Entry, Interval, Records, reverse, sizes};
 use crate::driver::control_port::{Admission, Connection, Polling, Room};
 use os::deadline::{Deadline, Ended, Permit};
@@ -77,7 +77,7 @@ pub(super) fn serve(
 }
 
 /// The results of a session's flows: of those received, and of those sent.
-type Results = (Vec<(Flow, Report)>, Vec<(Flow, Sent)>);
+type Results = (Vec<ReceivedFlow>, Vec<(Flow, Sent)>);
 
 struct ControlSession<'a> {
     connection: &'a Connection,
@@ -286,7 +286,7 @@ impl<'a> ControlSession<'a> {
         let Some(clocks) = self.clocks else {
             return self.reject(Reason::Nonsense, "a flow before the clocks were compared");
         };
-        let largest = sizes(Some(flow.transport), self.peer_of(&flow)).1;
+        let largest = sizes(Some(flow.transport), flow.meter, self.peer_of(&flow)).1;
         if u64::from(flow.buffer) > LARGEST_RECEIVE_BUFFER.get()
             || u64::from(flow.largest) > largest.get()
         {
@@ -518,7 +518,11 @@ impl<'a> ControlSession<'a> {
         let (mut received, mut all_sent) = (Vec::new(), Vec::new());
         for running in self.flows.values() {
             match &running.counted {
-                Counted::Received { report, .. } => received.push((running.flow, *report)),
+                Counted::Received { report, .. } => received.push(ReceivedFlow {
+                    flow: running.flow,
+                    report: *report,
+                    sent: running.signal.expected(),
+                }),
                 Counted::Sent { sent, .. } => {
                     all_sent.extend(sent.as_deref().map(|sent| (running.flow, sent.clone())));
                 }

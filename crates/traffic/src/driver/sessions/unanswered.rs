@@ -98,6 +98,7 @@ impl Unanswered {
             size: place.map_or(0, |(place, _)| self.sizes[place]),
             sequence,
             sent: waiting - 1,
+            untimed: false,
             received: None,
             stamped: false,
             read: None,

@@ -1,5 +1,6 @@
 //! Lines as ITGSend takes them, and what they mean.
 
+use super::super::preset::Preset;
 use super::*;
 
 fn read(text: &str) -> Result<Vec<(String, Section)>> {
@@ -91,12 +92,29 @@ fn sizes_have_the_distributions_of_gaps() {
 }
 
 #[test]
+fn applications_are_presets() {
+    for (line, preset) in [
+        ("-T TCP Telnet", "telnet"),
+        ("CSi -t 100", "counter-strike-idle"),
+        ("VoIP", "voip-g711-1"),
+        ("VoIP -x G.729.3 -h CRTP", "voip-g729-3-crtp"),
+    ] {
+        let expected = format!("preset {preset}, message -, gap -");
+        assert_eq!(keys(line, &["preset", "message", "gap"]), expected);
+        assert!(Preset::parse(preset).is_ok(), "{preset}");
+    }
+}
+
+#[test]
 fn what_is_not_supported_is_rejected_by_line_and_option() {
     for (line, words) in [
         ("-a h -s 0.5", "-s: the random numbers"),
         ("-a h -O 10", "-O: D-ITG waits"),
         ("-a h -T SCTP 1 2", "-T: write UDP"),
         ("-a h -Ssa 192.0.2.9", "-Ssa: the control"),
+        ("VoIP -x MP3", "-x: write one of G.711.1"),
+        ("-a h -x r.log", "-x: leave it out"),
+        ("VoIP -VAD", "-VAD: D-ITG's packets"),
         ("-a h -C", "-C: its value is missing"),
         ("-a h -C 0", "-C: write a number above 0"),
         ("-a h -C nan", "-C: write a number"),

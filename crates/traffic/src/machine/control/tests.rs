@@ -52,6 +52,7 @@ fn flow(number: u16) -> Flow {
         largest: 64,
         port: 0,
         at: [0; 16],
+        codec: None,
         cookie: [5; 16],
     }
 }

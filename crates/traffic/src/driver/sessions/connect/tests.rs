@@ -69,6 +69,7 @@ fn stream() -> Flow {
         delay: Span::ZERO,
         length: Some(Span::from_secs(1)),
         largest: None,
+        codec: None,
         options: crate::driver::sessions::Options::default(),
         limit: None,
         reverse: None,

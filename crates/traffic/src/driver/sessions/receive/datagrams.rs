@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use units::{Span, Time};
 use wire::control::Meter;
-use wire::message::{Echo, HEADER_LEN, Message};
+use wire::message::{Carrier, Echo, HEADER_LEN, Message, Short};
 
 use super::recorder::Arrival;
 use super::{BEGIN, Waiting};
@@ -185,8 +185,15 @@ impl Waiting {
         }
     }
 
-    /// A datagram that does not match its header is not ours.
+    /// A datagram that does not match its header, or what fits of it, is not ours.
     fn count_one(&mut self, bytes: &[u8], length: usize, arrival: Arrival) {
+        if length < HEADER_LEN {
+            let short = bytes.get(..length);
+            if let Some(Ok(message)) = short.map(|all| Short::parse(all, Carrier::Datagram)) {
+                self.recorder.record_short(message, arrival);
+            }
+            return;
+        }
         let message = Message::parse(bytes).ok();
         let fits = |message: &Message| usize::try_from(message.length) == Ok(length);
         if let Some(message) = message.filter(fits) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use meter::streaming_recorder::{self, StreamingFlowRecorder};
 use units::{Bytes, Time};
 use wire::control::Report;
-use wire::message::Message;
+use wire::message::{Message, Short};
 
 use crate::driver::sessions::Record;
 use crate::driver::sessions::counters::ReceivedCounters;
@@ -22,6 +22,25 @@ pub(super) struct ReceiveRecorder {
     /// The statistics that a decoder of the log also computes.
     arrivals: StreamingFlowRecorder,
     counters: Arc<ReceivedCounters>,
+}
+
+/// What a message says of itself.
+#[derive(Clone, Copy, Debug)]
+struct Numbered {
+    sequence: u64,
+    size: u32,
+    /// Instant of sending, unless the message is too short to state it.
+    sent: Option<u64>,
+}
+
+impl Numbered {
+    fn of(message: &Message) -> Self {
+        Self {
+            sequence: message.sequence,
+            size: message.length,
+            sent: Some(message.sent.as_nanos()),
+        }
+    }
 }
 
 /// The arrival of a message.
@@ -62,14 +81,26 @@ impl ReceiveRecorder {
     /// Records a message whose arrival is measured. Returns the time of its arrival, in
     /// nanoseconds since the start of the session.
     pub(super) fn record(&mut self, message: Message, arrival: Arrival) -> u64 {
-        let (received, stamped) = self.log(message, arrival);
+        self.measure(arrival, |_| Numbered::of(&message))
+    }
+
+    /// As [`ReceiveRecorder::record`], of a message that is shorter than a header.
+    pub(super) fn record_short(&mut self, message: Short, arrival: Arrival) -> u64 {
+        let sequence = message.sequence(self.arrivals.next_expected());
+        self.measure(arrival, |received| Numbered {
+            sequence,
+            size: message.length.into(),
+            sent: message.sent(received),
+        })
+    }
+
+    fn measure(&mut self, arrival: Arrival, message: impl FnOnce(u64) -> Numbered) -> u64 {
+        let (received, stamped) = self.time_of(arrival);
+        let message = message(received);
+        self.log(message, arrival, (received, stamped));
         self.report.unstamped += u64::from(!stamped);
-        let sent = message.sent.as_nanos();
-        self.enter(
-            message,
-            received,
-            Some(received.wrapping_sub(sent).cast_signed()),
-        );
+        let delay = |sent: u64| received.wrapping_sub(sent).cast_signed();
+        self.enter(message, received, message.sent.map(delay));
         received
     }
 
@@ -85,10 +116,12 @@ impl ReceiveRecorder {
 
     /// Records a message that is only echoed; its arrival matters for the log only.
     pub(super) fn answered(&mut self, message: Message, arrival: Arrival) {
+        let numbered = Numbered::of(&message);
         if self.logs() {
-            self.log(message, arrival);
+            let time = self.time_of(arrival);
+            self.log(numbered, arrival, time);
         }
-        self.enter(message, 0, None);
+        self.enter(numbered, 0, None);
     }
 
     /// Whether there is a log, which needs the times of arrival.
@@ -96,23 +129,27 @@ impl ReceiveRecorder {
         self.log_sink.wanted()
     }
 
-    /// Appends a message to the log, if there is one. Returns the time of its
-    /// arrival, and whether the kernel timestamped it.
-    fn log(&mut self, message: Message, arrival: Arrival) -> (u64, bool) {
+    /// The time of an arrival, and whether the kernel timestamped it.
+    fn time_of(&mut self, arrival: Arrival) -> (u64, bool) {
         let stamped = arrival
             .stamp
             .and_then(|stamp| self.timeline.nanos_of_stamp(stamp, arrival.read));
         let received = stamped.unwrap_or_else(|| self.timeline.nanos(arrival.read));
+        (received, stamped.is_some())
+    }
+
+    /// Appends a message to the log, if there is one.
+    fn log(&mut self, message: Numbered, arrival: Arrival, (received, stamped): (u64, bool)) {
         self.log_sink.keep(Record {
             flow: self.report.flow,
-            size: message.length,
+            size: message.size,
             sequence: message.sequence,
-            sent: message.sent.as_nanos(),
+            sent: message.sent.unwrap_or(received),
+            untimed: message.sent.is_none(),
             received: Some(received),
-            stamped: stamped.is_some(),
+            stamped,
             read: Some(self.timeline.nanos(arrival.read)),
         });
-        (received, stamped.is_some())
     }
 
     /// Called while no data arrive: flushes waiting records to the log.
@@ -157,16 +194,16 @@ impl ReceiveRecorder {
         }
     }
 
-    fn enter(&mut self, message: Message, at: u64, delay: Option<i64>) {
+    fn enter(&mut self, message: Numbered, at: u64, delay: Option<i64>) {
         let class = self.arrivals.record(streaming_recorder::Arrival {
             sequence: message.sequence,
             at,
             delay,
-            size: message.length,
+            size: message.size,
         });
         if class.counts() {
             let delay = delay.and_then(|delay| u64::try_from(delay).ok());
-            let size = Bytes::new(message.length.into());
+            let size = Bytes::new(message.size.into());
             self.counters.received(message.sequence, size, delay);
             let jitter = self.arrivals.delays().jitter_in_nanos();
             self.counters.jitter(jitter.unwrap_or(0));

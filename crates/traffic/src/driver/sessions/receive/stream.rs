@@ -1,6 +1,6 @@
 //! Reception of a flow over a stream.
 
-use meter::MessageStream;
+use meter::{MessageStream, Received};
 use units::Time;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
@@ -55,8 +55,11 @@ impl Waiting {
             latest = arrival.read;
             let mut received = None;
             let mut piece = &room[..length];
-            while let Some(message) = self.next_message(&mut messages, &mut piece)? {
-                received = Some(self.recorder.record(message, arrival));
+            while let Some(message) = self.next_of_any_length(&mut messages, &mut piece)? {
+                received = Some(match message {
+                    Received::Whole(message) => self.recorder.record(message, arrival),
+                    Received::Short(message) => self.recorder.record_short(message, arrival),
+                });
             }
             if let Some((received, rate_starts)) = received.zip(rate_starts.as_mut()) {
                 rate_starts.arrived(received, stream, &self.recorder)?;
@@ -133,13 +136,30 @@ impl Waiting {
         messages: &mut MessageStream,
         piece: &mut &[u8],
     ) -> Result<Option<Message>> {
-        let unreadable = |why: &str| Error::new("reading a stream", why);
-        match messages.next(piece) {
-            Ok(Some(message)) if message.length > self.flow.largest => {
-                Err(unreadable("a message is larger than announced"))
-            }
-            Ok(message) => Ok(message),
-            Err(error) => Err(unreadable(&error.to_string())),
+        let next = messages.next(piece);
+        let next = next.map_err(|error| unreadable(&error.to_string()))?;
+        self.check_size(next.map_or(0, |message| message.length))?;
+        Ok(next)
+    }
+
+    /// The same, as [`MessageStream::next_of_any_length`].
+    fn next_of_any_length(
+        &self,
+        messages: &mut MessageStream,
+        piece: &mut &[u8],
+    ) -> Result<Option<Received>> {
+        let next = messages.next_of_any_length(piece);
+        let next = next.map_err(|error| unreadable(&error.to_string()))?;
+        if let Some(Received::Whole(message)) = next {
+            self.check_size(message.length)?;
+        }
+        Ok(next)
+    }
+
+    fn check_size(&self, length: u32) -> Result<()> {
+        match length > self.flow.largest {
+            true => Err(unreadable("a message is larger than announced")),
+            false => Ok(()),
         }
     }
 
@@ -192,4 +212,8 @@ impl Waiting {
             }
         }
     }
+}
+
+fn unreadable(why: &str) -> Error {
+    Error::new("reading a stream", why)
 }

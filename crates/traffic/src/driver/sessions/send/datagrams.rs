@@ -1,7 +1,7 @@
 //! Sending of datagrams, one or several per call.
 
 use wire::control::Meter;
-use wire::message::{Echo, Message};
+use wire::message::{Carrier, Echo, HEADER_LEN, Message};
 
 use super::replies::collect_datagrams;
 use super::{LOST, Log, Ready, is_passing, waiting};
@@ -59,7 +59,7 @@ impl Ready {
         while let Some((size, now)) = departures.wait_for_next() {
             log.begin(now);
             let message = self.message(sequence, size, log.since_epoch(now));
-            emit(&message, &mut room)?;
+            emit(&message, Carrier::Datagram, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
@@ -125,7 +125,7 @@ impl Ready {
         let sent = log.since_epoch(now);
         for (message, place) in bundle.iter_mut().zip(room.chunks_mut(size)) {
             message.sent = sent;
-            emit(message, place)?;
+            emit(message, Carrier::Datagram, place)?;
         }
         let bytes = &room[..bundle.len() * size];
         match self.send_out(bytes) {
@@ -153,7 +153,7 @@ impl Ready {
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
             let message = self.message(sequence, size, log.since_epoch(now));
-            emit(&message, &mut room)?;
+            emit(&message, Carrier::Datagram, &mut room)?;
             match self.send_out(&room[..size]) {
                 Ok(_) => {}
                 Err(error) if is_passing(error) => {
@@ -190,11 +190,16 @@ impl Ready {
     }
 }
 
-/// Writes a header; every message has room for it.
-pub(in super::super) fn emit(message: &Message, room: &mut [u8]) -> Result<()> {
-    message
-        .emit(room)
-        .map_err(|error| Error::new("writing a message", error.to_string()))
+/// Writes a header, or what fits of it into a one-way message.
+pub(in super::super) fn emit(message: &Message, carrier: Carrier, room: &mut [u8]) -> Result<()> {
+    let size = usize::try_from(message.length).unwrap_or(usize::MAX);
+    let emitted = match room.get_mut(..size) {
+        Some(short) if size < HEADER_LEN && message.echo == Echo::Unwanted => {
+            message.emit_short(short, carrier)
+        }
+        _ => message.emit(room),
+    };
+    emitted.map_err(|error| Error::new("writing a message", error.to_string()))
 }
 
 /// The echo that a datagram holds, if any.

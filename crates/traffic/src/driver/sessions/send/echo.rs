@@ -9,7 +9,7 @@ use std::thread;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use units::{IpVersion, Span, Time};
-use wire::message::{HEADER_LEN, Message};
+use wire::message::{Carrier, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 use wire::protocol::ipv4;
 
@@ -170,7 +170,7 @@ impl Echoes {
         while let Some((size, now)) = departures.wait_for_next() {
             room.resize(ECHO_HEADER + size, 0);
             let message = self.ready.message(sequence, size, log.since_epoch(now));
-            emit(&message, &mut room[ECHO_HEADER..])?;
+            emit(&message, Carrier::Datagram, &mut room[ECHO_HEADER..])?;
             let header = EchoHeader {
                 reply: false,
                 identifier: self.identifier,

@@ -132,6 +132,7 @@ impl Replies {
             size: message.length,
             sequence: message.sequence,
             sent,
+            untimed: false,
             received: Some(received),
             stamped: stamped.is_some(),
             read: None,

@@ -62,6 +62,7 @@ impl Ready {
             size: message.length,
             sequence: message.sequence,
             sent: message.sent.as_nanos(),
+            untimed: false,
             received: back.map(Time::as_nanos),
             stamped: false,
             read: None,

@@ -2,6 +2,7 @@
 
 use meter::MessageStream;
 use wire::control::Meter;
+use wire::message::Carrier;
 
 use super::datagrams::emit;
 use super::departures::Stamps;
@@ -51,7 +52,7 @@ impl Ready {
                 room.resize(size, 0);
             }
             let message = self.message(sequence, size, log.since_epoch(now));
-            emit(&message, &mut room)?;
+            emit(&message, Carrier::Stream, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
@@ -92,7 +93,7 @@ impl Ready {
                 room.resize(size, 0);
             }
             let message = self.message(sequence, size, log.since_epoch(now));
-            emit(&message, &mut room)?;
+            emit(&message, Carrier::Stream, &mut room)?;
             if !self.write(&room[..size], departures, log)? {
                 break;
             }

@@ -79,6 +79,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
                 largest: 100,
                 port: 0,
                 at: [0; 16],
+                codec: None,
                 cookie: [7; 16],
             });
             let ready = hear(&mut stream, &mut client).unwrap();
