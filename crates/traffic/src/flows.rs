@@ -6,6 +6,7 @@
 mod file;
 #[cfg(test)]
 mod fuzz;
+mod iperf3;
 
 use std::env::consts::OS;
 use std::net::{IpAddr, SocketAddr};
@@ -24,6 +25,7 @@ use crate::driver::sessions::{
     Flow, HEADER_LEN, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
 };
 pub use file::{KEYS, read, read_file};
+pub use iperf3::iperf3;
 
 /// The default protocol.
 const PROTOCOL: &str = "udp";

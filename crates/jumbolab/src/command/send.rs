@@ -14,7 +14,7 @@ use traffic::flows::{flow, read_file, reversed};
 use units::{IpVersion, Seed};
 
 use super::flow_text::{self, Host, Printer, Results, secret};
-use super::jumbogram;
+use super::{iperf3, jumbogram};
 use crate::args::Send;
 use crate::exit::Ending;
 use crate::output;
@@ -22,6 +22,9 @@ use crate::output;
 pub(crate) fn run(args: &Send) -> Result<Ending> {
     if args.jumbo.jumbogram {
         return jumbogram::send(args);
+    }
+    if args.iperf3 {
+        return iperf3::client(args);
     }
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;
