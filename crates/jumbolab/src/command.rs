@@ -11,6 +11,7 @@ mod emulate;
 mod flow_text;
 #[cfg(all(feature = "gateway", target_os = "linux"))]
 mod gateway;
+mod iperf3;
 #[cfg_attr(not(target_os = "linux"), path = "command/no_jumbogram.rs")]
 mod jumbogram;
 pub(crate) mod list;

@@ -1,7 +1,7 @@
 //! Senders and receivers on the sockets of this machine.
 //!
 //! [`sessions`] are those of `send` and `recv`, [`jumbogram`] is `send --jumbogram`, and
-//! [`packet_log`] writes the logs of either. A [`control_port`] takes
+//! [`packet_log`] writes the logs of either. [`iperf3`] speaks to iperf3. A [`control_port`] takes
 //! connections of others. The others are ends of a trial: a
 //! [`transfer`] of messages, a [`request_response`] exchange, [`connections`] among hosts of
 //! a network. A [`trial_token`] admits the other end of each to its data sockets. Connections among
@@ -14,6 +14,7 @@ pub mod connections;
 pub mod control_port;
 #[cfg(target_os = "linux")]
 mod departure_stamps;
+pub mod iperf3;
 #[cfg(target_os = "linux")]
 pub mod jumbogram;
 pub mod packet_log;

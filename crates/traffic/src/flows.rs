@@ -7,6 +7,7 @@ mod ditg_script;
 mod file;
 #[cfg(test)]
 mod fuzz;
+mod iperf3;
 mod preset;
 
 use std::env::consts::OS;
@@ -27,6 +28,7 @@ use crate::driver::sessions::{
 };
 pub use ditg_script::read_ditg_script;
 pub use file::{KEYS, read, read_file};
+pub use iperf3::iperf3;
 use preset::Preset;
 
 /// The default protocol.

@@ -1,4 +1,5 @@
 //! The protocols between both ends, without I/O.
 
 pub mod control;
+pub mod iperf3;
 pub mod trial_token;

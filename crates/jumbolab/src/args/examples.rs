@@ -358,6 +358,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "jumbolab send ::1 --meter round-trip --message 64 --gap 0s",
             ),
             example(
+                "Four flows from a host that runs `iperf3 -s`",
+                "jumbolab send 192.0.2.1 --iperf3 --protocol tcp --flows 4 --reverse",
+            ),
+            example(
                 "TCP with a given congestion control and segment size",
                 "jumbolab send ::1 --protocol tcp --congestion cubic --mss 1428",
             ),
@@ -394,6 +398,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             example(
                 "Serve one session and print it as JSON",
                 "jumbolab recv --once --json",
+            ),
+            example(
+                "Run tests with clients of iperf3 on other hosts",
+                "jumbolab recv --iperf3 --open --listen 192.0.2.1",
             ),
             example(
                 "Receive jumbograms from any host",

@@ -241,7 +241,10 @@ fn answer_to_key(command: &str, option: &str, words: &[String]) -> Option<String
 fn answer_to_option(command: &str, letter: &str) -> Option<String> {
     match (command, letter) {
         ("send", "-s") => Some("`-s` is iperf3's: write `jumbolab recv`".into()),
-        ("recv", "-s") => Some("`-s` is iperf3's: `jumbolab recv` needs no option".into()),
+        ("recv", "-s") => Some(
+            "`-s` is iperf3's: `jumbolab recv` needs no option, and --iperf3 for clients of iperf3"
+                .into(),
+        ),
         ("send", _) => {
             let (_, option) = IPERF3.iter().find(|(known, _)| *known == letter)?;
             Some(format!("`{letter}` is iperf3's: write {option}"))

@@ -10,6 +10,9 @@ use super::{ELSEWHERE, Family, Jumbogram};
 /// The default port of a receiver's control connections.
 pub(crate) const PORT: u16 = 7770;
 
+/// That of an iperf3 server, as an option's default.
+const IPERF3_PORT: &str = "5201";
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = RECV_NOTES)]
 pub(crate) struct Recv {
@@ -19,14 +22,17 @@ pub(crate) struct Recv {
     /// Stop after one session, or after one complete jumbogram.
     #[arg(long)]
     pub(crate) once: bool,
+    /// The other end is iperf3: `send` runs a test with the `iperf3 -s` of HOST, `recv` answers clients of iperf3, one test at a time (see docs/guides/iperf3.md).
+    #[arg(long, conflicts_with_all = ["jumbogram", "secret_file", "packet_log_dir", "no_reflector", "data_ports", "max_sessions", "max_flows", "max_busy_poll"])]
+    pub(crate) iperf3: bool,
 
     /// Local address to listen on. Repeatable [default: 127.0.0.1 and ::1; with --open, all addresses].
     #[arg(long, value_name = "ADDRESS", help_heading = "Access")]
     pub(crate) listen: Vec<IpAddr>,
     #[command(flatten, next_help_heading = "Access")]
     pub(crate) family: Family,
-    /// Port of the listening end [default: 7770].
-    #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
+    /// Port of the listening end [default: 7770; with --iperf3, 5201].
+    #[arg(long, value_name = "PORT", default_value_if("iperf3", "true", IPERF3_PORT), default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
     pub(crate) port: u16,
     /// Ports for the data of flows: one, or the first and the last, such as 7771-7779 [default: any, as the kernel or a sender chooses].
     #[arg(long, value_name = "PORT|FIRST-LAST", help_heading = "Access")]
@@ -106,9 +112,12 @@ pub(crate) struct Send {
     /// Name or address of the receiving host; of the flows in a file, those without `host`.
     #[arg(required_unless_present_any = ["jumbogram", "flow_file", "ditg_script"])]
     pub(crate) host: Option<String>,
+    /// The other end is iperf3: `send` runs a test with the `iperf3 -s` of HOST, `recv` answers clients of iperf3, one test at a time (see docs/guides/iperf3.md).
+    #[arg(long, conflicts_with_all = ["jumbogram", "secret_file", "flow_file", "ditg_script", "packet_log"], help_heading = "Connection")]
+    pub(crate) iperf3: bool,
 
-    /// Port of the listening end [default: 7770].
-    #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Connection")]
+    /// Port of the listening end [default: 7770; with --iperf3, 5201].
+    #[arg(long, value_name = "PORT", default_value_if("iperf3", "true", IPERF3_PORT), default_value_t = PORT, hide_default_value = true, help_heading = "Connection")]
     pub(crate) port: u16,
     #[command(flatten, next_help_heading = "Connection")]
     pub(crate) family: Family,
@@ -379,3 +388,27 @@ With --jumbogram, messages go to `recv --jumbogram` on HOST, or without HOST thr
         send_notes!()
     ),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        send: Send,
+    }
+
+    #[test]
+    fn the_port_of_iperf3_is_the_default_of_its_tests_alone() {
+        for (words, port) in [
+            (&["send", "h"][..], PORT),
+            (&["send", "h", "--iperf3"], 5201),
+            (&["send", "h", "--iperf3", "--port", "7"], 7),
+        ] {
+            let line = Line::try_parse_from(words).ok().unwrap();
+            assert_eq!(line.send.port, port, "{words:?}");
+        }
+    }
+}

@@ -21,7 +21,8 @@ use traffic::driver::sessions::{
 use units::{Bytes, Span, Transport};
 
 pub(super) use host::Host;
-use intervals::{Table, amount};
+use intervals::Table;
+pub(super) use intervals::amount;
 pub(super) use printer::{Form, Printer};
 use received::{call, delays, has_jitter, received, untimed};
 
@@ -88,6 +89,15 @@ impl Results {
         match self.is_json() {
             true => Form::Json,
             false => Form::Table(Table::of_sender(flows)),
+        }
+    }
+
+    /// The form of the intervals of a test of iperf3 at an end that sends, or receives, or both;
+    /// `None`: over any transport.
+    pub(super) fn of_iperf3(self, transport: Option<Transport>, ways: [bool; 2]) -> Form {
+        match self.is_json() {
+            true => Form::Json,
+            false => Form::Table(Table::of_iperf3(transport, ways)),
         }
     }
 
@@ -348,7 +358,7 @@ fn per_second(messages: u64, bytes: Bytes, lasted: Span) -> [f64; 2] {
 }
 
 /// The lost ones of some messages, and their share; of none nothing is known.
-fn share(lost: u64, of: u64) -> String {
+pub(super) fn share(lost: u64, of: u64) -> String {
     let percent = 100.0 * lost as f64 / of as f64;
     match of {
         0 => String::new(),
@@ -357,7 +367,7 @@ fn share(lost: u64, of: u64) -> String {
 }
 
 /// A time with about three digits, in a suitable unit.
-fn time(span: Span) -> String {
+pub(super) fn time(span: Span) -> String {
     nanos(span.as_nanos())
 }
 

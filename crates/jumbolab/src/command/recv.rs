@@ -18,8 +18,8 @@ use traffic::machine::control::Limits;
 use units::{IpVersion, Span};
 
 use super::flow_text::{self, Printer, Results, secret};
-use super::jumbogram;
 use super::log_thread::LogThread;
+use super::{iperf3, jumbogram};
 use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -35,6 +35,9 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
     if args.jumbogram {
         interrupt::listen()?;
         return jumbogram::receive(args).map(done);
+    }
+    if args.iperf3 {
+        return iperf3::server(args);
     }
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;
@@ -199,6 +202,21 @@ fn open(
     logs: &Logs,
     interval: Option<Span>,
 ) -> Result<Receiver> {
+    at_addresses(args, |listen| {
+        let serving = Serving {
+            interval,
+            ..serving(args, listen, secret, logs)?
+        };
+        Ok(Receiver::open(serving)?)
+    })
+}
+
+/// Opens something that listens at the addresses that the user named, or else at those that
+/// the host has of the usual ones.
+pub(super) fn at_addresses<T>(
+    args: &Recv,
+    open: impl Fn(Vec<SocketAddr>) -> Result<T>,
+) -> Result<T> {
     let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     let all: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let named = !args.listen.is_empty();
@@ -214,12 +232,13 @@ fn open(
             "--listen: names no {version} address; write one, or leave -4 and -6 out"
         );
     }
-    let attempt = |addresses: &[IpAddr]| -> Result<Receiver> {
-        let serving = Serving {
-            interval,
-            ..serving(args, addresses, secret, logs)?
-        };
-        Ok(Receiver::open(serving)?)
+    let attempt = |addresses: &[IpAddr]| -> Result<T> {
+        let listen = addresses.iter();
+        open(
+            listen
+                .map(|address| SocketAddr::new(*address, args.port))
+                .collect(),
+        )
     };
     attempt(&addresses).or_else(|error| {
         // If another program listens on one of the addresses, it would receive
@@ -275,17 +294,6 @@ fn is_taken(error: &anyhow::Error) -> bool {
     live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)
 }
 
-/// The rate that `--max-payload-rate` allows to flows that the receiver sends.
-fn rate(text: &str) -> Result<SendingRate> {
-    match text {
-        "0" => Ok(SendingRate::None),
-        text => text
-            .parse()
-            .map(SendingRate::Most)
-            .map_err(|why| anyhow!("--max-payload-rate {text}: {why}")),
-    }
-}
-
 /// The ports that `--data-ports` allows.
 fn data_ports(text: &str) -> Result<RangeInclusive<u16>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
@@ -297,12 +305,8 @@ fn data_ports(text: &str) -> Result<RangeInclusive<u16>> {
     Ok(first..=last)
 }
 
-fn serving(
-    args: &Recv,
-    addresses: &[IpAddr],
-    secret: Option<&Secret>,
-    logs: &Logs,
-) -> Result<Serving> {
+/// The longest session that `--max-duration` allows.
+pub(super) fn longest(args: &Recv) -> Result<Span> {
     let text = &args.max_duration;
     let longest: Span = text
         .parse()
@@ -311,21 +315,36 @@ fn serving(
         longest > Span::ZERO,
         "--max-duration {text}: nobody could send; write for instance 1h"
     );
+    Ok(longest)
+}
+
+/// The rate that `--max-payload-rate` allows to flows that the receiver sends.
+pub(super) fn sending_rate(args: &Recv) -> Result<SendingRate> {
+    match args.max_payload_rate.as_deref() {
+        None => Ok(SendingRate::Any),
+        Some("0") => Ok(SendingRate::None),
+        Some(text) => text
+            .parse()
+            .map(SendingRate::Most)
+            .map_err(|why| anyhow!("--max-payload-rate {text}: {why}")),
+    }
+}
+
+fn serving(
+    args: &Recv,
+    listen: Vec<SocketAddr>,
+    secret: Option<&Secret>,
+    logs: &Logs,
+) -> Result<Serving> {
+    let longest = longest(args)?;
     ensure!(
         args.max_flows > 0 && args.max_sessions > 0,
         "--max-flows and --max-sessions: write a number of at least 1"
     );
     let logs = logs.clone();
-    let rate = args
-        .max_payload_rate
-        .as_deref()
-        .map_or(Ok(SendingRate::Any), rate)?;
     Ok(Serving {
-        rate,
-        listen: addresses
-            .iter()
-            .map(|address| SocketAddr::new(*address, args.port))
-            .collect(),
+        rate: sending_rate(args)?,
+        listen,
         secret: secret.cloned(),
         open: args.open,
         limits: Limits {

@@ -14,7 +14,7 @@ use traffic::driver::sessions::{
 };
 
 use super::flow_text::{self, Host, Printer, Results, secret};
-use super::jumbogram;
+use super::{iperf3, jumbogram};
 use crate::args::Send;
 use crate::exit::Ending;
 use crate::output;
@@ -26,6 +26,9 @@ const NO_PANIC: &str = "nobody panics with it in hand";
 pub(crate) fn run(args: &Send) -> Result<Ending> {
     if args.jumbo.jumbogram {
         return jumbogram::send(args);
+    }
+    if args.iperf3 {
+        return iperf3::client(args);
     }
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;

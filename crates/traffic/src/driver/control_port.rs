@@ -62,6 +62,19 @@ impl ControlPort {
         Ok(accepted)
     }
 
+    /// The connections that came, at the latest after `time`, for a caller that bounds their
+    /// number itself.
+    ///
+    /// # Errors
+    /// If the kernel rejects an ordinary call.
+    pub fn accept_all(&self, time: Span) -> Result<Vec<Socket>> {
+        let mut accepted = Vec::new();
+        for listener in self.ready(time)? {
+            accepted.extend(accept_from(listener)?);
+        }
+        Ok(accepted)
+    }
+
     /// The listeners with waiting connections.
     fn ready(&self, time: Span) -> Result<Vec<&Socket>> {
         let sockets: Vec<_> = self.listeners.iter().map(borrowed).collect();

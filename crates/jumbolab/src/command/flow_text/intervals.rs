@@ -115,6 +115,24 @@ impl Table {
         Self::new(&columns.map(|column| (column, true)), 12)
     }
 
+    /// The table of a test of iperf3 at an end that sends, or receives, or both.
+    pub(super) fn of_iperf3(transport: Option<Transport>, [sends, receives]: [bool; 2]) -> Self {
+        let streams = sends && transport != Some(Transport::Udp);
+        let datagrams = receives && transport != Some(Transport::Tcp);
+        let columns = [
+            (Column::Sent, sends),
+            (Column::SentRate, sends),
+            (Column::Retransmitted, streams),
+            (Column::Window, streams),
+            (Column::TcpRoundTrip, streams),
+            (Column::Received, receives),
+            (Column::ReceivedRate, receives),
+            (Column::Lost, datagrams),
+            (Column::Jitter, datagrams),
+        ];
+        Self::new(&columns, 21)
+    }
+
     fn new(columns: &[(Column, bool)], names: usize) -> Self {
         let wanted = columns.iter().filter(|(_, wanted)| *wanted);
         Self {
@@ -262,7 +280,12 @@ impl Column {
             }
             Self::Median => Some(short(delays?.median)),
             Self::P99 => Some(short(delays?.p99)),
-            Self::Jitter => Some(short(measured.filter(|one| one.delays.count > 0)?.jitter)),
+            // Two messages or more have a jitter, which a test of iperf3 measures without delays.
+            Self::Jitter => Some(short(
+                measured
+                    .filter(|one| one.jitter > Span::ZERO || one.delays.count > 0)?
+                    .jitter,
+            )),
         }
     }
 }
@@ -354,7 +377,7 @@ pub(super) fn path_mtu(notice: &PathMtuNotice) -> String {
 }
 
 /// A number of bytes with three digits and a decimal prefix.
-pub(super) fn amount(bytes: Bytes) -> String {
+pub(in super::super) fn amount(bytes: Bytes) -> String {
     prefixed(bytes.get() as f64, "B")
 }
 
