@@ -32,13 +32,13 @@ use crate::{Error, Field};
 
 pub use flow::{Flow, Meter, Name};
 pub use progress::Progress;
-pub use report::Report;
+pub use report::{Report, StampPrecision};
 pub use reverse::{
     Distribution, LONGEST_CONGESTION, Reverse, SentReport, Traffic, congestion_name,
 };
 
 /// The protocol's version.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Bytes of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;

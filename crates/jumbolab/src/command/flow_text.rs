@@ -5,6 +5,7 @@ mod host;
 mod intervals;
 mod json;
 mod printer;
+mod stamps;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -199,6 +200,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     }
     if let Some(round_trips) = &sent.round_trips {
         let _ = writeln!(text, "  round trip  {}", quantiles(round_trips));
+        text += &stamps::line(sent.unstamped, sent.stamps);
     }
     if let Some(tcp) = &sent.tcp {
         let _ = writeln!(
@@ -338,13 +340,7 @@ fn received(
                 report.negative
             );
         }
-        if report.unstamped > 0 {
-            let _ = writeln!(
-                text,
-                "  unstamped   {} have a timestamp of the program, none of the kernel",
-                report.unstamped
-            );
-        }
+        text += &stamps::line(report.unstamped, stamps::of(report));
     }
     text
 }

@@ -18,7 +18,7 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x05".to_vec();
+    let mut expected = b"\x01JLCT\x00\x06".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
@@ -170,7 +170,8 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             messages,
             bytes
         }),
-        any::<(u16, [u64; 15], Option<u64>, u64)>().prop_map(|fields| Control::Report(of(fields))),
+        any::<(u16, [u64; 15], Option<[u64; 2]>, Option<u64>, u64)>()
+            .prop_map(|fields| Control::Report(of(fields))),
         Just(Control::Farewell),
         (flow(), traffic())
             .prop_map(|(flow, traffic)| { Control::Reverse(Reverse { flow, traffic }) }),

@@ -19,6 +19,23 @@ pub(crate) fn process_times() -> io::Result<[Span; 2]> {
     }))
 }
 
+/// The clock of `Instant`, which counts while the machine sleeps on FreeBSD alone.
+#[cfg(target_os = "macos")]
+const CLOCK: libc::clockid_t = libc::CLOCK_UPTIME_RAW;
+#[cfg(target_os = "freebsd")]
+const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
+/// The resolution of the monotonic clock [clock_getres(2)].
+pub(crate) fn clock_resolution() -> io::Result<Span> {
+    let mut step = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: it fills the structure, which is valid with zeros, too.
+    let step = unsafe {
+        succeeded(libc::clock_getres(CLOCK, step.as_mut_ptr()))?;
+        step.assume_init()
+    };
+    Ok(Span::from_nanos(u64::try_from(step.tv_nsec).unwrap_or(0)))
+}
+
 /// The ticks in a second of the processors' account.
 pub(crate) fn ticks_per_second() -> u64 {
     // SAFETY: it takes a number.
