@@ -25,14 +25,13 @@ pub(crate) fn of_named_host() -> Result<HostFacts> {
     let used = cpu_time::Machine::sample()?.since(&before);
     let own = cpu_time::Process::sample()?.cpu - own_before.cpu;
     let others = (used.busy.as_secs_f64() - own.as_secs_f64()).max(0.0);
+    let stamps = os::program_stamps()?.context("this system stamps no arrivals")?;
     let facts = [
         ("others_before", json!(others / used.elapsed.as_secs_f64())),
         ("pacing_late_us_median", micros(pacing.median)),
         ("pacing_late_us_p99", micros(pacing.p99)),
-        (
-            "clock_resolution_ns",
-            json!(precision::reading().step.as_nanos()),
-        ),
+        ("clock_resolution_ns", json!(stamps.resolution.as_nanos())),
+        ("stamp_late_us_p99", micros(stamps.late)),
         (
             "timestamps",
             json!("by the program; this system stamps no arrivals"),

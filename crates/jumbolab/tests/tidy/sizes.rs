@@ -19,7 +19,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("link", 49),
     ("meter", 34),
     ("model", 21),
-    ("os", 184),
+    ("os", 190),
     ("plan", 66),
     ("probe", 198),
     ("queue", 64),
@@ -30,7 +30,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 158),
     ("units", 11),
-    ("backends", 250),
+    ("backends", 252),
     ("wire", 108),
 ];
 
