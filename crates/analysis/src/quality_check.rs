@@ -160,8 +160,19 @@ fn carries(trial: &Trial, flag: Flag) -> bool {
 }
 
 fn detail(trial: &Trial, flag: Flag) -> String {
-    match above_limit(trial).filter(|_| flag == Flag::AboveLimit) {
-        Some((goodput, limit)) => format!(" ({goodput:.1} of {limit:.1} Mbit/s)"),
-        None => String::new(),
-    }
+    let known = match flag {
+        Flag::AboveLimit => above_limit(trial)
+            .map(|(goodput, limit)| format!(" ({goodput:.1} of {limit:.1} Mbit/s)")),
+        Flag::ProgramStamps => stamp_late(trial)
+            .map(|late| format!("; times of single arrivals are resolved to {late:.0} us")),
+        _ => None,
+    };
+    known.unwrap_or_default()
+}
+
+/// By how many microseconds the programs of both ends stamp arrivals late, if they do.
+fn stamp_late(trial: &Trial) -> Option<f64> {
+    let ends = [evidence::STAMP_LATE_US, evidence::ECHO_STAMP_LATE_US];
+    let late = ends.into_iter().filter_map(|fact| trial.number(fact));
+    late.reduce(f64::max)
 }

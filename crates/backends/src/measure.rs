@@ -18,6 +18,7 @@ mod pass;
 mod passes;
 mod probe;
 mod program_files;
+mod program_stamps;
 mod request_response;
 mod sample;
 #[cfg(test)]

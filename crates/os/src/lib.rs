@@ -49,5 +49,6 @@ pub use linux::sys::allocator::Allocator;
 #[cfg(target_os = "linux")]
 pub use linux::users::effective_user;
 pub use portable::error::{Error, Result};
+pub use portable::program_stamps::{ProgramStamps, program_stamps};
 #[cfg(target_os = "linux")]
 pub use remote::worker::Worker;

@@ -12,6 +12,7 @@ pub mod memory;
 pub(crate) mod nic_parts;
 pub mod own_executable;
 pub mod precision;
+pub(crate) mod program_stamps;
 pub(crate) mod slew;
 pub(crate) mod socket_parts;
 pub(crate) mod wanted;

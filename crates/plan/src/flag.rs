@@ -11,8 +11,10 @@ pub enum Flag {
     AboveLimit,
     /// A link's token bucket is too deep for the warm-up to drain it.
     BucketNotDrained,
-    /// Arrivals were stamped in user space, later than they happened.
+    /// A kernel that stamps arrivals left some without a stamp: the program's are later.
     Unstamped,
+    /// The system of a receiver stamps no arrivals, so its program did.
+    ProgramStamps,
     /// Other processes used the CPUs: run-queue wait or steal was high.
     Disturbed,
     /// An end host used a whole CPU, so the trial measured the host and not the
@@ -46,10 +48,11 @@ pub enum Flag {
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
+        Self::ProgramStamps,
         Self::Disturbed,
         Self::CpuBound,
         Self::ClockStepped,
@@ -72,6 +75,7 @@ impl Flag {
             Self::AboveLimit => "above-limit",
             Self::BucketNotDrained => "bucket-not-drained",
             Self::Unstamped => "unstamped",
+            Self::ProgramStamps => "program-stamps",
             Self::Disturbed => "disturbed",
             Self::CpuBound => "cpu-bound",
             Self::ClockStepped => "clock-stepped",
@@ -100,7 +104,8 @@ impl Flag {
             | Self::OffloadsDiffer
             | Self::CongestionDiffers
             | Self::MtuDiffers => true,
-            Self::Disturbed
+            Self::ProgramStamps
+            | Self::Disturbed
             | Self::CpuBound
             | Self::BufferDiffers
             | Self::HostDrops
@@ -119,6 +124,7 @@ impl Flag {
             Self::AboveLimit => "goodput above what the link can carry",
             Self::BucketNotDrained => "a token bucket deeper than half the warm-up",
             Self::Unstamped => "arrivals without the kernel's stamp",
+            Self::ProgramStamps => "a system stamps no arrivals, so the program did",
             Self::Disturbed => "other work on the CPUs",
             Self::CpuBound => "an end used a whole CPU: the host, not the link, was measured",
             Self::ClockStepped => "the clock was stepped",

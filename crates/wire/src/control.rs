@@ -32,7 +32,7 @@ use crate::{Error, Field};
 
 pub use flow::{Codec, Flow, Meter, Name};
 pub use progress::Progress;
-pub use report::Report;
+pub use report::{Report, StampPrecision};
 pub use reverse::{
     Distribution, LONGEST_CONGESTION, Reverse, SentReport, Traffic, congestion_name,
 };

@@ -134,6 +134,11 @@ const MACHINE: &[(&str, &str, &str)] = &[
     ("steal_percent_before", "steal before the run", " %"),
     ("pacing_late_us_median", "pacing error, median", " us"),
     ("pacing_late_us_p99", "pacing error, 99th percentile", " us"),
+    (
+        "stamp_late_us_p99",
+        "stamps of the program, late at the 99th percentile",
+        " us",
+    ),
 ];
 
 /// One line each for the program, the machine, and the evidence of `trials`.

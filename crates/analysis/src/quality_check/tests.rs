@@ -130,6 +130,22 @@ fn each_flag_reads_back_and_weighs_as_it_should() {
     assert!("on-fire".parse::<Flag>().is_err());
 }
 
+#[test]
+fn stamps_of_the_program_are_noted_with_the_resolution_of_times() {
+    let mut stamped = flagged("program-stamps");
+    stamped.evidence.insert(evidence::STAMP_LATE_US, 61.7);
+    stamped.evidence.insert(evidence::ECHO_STAMP_LATE_US, 20.0);
+    let quality_check = check_quality(&facts(), &[good(980.0), stamped]);
+    assert_eq!(quality_check.state(), State::Passed);
+    assert_eq!(
+        quality_check.notes,
+        [
+            "program-stamps: a system stamps no arrivals, so the program did in 1 of 2 trials, \
+             first mtu=9000-r01; times of single arrivals are resolved to 62 us"
+        ]
+    );
+}
+
 /// Ten sound trials, the first of which have `flag`.
 fn ten(flag: &str, flagged_trials: usize) -> Vec<Trial> {
     let of = |number| match number < flagged_trials {

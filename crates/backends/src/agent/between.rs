@@ -219,6 +219,9 @@ impl Agents {
     }
 }
 
+/// No program stamps arrivals later: a datagram of loopback that takes longer counts as lost.
+const LATEST_STAMP: Span = Span::from_secs(1);
+
 /// The most copies of a packet that a path makes.
 const MOST_COPIES: u64 = 16;
 
@@ -239,12 +242,17 @@ fn possible(most: u64, received: &Received) -> Result<(), String> {
             && goodput.bits_per_second <= 1.000_001 * rate
             && rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0)
     });
+    let stamps_are_possible = received
+        .stamps
+        .is_none_or(|stamps| stamps.late <= LATEST_STAMP);
     let why = if received.bytes.get() > most {
         "more arrived than was sent"
     } else if first.and_then(|first| first.checked_add(delays.lost)) != Some(delays.expected) {
         "the messages that arrived and the lost ones are not those that were sent"
     } else if !rate_is_possible {
         "the goodput is not that of its bytes and its time"
+    } else if !stamps_are_possible {
+        "its stamps are more than a second late"
     } else {
         return Ok(());
     };
@@ -266,6 +274,7 @@ fn carried(transfer: &Transfer, bytes: Bytes) -> Span {
 mod tests {
     use meter::time_series::TimeSeries;
     use meter::{FlowRecorder, Goodput};
+    use os::ProgramStamps;
     use os::cpu_time::Process;
     use units::Time;
 
@@ -285,6 +294,10 @@ mod tests {
         Received {
             bytes: Bytes::new(800),
             unstamped: 0,
+            stamps: Some(ProgramStamps {
+                resolution: Span::from_nanos(100),
+                late: Span::from_secs(1),
+            }),
             spread: Span::ZERO,
             goodput: Some(Goodput {
                 bytes: Bytes::new(400),
@@ -306,7 +319,12 @@ mod tests {
     #[test]
     fn a_receiver_that_reports_more_than_can_be_is_not_believed() {
         assert_eq!(possible(1_200, &report()), Ok(()));
-        let lies: [fn(&mut Received); 7] = [
+        let lies: [fn(&mut Received); 8] = [
+            |one| {
+                one.stamps
+                    .iter_mut()
+                    .for_each(|it| it.late = Span::from_picos(1_000_000_000_001))
+            },
             |one| one.bytes = Bytes::new(1_201),
             |one| one.delays.lost = 5,
             |one| one.delays.received = 1_000_000_000,

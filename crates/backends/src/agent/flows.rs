@@ -24,7 +24,7 @@ use traffic::driver::sessions::{
 use traffic::driver::trial_token::Token;
 use traffic::machine::control::{FlowBounds, Impossible, Limits};
 use units::{Bytes, Seed, Span, Time, Transport};
-use wire::control::SentReport;
+use wire::control::{SentReport, StampPrecision};
 
 pub(crate) use arrived::Arrived;
 use arrived::Collector;
@@ -109,6 +109,8 @@ pub(crate) struct Departed {
     pub(crate) tcp: Option<TcpState>,
     pub(crate) send_buffer: u64,
     pub(crate) receive_buffer: u64,
+    /// How late this program stamps echoes over loopback; `None` where the kernel stamps them.
+    pub(crate) stamps_late: Option<u64>,
     /// CPU time of the sending process for all flows.
     pub(crate) cpu: u64,
     /// The receiver's clock minus the sender's, for all flows; `None`: both read one clock.
@@ -151,6 +153,10 @@ pub(super) fn check(
             bytes: arrived.bytes,
             overflowed: Some(arrived.overflowed),
             unstamped: arrived.unstamped,
+            stamps: arrived.stamps_late.map(|late| StampPrecision {
+                resolution: 0,
+                late,
+            }),
             merged: arrived.merged,
             ..Report::default()
         };
@@ -287,6 +293,7 @@ impl Departed {
             tcp: sent.tcp,
             send_buffer: sent.send_buffer,
             receive_buffer: outcome.receive_buffer,
+            stamps_late: sent.stamps.map(|stamps| stamps.late.as_nanos()),
             cpu,
             clocks,
         })

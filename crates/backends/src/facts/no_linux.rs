@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use os::cpu_time;
-use os::machine::Machine;
+use os::machine::{Machine, congestion_control};
 use os::precision::{self, Wait};
 use plan::HostFacts;
 use serde_json::json;
@@ -25,26 +25,28 @@ pub(crate) fn of_named_host() -> Result<HostFacts> {
     let used = cpu_time::Machine::sample()?.since(&before);
     let own = cpu_time::Process::sample()?.cpu - own_before.cpu;
     let others = (used.busy.as_secs_f64() - own.as_secs_f64()).max(0.0);
-    let facts = [
-        ("others_before", json!(others / used.elapsed.as_secs_f64())),
-        ("pacing_late_us_median", micros(pacing.median)),
-        ("pacing_late_us_p99", micros(pacing.p99)),
-        (
-            "clock_resolution_ns",
-            json!(precision::reading().step.as_nanos()),
-        ),
-        (
-            "timestamps",
-            json!("by the program; this system stamps no arrivals"),
-        ),
-        (
-            "congestion_control",
-            json!("the system's own; it names none to programs"),
-        ),
-        ("clock_synchronisation", json!("unknown")),
-        ("energy", json!(absence_of_energy())),
-        ("not_metered", json!(NOT_METERED)),
-    ];
+    let stamps = os::program_stamps()?.context("this system stamps no arrivals")?;
+    let facts =
+        [
+            ("others_before", json!(others / used.elapsed.as_secs_f64())),
+            ("pacing_late_us_median", micros(pacing.median)),
+            ("pacing_late_us_p99", micros(pacing.p99)),
+            ("clock_resolution_ns", json!(stamps.resolution.as_nanos())),
+            ("stamp_late_us_p99", micros(stamps.late)),
+            (
+                "timestamps",
+                json!("by the program; this system stamps no arrivals"),
+            ),
+            (
+                "congestion_control",
+                json!(congestion_control().unwrap_or_else(|| {
+                    "the system's own; it names none to programs".to_owned()
+                })),
+            ),
+            ("clock_synchronisation", json!("unknown")),
+            ("energy", json!(absence_of_energy())),
+            ("not_metered", json!(NOT_METERED)),
+        ];
     let facts = facts.into_iter();
     Ok(HostFacts {
         kernel: machine.kernel,

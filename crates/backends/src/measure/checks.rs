@@ -54,10 +54,13 @@ pub(super) fn flags(
         Flag::BucketNotDrained,
         bucket_not_drained(setting, transfer),
     );
+    let by_program = [&passes.rated.1, &passes.one_way.1].map(|came| came.stamps.is_some());
+    let by_program = by_program.contains(&true);
     raise(
         Flag::Unstamped,
-        passes.rated.1.unstamped + passes.one_way.1.unstamped > 0,
+        !by_program && passes.rated.1.unstamped + passes.one_way.1.unstamped > 0,
     );
+    raise(Flag::ProgramStamps, by_program);
     raise(
         Flag::ClockStepped,
         clock_stepped(passes.disturbance.clock_step),
@@ -133,7 +136,10 @@ pub(super) fn flags_of_flows(
     let congestion = &setting.host.congestion;
     let other =
         |sent: &Departed| (sent.tcp.as_ref()).is_some_and(|tcp| tcp.congestion != *congestion);
-    let all = |of: fn(&Arrived) -> u64| seeing.received.iter().map(of).sum::<u64>();
+    let unstamped = |came: &Arrived| came.stamps_late.is_none() && came.unstamped > 0;
+    let by_program = |(sent, came): (&Departed, &Arrived)| {
+        came.stamps_late.is_some() || sent.echoes > 0 && sent.stamps_late.is_some()
+    };
     [
         (
             Flag::AboveLimit,
@@ -143,7 +149,8 @@ pub(super) fn flags_of_flows(
                 exceeds(path.pace, megabits * 1e6 / (1.0 + stored))
             }),
         ),
-        (Flag::Unstamped, all(|came| came.unstamped) > 0),
+        (Flag::Unstamped, seeing.received.iter().any(unstamped)),
+        (Flag::ProgramStamps, ends().any(by_program)),
         (
             Flag::ClockStepped,
             clock_stepped(seeing.disturbance.clock_step),

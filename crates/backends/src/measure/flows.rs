@@ -100,6 +100,7 @@ pub(super) fn flows(
     let clocks = sent.first().and_then(|sent| sent.clocks);
     measurements.take_clock_bound(clocks.map(|offset| offset.bound), disturbance.slewed());
     let bytes = received.iter().map(|came| came.bytes).sum();
+    measurements.take_stamps_of_flows(&seeing);
     measurements.take_host_use(&disturbance.hosts, Some(Bytes::new(bytes)));
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);

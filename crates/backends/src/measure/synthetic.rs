@@ -122,6 +122,7 @@ pub(super) fn ends() -> Ends {
     let received = Received {
         bytes: Bytes::new(500_000_000),
         unstamped: 0,
+        stamps: None,
         spread: Span::from_micros(10),
         goodput: Some(goodput(94e6)),
         delays: delays(),
@@ -208,6 +209,7 @@ pub(super) fn flow() -> (Departed, Arrived) {
         tcp: None,
         send_buffer: 0,
         receive_buffer: 0,
+        stamps_late: None,
         cpu: 0,
         clocks: None,
     };
@@ -216,6 +218,7 @@ pub(super) fn flow() -> (Departed, Arrived) {
         bytes: 1_000_000,
         overflowed: 0,
         unstamped: 0,
+        stamps_late: None,
         merged: 0,
         summary: delays(),
         by_program: delays(),

@@ -99,6 +99,7 @@ pub(super) fn transfers(
     let slewed = passes.of(Pass::Delay).map(Disturbance::slewed);
     let clocks = passes.one_way.1.clocks.as_ref();
     measurements.take_clock_line(clocks, slewed.unwrap_or_default());
+    measurements.take_stamps_of_transfer(&passes);
     let rated = passes
         .of(Pass::Throughput)
         .zip(passes.rated.1.goodput.as_ref());

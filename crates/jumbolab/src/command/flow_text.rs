@@ -6,6 +6,7 @@ mod intervals;
 mod json;
 mod printer;
 mod received;
+mod stamps;
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -220,6 +221,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     }
     if let Some(round_trips) = &sent.round_trips {
         let _ = writeln!(text, "  round trip  {}", quantiles(round_trips));
+        text += &stamps::line(sent.unstamped, sent.stamps);
     }
     if let Some(tcp) = &sent.tcp {
         let _ = writeln!(

@@ -19,7 +19,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("link", 49),
     ("meter", 36),
     ("model", 21),
-    ("os", 185),
+    ("os", 192),
     ("plan", 66),
     ("probe", 198),
     ("queue", 64),
@@ -30,8 +30,8 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("tcp", 29),
     ("traffic", 198),
     ("units", 11),
-    ("backends", 250),
-    ("wire", 110),
+    ("backends", 252),
+    ("wire", 111),
 ];
 
 /// Lines of a file without its tests: none above, and half the files below.

@@ -1,7 +1,7 @@
-//! ICMP echo requests of systems other than Linux: Windows sends them for any program. The
-//! others need root, or have sockets that nobody has tested: the program lacks echoes there.
+//! ICMP echo requests of systems other than Linux: Windows sends them for any program, macOS
+//! and FreeBSD have sockets for them.
 
-#[cfg_attr(not(windows), path = "echoes/absent.rs")]
+#[cfg_attr(unix, path = "echoes/sockets.rs")]
 #[cfg_attr(windows, path = "echoes/icmp.rs")]
 mod system;
 

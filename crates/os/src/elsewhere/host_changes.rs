@@ -2,7 +2,9 @@
 //! program prints the commands.
 
 use crate::error::{Error, Result};
-pub use crate::portable::wanted::{Wanted, WantedCoalescing, WantedRings, mtu_command};
+pub use crate::portable::wanted::{
+    Wanted, WantedCoalescing, WantedRings, mtu_command, offloads_command,
+};
 
 /// A host of whose interfaces nothing is changed.
 #[derive(Debug, Default)]
@@ -66,17 +68,25 @@ impl Heartbeat {
 
 /// What the user does instead on `system`.
 fn remedy(wanted: &Wanted, system: &str) -> String {
-    let only_mtu = Wanted {
-        mtu: None,
-        ..wanted.clone()
-    };
-    match wanted.mtu {
-        Some(mtu) if only_mtu.is_empty() => format!(
-            "this program changes interfaces of Linux alone; type there {}",
-            mtu_command(system, &wanted.interface, mtu)
-        ),
-        _ => "offloads, rings and coalescing are changed on Linux alone; leave host.offloads and host.nic out, or change them there by hand".to_owned(),
+    let (interface, rest) = (
+        &wanted.interface,
+        Wanted {
+            mtu: None,
+            offloads: Vec::new(),
+            ..wanted.clone()
+        },
+    );
+    if !rest.is_empty() {
+        return "rings and coalescing are changed on Linux alone; leave host.nic out, or change them there by hand".to_owned();
     }
+    let mtu = { wanted.mtu }.map(|mtu| mtu_command(system, interface, mtu));
+    let offloads =
+        { wanted.offloads.first() }.map(|(_, on)| offloads_command(system, interface, *on));
+    let commands: Vec<String> = mtu.into_iter().chain(offloads).collect();
+    format!(
+        "this program changes interfaces of Linux alone; type there {}",
+        commands.join(" and ")
+    )
 }
 
 #[cfg(test)]
@@ -107,6 +117,22 @@ mod tests {
             offloads: vec![("rx-gro".to_owned(), false)],
             ..wanted(Some(1_500))
         };
-        assert!(remedy(&offloads, "Windows_NT").contains("host.offloads"));
+        let windows = remedy(&offloads, "Windows_NT");
+        let command = "Disable-NetAdapterLso -Name \"Ethernet 2\" and Disable-NetAdapterRsc";
+        assert!(
+            windows.contains(command) && windows.contains("mtu=1500"),
+            "{windows}"
+        );
+        let freebsd = remedy(&offloads, "FreeBSD");
+        let command = "ifconfig Ethernet 2 mtu 1500 and ifconfig Ethernet 2 -tso -lro";
+        assert!(freebsd.ends_with(command), "{freebsd}");
+        let rings = Wanted {
+            rings: WantedRings {
+                receive: Some(256),
+                send: None,
+            },
+            ..wanted(None)
+        };
+        assert!(remedy(&rings, "FreeBSD").contains("host.nic"));
     }
 }

@@ -10,7 +10,7 @@ pub use crate::portable::nic_parts::Interface;
 use crate::portable::nic_parts::is_link_local;
 pub(crate) use listed::{Listed, list};
 
-/// All interfaces. Offloads are unknown, and so is the largest MTU.
+/// All interfaces. The largest MTU is unknown, and on Windows the offloads are.
 ///
 /// # Errors
 /// The system does not list them.

@@ -6,6 +6,8 @@ use units::{Span, Time};
 
 use super::random::random;
 use crate::clock::{self, first_reading, monotonic};
+#[cfg(not(target_os = "linux"))]
+use crate::error::{OperationContext, Result};
 pub use crate::portable::mapping::Mapping;
 use crate::portable::mapping::compare;
 pub use crate::portable::slew::SlewWatch;
@@ -39,6 +41,19 @@ pub fn identity() -> [u8; 8] {
 pub fn process_nanos() -> u64 {
     let sample = super::cpu_time::Process::sample();
     sample.map_or(0, |process| process.cpu.as_nanos())
+}
+
+/// The resolution of the clocks by which the program stamps arrivals, as the system states it.
+///
+/// # Errors
+/// It states none.
+#[cfg(not(target_os = "linux"))]
+pub fn resolution() -> Result<Span> {
+    #[cfg(unix)]
+    let stated = super::sys::unix::clock_resolution();
+    #[cfg(windows)]
+    let stated = super::sys::windows::clock_resolution();
+    stated.during(|| "asking for the clock's resolution")
 }
 
 /// The offset of the wall clock from the monotonic clock; the difference of two offsets is the

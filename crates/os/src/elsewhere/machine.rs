@@ -57,6 +57,15 @@ pub fn system() -> String {
     }
 }
 
+/// The congestion control that TCP has by itself, where the system names it.
+#[cfg(not(target_os = "linux"))]
+pub fn congestion_control() -> Option<String> {
+    #[cfg(target_os = "freebsd")]
+    return super::sys::unix::congestion_control().ok();
+    #[cfg(not(target_os = "freebsd"))]
+    None
+}
+
 /// The name that this machine has for itself.
 pub fn name() -> String {
     System::host_name().unwrap_or_default()

@@ -4,6 +4,10 @@ use super::interfaces::{Listed, list};
 use crate::error::{Error, Result};
 pub use crate::portable::nic_parts::{Coalescing, Counters, Directed, Nic, Rings};
 
+/// Whether the system states the offloads of interfaces.
+#[cfg(not(target_os = "linux"))]
+pub const STATES_OFFLOADS: bool = cfg!(unix);
+
 /// All interfaces that have an address other than those of loopback, sorted by name. If there
 /// is none, all interfaces.
 ///

@@ -23,6 +23,9 @@ pub fn named(name: &str) -> Result<Nic> {
     Nic::read(name.to_owned(), &Route::open()?, control.as_fd())
 }
 
+/// Whether the system states the offloads of interfaces.
+pub const STATES_OFFLOADS: bool = true;
+
 /// All interfaces with a device, sorted by name: neither loopback nor veth, bridges or
 /// tunnels. If there is none, as in a container, all interfaces but loopback.
 ///

@@ -66,7 +66,7 @@ pub fn measure(wait: Wait, interval: Span, count: u64) -> Result<TimingError> {
 
 impl TimingError {
     /// The percentiles, to three digits [HdrHistogram].
-    fn of(spans: &[Span]) -> Self {
+    pub(super) fn of(spans: &[Span]) -> Self {
         let mut histogram =
             Histogram::<u64>::new(3).expect("three is a number of digits that histograms have");
         for span in spans {

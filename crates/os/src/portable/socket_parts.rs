@@ -19,7 +19,7 @@ pub enum Kind {
     Stream,
     /// UDP.
     Datagram,
-    /// ICMP echoes, to which the kernel gives their identifier. On Linux only.
+    /// ICMP echoes. On Linux the kernel gives them their identifier; Windows has no such socket.
     Echo,
     /// Packets of an IP protocol, without the header of IPv6. With that of IPv4 the kernel
     /// delivers them, and takes them with the option for headers. On Linux only.

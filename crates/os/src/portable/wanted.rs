@@ -67,3 +67,18 @@ pub fn mtu_command(system: &str, interface: &str, mtu: u32) -> String {
         false => format!("ifconfig {interface} mtu {mtu}"),
     }
 }
+
+/// What a user types to turn the segmentation and receive offloads of an interface of another
+/// system than Linux on or off [NetAdapter] [ifconfig(8)].
+pub fn offloads_command(system: &str, interface: &str, on: bool) -> String {
+    match (system.starts_with("Windows"), on) {
+        (true, true) => format!(
+            "Enable-NetAdapterLso -Name \"{interface}\" and Enable-NetAdapterRsc -Name \"{interface}\""
+        ),
+        (true, false) => format!(
+            "Disable-NetAdapterLso -Name \"{interface}\" and Disable-NetAdapterRsc -Name \"{interface}\""
+        ),
+        (false, true) => format!("ifconfig {interface} tso lro"),
+        (false, false) => format!("ifconfig {interface} -tso -lro"),
+    }
+}

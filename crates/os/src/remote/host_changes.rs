@@ -25,7 +25,9 @@ use crate::error::{Error, OperationContext, Result};
 use crate::lease::LEASE;
 use crate::lines::{Lines, ReadOutcome};
 use crate::netlink::Route;
-pub use crate::portable::wanted::{Wanted, WantedCoalescing, WantedRings, mtu_command};
+pub use crate::portable::wanted::{
+    Wanted, WantedCoalescing, WantedRings, mtu_command, offloads_command,
+};
 use crate::{clock, namespace, own_executable, worker};
 pub use management::management_interface;
 pub use watchdog::{ROLE, serve};

@@ -21,6 +21,7 @@ use units::{Bytes, Rate, Span, Time, Transport};
 pub use wire::message::HEADER_LEN;
 
 use crate::driver::trial_token::{self, DataPort, Token};
+use os::ProgramStamps;
 use os::clock::Epoch;
 use os::cpu_time::Process;
 use os::error::Result;
@@ -166,6 +167,8 @@ pub struct Received {
     pub bytes: Bytes,
     /// Counted reads without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
+    /// The precision of the program's stamps; `None` where the kernel has its own.
+    pub stamps: Option<ProgramStamps>,
     /// The mean overestimate of a delay: the time between the reads in which messages
     /// ended.
     pub spread: Span,

@@ -37,9 +37,20 @@ pub struct Report {
     pub jitter: u64,
     /// Messages without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
+    /// The precision of the program's timestamps; `None` where the kernel has its own.
+    pub stamps: Option<StampPrecision>,
     /// Datagrams that the receiving system dropped because its buffer was full; `None` where
     /// it does not count them.
     pub overflowed: Option<u64>,
     /// Reads that returned several datagrams merged by the kernel.
     pub merged: u64,
+}
+
+/// The precision of timestamps that a program gives to arrivals. Times are in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StampPrecision {
+    /// The smallest difference between two readings of its clock.
+    pub resolution: u64,
+    /// The 99th percentile of the time from a write to the timestamp over loopback.
+    pub late: u64,
 }

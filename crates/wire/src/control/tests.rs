@@ -170,7 +170,8 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             messages,
             bytes
         }),
-        any::<(u16, [u64; 15], Option<u64>, u64)>().prop_map(|fields| Control::Report(of(fields))),
+        any::<(u16, [u64; 15], Option<[u64; 2]>, Option<u64>, u64)>()
+            .prop_map(|fields| Control::Report(of(fields))),
         Just(Control::Farewell),
         (flow(), traffic())
             .prop_map(|(flow, traffic)| { Control::Reverse(Reverse { flow, traffic }) }),

@@ -29,6 +29,8 @@ pub(crate) struct Arrived {
     pub(crate) bytes: u64,
     pub(crate) overflowed: u64,
     pub(crate) unstamped: u64,
+    /// How late this program stamps arrivals over loopback; `None` where the kernel stamps them.
+    pub(crate) stamps_late: Option<u64>,
     pub(crate) merged: u64,
     /// Delays from just before the write to the kernel's stamp of the last
     /// byte.
@@ -227,6 +229,7 @@ impl FlowArrivals {
             bytes: report.bytes,
             overflowed: report.overflowed.unwrap_or(0),
             unstamped: report.unstamped,
+            stamps_late: report.stamps.map(|stamps| stamps.late),
             merged: report.merged,
             summary: self.stamped.finish(expected),
             by_program: self.read.finish(expected),

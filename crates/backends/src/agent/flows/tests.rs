@@ -18,6 +18,7 @@ fn departed() -> Departed {
         tcp: None,
         send_buffer: 0,
         receive_buffer: 0,
+        stamps_late: None,
         cpu: 0,
         clocks: None,
     }

@@ -140,11 +140,16 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
             "the system of {host} does not state whether the offloads of {name} are off; --set host.offloads=on"
         )),
         (true, true) if end.states_offloads() => {
-            Some(format!("{name} of {host} has its offloads off"))
+            let remedy = match end.is_linux() {
+                true => String::new(),
+                false => format!("; {}", end.remedy_of_offloads(true)),
+            };
+            Some(format!("{name} of {host} has its offloads off{remedy}"))
         }
-        (false, false) if !end.can_change() => {
-            Some(format!("{name} of {host} has its offloads on; {remedy}"))
-        }
+        (false, false) if !end.can_change() => Some(format!(
+            "{name} of {host} has its offloads on; {}",
+            end.remedy_of_offloads(false)
+        )),
         _ => {
             let (nic, asked) = (end.nic_before()?, &setting.host.nic);
             let changed = || format!("{name} of {host} keeps its rings and coalescing; {remedy}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, anyhow, bail};
-use os::host_changes::{Wanted, mtu_command};
+use os::host_changes::{Wanted, mtu_command, offloads_command};
 use os::interfaces::Interface;
 use os::nic::Nic;
 use os::request::Request;
@@ -180,6 +180,17 @@ impl Machine {
     /// The command by which its user gives the interface this MTU.
     pub(super) fn mtu_command(&self, mtu: u32) -> String {
         mtu_command(&self.description.system, self.interface_name(), mtu)
+    }
+
+    /// How its user turns the offloads of the interface on or off.
+    pub(super) fn remedy_of_offloads(&self, on: bool) -> String {
+        match self.is_linux() {
+            true => "add become=sudo to --host".to_owned(),
+            false => format!(
+                "type there {}",
+                offloads_command(&self.description.system, self.interface_name(), on)
+            ),
+        }
     }
 
     /// Whether its system states the offloads of interfaces.

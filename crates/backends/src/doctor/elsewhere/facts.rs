@@ -48,8 +48,8 @@ pub struct Facts {
     pub largest_message: Tried<Bytes>,
     /// The receive buffer that a UDP receiver gets.
     pub buffer: Tried<Bytes>,
-    /// The round trip of an echo request; `None` where the program has none.
-    pub echo: Option<Tried<Span>>,
+    /// The round trips of echo requests.
+    pub echoes: [(IpVersion, Tried<Span>); 2],
     pub nics: Tried<Vec<Nic>>,
     /// Whether a file can be created in the current folder.
     pub folder: Tried<()>,
@@ -74,7 +74,7 @@ impl Facts {
         let datagrams = by_version(loopback::exchange);
         let streams = by_version(loopback::stream);
         let (largest_message, buffer) = (loopback::largest_message(), loopback::buffer());
-        let echo = echo();
+        let echoes = by_version(echo);
         watch("the simulator");
         let simulated = known_answer::times();
         Ok(Self {
@@ -90,7 +90,7 @@ impl Facts {
             whole: by_version(loopback::leaves_whole),
             largest_message: in_words(largest_message),
             buffer: in_words(buffer),
-            echo: echo.map(in_words),
+            echoes,
             nics: nic::all().map_err(|error| error.to_string()),
             folder: write_here().map_err(|error| error.to_string()),
             console_is_utf8: console::is_utf8(),
@@ -124,16 +124,9 @@ fn write_here() -> std::io::Result<()> {
     files::remove(path)
 }
 
-/// Windows alone sends echo requests for any program.
-#[cfg(not(windows))]
-const fn echo() -> Option<anyhow::Result<Span>> {
-    None
-}
-
-#[cfg(windows)]
-fn echo() -> Option<anyhow::Result<Span>> {
-    use std::net::{IpAddr, Ipv4Addr};
-
+/// Sends an echo request over loopback, and waits for its answer.
+#[cfg(not(target_os = "linux"))]
+fn echo(ip: IpVersion) -> anyhow::Result<Span> {
     use anyhow::bail;
     use os::echoes::{EchoKind, EchoRequest, Echoes};
 
@@ -141,27 +134,29 @@ fn echo() -> Option<anyhow::Result<Span>> {
     const PATIENCE: Span = Span::from_secs(5);
     const LOOK: Span = Span::from_millis(1);
 
-    let to = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let request = EchoRequest {
+    let to = loopback::address(ip);
+    let mut echoes = Echoes::open(to)?;
+    let begun = clock::monotonic();
+    echoes.send(EchoRequest {
         number: 1,
         to,
         length: 1_000,
         hop_limit: None,
-    };
-    let exchange = || {
-        let mut echoes = Echoes::open(to)?;
-        let begun = clock::monotonic();
-        echoes.send(request)?;
-        loop {
-            let answers = echoes.arrived();
-            let took = clock::monotonic().since(begun).unwrap_or_default();
-            match answers.first() {
-                Some(answer) if matches!(answer.kind, EchoKind::Reply { .. }) => return Ok(took),
-                Some(answer) => bail!("the answer was {:?}", answer.kind),
-                None if took > PATIENCE || !echoes.is_waiting() => bail!("no answer"),
-                None => clock::sleep(LOOK),
-            }
+    })?;
+    loop {
+        let answers = echoes.arrived();
+        let took = clock::monotonic().since(begun).unwrap_or_default();
+        match answers.first() {
+            Some(answer) if matches!(answer.kind, EchoKind::Reply { .. }) => return Ok(took),
+            Some(answer) => bail!("the answer was {:?}", answer.kind),
+            None if took > PATIENCE || !echoes.is_waiting() => bail!("no answer"),
+            None => clock::sleep(LOOK),
         }
-    };
-    Some(exchange())
+    }
+}
+
+/// Tests on Linux have facts of another kind.
+#[cfg(target_os = "linux")]
+fn echo(_: IpVersion) -> anyhow::Result<Span> {
+    anyhow::bail!("these are the echo requests of other systems")
 }

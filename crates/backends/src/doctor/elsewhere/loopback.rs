@@ -209,7 +209,7 @@ fn bound(ip: IpVersion) -> Result<Socket> {
     Ok(open(Kind::Datagram, address, &options)?)
 }
 
-const fn address(ip: IpVersion) -> IpAddr {
+pub(super) const fn address(ip: IpVersion) -> IpAddr {
     match ip {
         IpVersion::V4 => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpVersion::V6 => IpAddr::V6(Ipv6Addr::LOCALHOST),

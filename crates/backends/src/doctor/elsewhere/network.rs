@@ -22,7 +22,8 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
     let sockets = facts.whole.iter();
     checks.extend(sockets.map(|(ip, tried)| whole(*ip, tried.as_ref())));
     checks.extend([largest_message(facts), buffer(facts)]);
-    checks.extend(facts.echo.as_ref().map(|tried| echo(tried.as_ref())));
+    let echoes = facts.echoes.iter();
+    checks.extend(echoes.map(|(ip, tried)| echo(*ip, tried.as_ref())));
     checks
 }
 
@@ -149,9 +150,9 @@ fn raised(facts: &Facts, check: Check, setting: &str) -> Check {
     }
 }
 
-fn echo(tried: Result<&Span, &String>) -> Check {
+fn echo(ip: IpVersion, tried: Result<&Span, &String>) -> Check {
     let check = |finding: String| {
-        let check = Check::ok(GROUP, "echo requests", finding);
+        let check = Check::ok(GROUP, format!("echo requests over {ip}"), finding);
         check.used_by("routers of the path in `probe`")
     };
     match tried {

@@ -48,7 +48,7 @@ fn sound() -> Facts {
         whole: both.map(|ip| (ip, Ok(()))),
         largest_message: Ok(Bytes::new(LARGEST)),
         buffer: Ok(os::socket::UDP_RECEIVE_BUFFER),
-        echo: Some(Ok(Span::from_micros(500))),
+        echoes: [IpVersion::V4, IpVersion::V6].map(|ip| (ip, Ok(Span::from_micros(500)))),
         nics: Ok(Vec::new()),
         folder: Ok(()),
         console_is_utf8: Some(true),
@@ -138,17 +138,12 @@ fn every_fault_is_a_note_or_missing_with_what_to_type() {
     });
     assert_eq!(lost.status, Status::Missing);
     assert!(lost.finding.starts_with("199 of 200 datagrams"), "{lost:?}");
-    let echo = check("echo requests", |facts| facts.echo = Some(broken()));
-    assert_eq!(echo.status, Status::Note);
-    let no_echo = |facts: &Facts| {
-        judge(facts)
-            .iter()
-            .all(|check| check.name != "echo requests")
-    };
-    assert!(no_echo(&Facts {
-        echo: None,
-        ..sound()
-    }));
+    for (place, ip) in ["IPv4", "IPv6"].into_iter().enumerate() {
+        let name = format!("echo requests over {ip}");
+        let echo = check(&name, |facts| facts.echoes[place].1 = broken());
+        assert_eq!(echo.status, Status::Note);
+        assert_eq!(check(&name, |_| {}).status, Status::Ok);
+    }
 }
 
 #[test]

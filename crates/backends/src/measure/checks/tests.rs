@@ -118,6 +118,15 @@ fn a_bucket_needs_a_warmup_of_twice_its_depth() {
 
 #[test]
 fn stamps_of_the_program_and_steps_of_the_clock_are_flagged() {
+    // Where no arrival has a stamp of the kernel, none lacks one.
+    let by_program = |trial: &mut Trial| {
+        trial.passes.one_way.1.unstamped = 1;
+        trial.passes.one_way.1.stamps = Some(os::ProgramStamps {
+            resolution: Span::from_nanos(100),
+            late: Span::from_micros(50),
+        });
+    };
+    assert_eq!(transfers(by_program), [Flag::ProgramStamps]);
     let unstamped = [Flag::Unstamped];
     assert_eq!(
         transfers(|trial| trial.passes.rated.1.unstamped = 1),

@@ -13,6 +13,7 @@ use traffic::driver::sessions::{
 use units::with_unit::seconds;
 use units::{Bytes, Span, Transport};
 
+use super::stamps::{self, Stamps};
 use super::{call, delays, has_jitter, per_second, untimed};
 
 /// The result of a flow. Keys without a meaning at this end are absent.
@@ -112,6 +113,8 @@ struct RoundTrips {
     echo_duplicates: u64,
     echoes_unexpected: u64,
     echoes_unstamped: u64,
+    #[serde(flatten)]
+    stamps: Option<Stamps>,
     round_trip_s: Option<DelayDistribution>,
 }
 
@@ -137,6 +140,8 @@ struct OneWay {
     received_bps: f64,
     unstamped: u64,
     untimed: u64,
+    #[serde(flatten)]
+    stamps: Option<Stamps>,
     negative_delays: u64,
     delay_s: Option<DelayDistribution>,
     #[serde(serialize_with = "seconds::serialize")]
@@ -322,6 +327,7 @@ fn round_trips(sent: &Sent) -> RoundTrips {
         echo_duplicates: sent.copies,
         echoes_unexpected: sent.unexpected,
         echoes_unstamped: sent.unstamped,
+        stamps: sent.stamps.map(Stamps::from),
         round_trip_s: sent.round_trips,
     }
 }
@@ -347,6 +353,7 @@ fn one_way(report: &Report) -> OneWay {
         received_bps: bits,
         unstamped: report.unstamped,
         untimed: untimed(report),
+        stamps: stamps::of(report).map(Stamps::from),
         negative_delays: report.negative,
         delay_s: (report.delayed > 0).then(|| delays(report)),
         jitter_s: has_jitter(report).then(|| Span::from_nanos(report.jitter)),

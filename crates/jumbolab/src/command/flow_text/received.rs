@@ -8,7 +8,7 @@ use traffic::driver::sessions::{Codec, DelayDistribution, Meter, Report, TIMED};
 use units::{Bytes, Span};
 
 use super::intervals::amount;
-use super::{nanos, quantiles, rates, share, time};
+use super::{nanos, quantiles, rates, share, stamps, time};
 
 /// The receiver's results of a flow, relative to the number of messages if that
 /// is known.
@@ -68,13 +68,7 @@ pub(super) fn received(
                 report.negative
             );
         }
-        if report.unstamped > 0 {
-            let _ = writeln!(
-                text,
-                "  unstamped   {} have a timestamp of the program, none of the kernel",
-                report.unstamped
-            );
-        }
+        text += &stamps::line(report.unstamped, stamps::of(report));
     }
     text
 }

@@ -42,7 +42,7 @@ pub(crate) fn list() -> Result<Vec<Listed>> {
     let listed = networks.iter().map(|(name, network)| {
         let networks = network.ip_networks().iter();
         let addresses: Vec<IpAddr> = networks.map(|network| network.addr).collect();
-        Listed {
+        Ok(Listed {
             nic: Nic {
                 name: name.clone(),
                 up: !addresses.is_empty(),
@@ -61,14 +61,29 @@ pub(crate) fn list() -> Result<Vec<Listed>> {
                         network.total_errors_on_transmitted(),
                     ]),
                 },
+                offloads: offloads(name)?,
                 ..Nic::default()
             },
             addresses,
-        }
+        })
     });
-    let mut listed: Vec<Listed> = listed.collect();
+    let mut listed = listed.collect::<Result<Vec<Listed>>>()?;
     listed.sort_by(|one, other| one.nic.name.cmp(&other.nic.name));
     Ok(listed)
+}
+
+/// The offloads of an interface that are on.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn offloads(interface: &str) -> Result<Vec<String>> {
+    use crate::error::OperationContext as _;
+    let doing = || format!("asking for the offloads of {interface}");
+    super::super::sys::unix::offloads(interface).during(doing)
+}
+
+/// Tests on Linux have nothing to ask.
+#[cfg(target_os = "linux")]
+fn offloads(_: &str) -> Result<Vec<String>> {
+    Ok(Vec::new())
 }
 
 const fn counted([bytes, packets, dropped, errors]: [u64; 4]) -> Directed {

@@ -5,6 +5,8 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+#[cfg(unix)]
+use socket2::Protocol;
 use socket2::{Domain, SockAddr, TcpKeepalive, Type};
 use units::{Bytes, Span};
 
@@ -23,16 +25,40 @@ pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result
         IpAddr::V4(_) => Domain::IPV4,
         IpAddr::V6(_) => Domain::IPV6,
     };
-    let of_system = match kind {
-        Kind::Stream => Type::STREAM,
-        Kind::Datagram => Type::DGRAM,
-        Kind::Echo | Kind::Raw(_) => return Err(needs_linux("a socket for ICMP")),
+    let (of_system, protocol) = match kind {
+        Kind::Stream => (Type::STREAM, None),
+        Kind::Datagram => (Type::DGRAM, None),
+        #[cfg(unix)]
+        Kind::Echo => (OF_ECHOES, Some(icmp(address))),
+        #[cfg(windows)]
+        Kind::Echo => return Err(needs_linux("a socket for echo requests")),
+        Kind::Raw(_) => return Err(needs_linux("a raw socket")),
     };
-    let socket = socket2::Socket::new(domain, of_system, None);
+    let socket = socket2::Socket::new(domain, of_system, protocol);
     let socket = socket.and_then(|socket| Socket::new(socket, options.non_blocking));
-    let socket = socket.during(|| "opening a socket")?;
+    let socket = socket.during(|| match (kind, cfg!(target_os = "macos")) {
+        (Kind::Echo, false) => "opening a raw socket for echo requests, which needs root here",
+        (Kind::Echo, true) => "opening a socket for echo requests",
+        _ => "opening a socket",
+    })?;
     apply(options, &socket, kind, address)?;
     Ok(socket)
+}
+
+/// macOS gives every user datagrams of ICMP [XnuIcmp]. FreeBSD has raw sockets alone, which need
+/// root [FreeBsdIcmp].
+#[cfg(unix)]
+const OF_ECHOES: Type = match cfg!(target_os = "macos") {
+    true => Type::DGRAM,
+    false => Type::RAW,
+};
+
+#[cfg(unix)]
+const fn icmp(address: IpAddr) -> Protocol {
+    match address {
+        IpAddr::V4(_) => Protocol::ICMPV4,
+        IpAddr::V6(_) => Protocol::ICMPV6,
+    }
 }
 
 fn needs_linux(what: &str) -> Error {

@@ -163,7 +163,7 @@ fn an_option_of_linux_is_rejected_by_name() {
         text.starts_with("binding to an interface: it needs Linux"),
         "{text}"
     );
-    let error = open(Kind::Echo, "::1".parse().unwrap(), &Options::default()).unwrap_err();
+    let error = open(Kind::Raw(58), "::1".parse().unwrap(), &Options::default()).unwrap_err();
     assert!(error.to_string().contains("needs Linux"), "{error}");
 }
 

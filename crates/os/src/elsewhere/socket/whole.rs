@@ -13,7 +13,8 @@ use crate::portable::socket_parts::Kind;
 /// Whether this system has a mode for sockets of this kind. A packet that is larger than what
 /// the system knows of the path is rejected; Windows alone may ignore what it knows.
 pub fn has_path_mtu(path_mtu: PathMtu, kind: impl Into<Kind>) -> bool {
-    let is_of_datagrams = kind.into() == Kind::Datagram;
+    let kind = kind.into();
+    let is_of_datagrams = kind == Kind::Datagram || kind == Kind::Echo && cfg!(unix);
     match path_mtu {
         PathMtu::Machine => true,
         PathMtu::Do | PathMtu::Dont => is_of_datagrams,

@@ -2,7 +2,9 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd as _;
 
+use socket2::{Domain, Socket, Type};
 use units::Span;
 
 /// Processor time of this process in user mode and in the kernel [getrusage(2)].
@@ -19,11 +21,95 @@ pub(crate) fn process_times() -> io::Result<[Span; 2]> {
     }))
 }
 
+/// The clock of `Instant`, which counts while the machine sleeps on FreeBSD alone.
+#[cfg(target_os = "macos")]
+const CLOCK: libc::clockid_t = libc::CLOCK_UPTIME_RAW;
+#[cfg(target_os = "freebsd")]
+const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
+/// The resolution of the monotonic clock [clock_getres(2)].
+pub(crate) fn clock_resolution() -> io::Result<Span> {
+    let mut step = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: it fills the structure, which is valid with zeros, too.
+    let step = unsafe {
+        succeeded(libc::clock_getres(CLOCK, step.as_mut_ptr()))?;
+        step.assume_init()
+    };
+    Ok(Span::from_nanos(u64::try_from(step.tv_nsec).unwrap_or(0)))
+}
+
 /// The ticks in a second of the processors' account.
 pub(crate) fn ticks_per_second() -> u64 {
     // SAFETY: it takes a number.
     let ticks = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     u64::try_from(ticks).unwrap_or(0).max(1)
+}
+
+/// The offloads by which an interface takes or returns more than its MTU at once, by the names
+/// that `ifconfig` prints, and the bits of the system for them [FreeBsdIfCap] [XnuIfCap].
+#[cfg(target_os = "freebsd")]
+const OFFLOADS: [(&str, libc::c_int); 3] = [
+    ("TSO4", libc::IFCAP_TSO4),
+    ("TSO6", libc::IFCAP_TSO6),
+    ("LRO", libc::IFCAP_LRO),
+];
+#[cfg(target_os = "macos")]
+const OFFLOADS: [(&str, libc::c_int); 3] = [("TSO4", 0x20), ("TSO6", 0x40), ("LRO", 0x80)];
+
+/// The number of the request for what an interface can do and does.
+#[cfg(target_os = "freebsd")]
+const GET_CAPABILITIES: libc::c_ulong = request(31);
+#[cfg(target_os = "macos")]
+const GET_CAPABILITIES: libc::c_ulong = request(91);
+
+/// The number of a request about an interface that reads and writes a structure.
+const fn request(number: libc::c_ulong) -> libc::c_ulong {
+    0xc000_0000
+        | (size_of::<libc::ifreq>() as libc::c_ulong) << 16
+        | (b'i' as libc::c_ulong) << 8
+        | number
+}
+
+/// The offloads of an interface that are on.
+pub(crate) fn offloads(interface: &str) -> io::Result<Vec<String>> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None)?;
+    let mut asked = MaybeUninit::<libc::ifreq>::zeroed();
+    // SAFETY: the structure is valid with zeros; the name is copied with at least one zero
+    // behind it; the request fills the two numbers of capabilities.
+    let on = unsafe {
+        let asked = asked.assume_init_mut();
+        let room = asked.ifr_name.len() - 1;
+        for (place, byte) in asked.ifr_name[..room].iter_mut().zip(interface.bytes()) {
+            *place = byte.cast_signed();
+        }
+        succeeded(libc::ioctl(
+            socket.as_raw_fd(),
+            GET_CAPABILITIES,
+            std::ptr::from_mut(asked),
+        ))?;
+        asked.ifr_ifru.ifru_cap[1]
+    };
+    let on = OFFLOADS.iter().filter(|(_, bit)| on & bit != 0);
+    Ok(on.map(|(name, _)| (*name).to_owned()).collect())
+}
+
+/// The congestion control of connections that choose none [FreeBsdCc].
+#[cfg(target_os = "freebsd")]
+pub(crate) fn congestion_control() -> io::Result<String> {
+    let mut name = [0_u8; 64];
+    let mut size = size_of_val(&name);
+    // SAFETY: the name of the value ends with a zero, and the room has `size` bytes.
+    succeeded(unsafe {
+        libc::sysctlbyname(
+            c"net.inet.tcp.cc.algorithm".as_ptr(),
+            name.as_mut_ptr().cast(),
+            &raw mut size,
+            std::ptr::null(),
+            0,
+        )
+    })?;
+    let length = name.iter().position(|byte| *byte == 0);
+    Ok(String::from_utf8_lossy(&name[..length.unwrap_or(name.len())]).into_owned())
 }
 
 /// Whether this process has the rights of root.

@@ -17,9 +17,12 @@ use windows_sys::Win32::Networking::WinSock::{
 };
 use windows_sys::Win32::System::Console::GetConsoleOutputCP;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
+use windows_sys::Win32::System::Performance::QueryPerformanceFrequency;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes, GetSystemTimes};
 use windows_sys::Win32::UI::Shell::IsUserAnAdmin;
 use windows_sys::core::BOOL;
+
+use units::Span;
 
 /// Processor time of all processors together: idle, in the kernel with idle time, and of
 /// programs, in units of 100 ns [WinGetSystemTimes].
@@ -45,6 +48,17 @@ pub(crate) fn process_times() -> io::Result<[u64; 2]> {
         )
     })?;
     Ok([kernel, user].map(whole))
+}
+
+/// The resolution of the clocks of the program: of the performance counter, and of the wall
+/// clock, which counts in units of 100 ns [WinQpc].
+pub(crate) fn clock_resolution() -> io::Result<Span> {
+    let mut per_second = 0;
+    // SAFETY: it points to a number.
+    succeeded(unsafe { QueryPerformanceFrequency(&raw mut per_second) })?;
+    let per_second = u64::try_from(per_second).unwrap_or(0).max(1);
+    let step = Span::from_picos(1_000_000_000_000_u64.div_ceil(per_second));
+    Ok(step.max(Span::from_nanos(100)))
 }
 
 /// Whether this process has the rights of an administrator.

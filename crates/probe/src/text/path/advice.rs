@@ -98,16 +98,19 @@ pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
 }
 
 /// Findings that other systems cannot show, and the systems that can.
-const ABSENT: [(NotSeen, &str, &str); 4] = [
-    (NotSeen::Echo, ECHOES, "Linux, or Windows and IPv4"),
+const ABSENT: [(NotSeen, &str, &str); 3] = [
     (NotSeen::TcpSizes, "TCP segments of other sizes", "Linux"),
     (NotSeen::Fragments, "fragments", "Linux"),
     (NotSeen::Mss, "the far end's MSS", "Linux"),
 ];
 
-const ECHOES: &str = match cfg!(windows) {
-    true => "echo requests of IPv6",
-    false => "echo requests",
+/// Why echo requests were not sent.
+const NO_ECHOES: &str = match (IS_LINUX, cfg!(target_os = "freebsd")) {
+    (true, _) => {
+        "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'"
+    }
+    (false, true) => "Echo requests: need root.",
+    (false, false) => "Echo requests: the system rejects them; `jumbolab doctor` shows its reason.",
 };
 
 /// Findings of a probe on Linux that this system lacks.
@@ -123,7 +126,7 @@ pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
         return format!("{}: needs {systems}.", capitalised(what));
     }
     match not_seen {
-        NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
+        NotSeen::Echo => NO_ECHOES.to_owned(),
         NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW), or a web server: `jumbolab probe https://HOST`.".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
         NotSeen::Reverse => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),

@@ -25,7 +25,7 @@ use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
 use os::random::random;
 use os::socket::Options;
-use os::{clock, interrupt, kernel_clock};
+use os::{clock, interrupt, kernel_clock, program_stamps};
 use under_way::Flows;
 
 /// The longest time for an answer of the receiver.
@@ -116,12 +116,15 @@ fn run_of_echoes(plan: Plan) -> Result<Outcome> {
 /// error.
 ///
 /// # Errors
-/// If it cannot begin: no receiver listens, the receiver rejects, or the kernel does.
+/// If it cannot begin: no receiver listens, the receiver rejects, or the kernel does; or as
+/// [`program_stamps`].
 pub fn run(plan: Plan) -> Result<Outcome> {
     #[cfg(target_os = "linux")]
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         return run_of_echoes(plan);
     }
+    // Before there is traffic, which would delay the stamps.
+    program_stamps()?;
     let wanted = plan.flows.first().map(|flow| Options {
         bind: { flow.options.socket.bind }.map(|bind| SocketAddr::new(bind.ip(), 0)),
         ..flow.options.socket.clone()

@@ -199,6 +199,7 @@ pub(super) fn sent(report: &SentReport) -> Sent {
         echoes: 0,
         copies: 0,
         unstamped: 0,
+        stamps: None,
         unexpected: 0,
         departures: Vec::new(),
         tcp: (report.segment_size > 0).then(|| TcpState {

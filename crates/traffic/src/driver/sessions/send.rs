@@ -39,6 +39,7 @@ use os::socket::{Errno, MsgFlags, Options, SmoothedRtt, Socket, TcpState, UDP_RE
 use os::socket::{
     apply, connect, open, receive, reset, send, send_buffer, set_timeout, stated_tcp_state,
 };
+use os::{ProgramStamps, program_stamps};
 pub use stall_timer::Stall;
 
 /// The longest time of a call on a flow's socket before the flow checks whether it is
@@ -91,6 +92,8 @@ pub struct Sent {
     pub copies: u64,
     /// Echoes without the kernel's timestamp although one was requested.
     pub unstamped: u64,
+    /// The precision of the program's timestamps of echoes; `None` where the kernel has its own.
+    pub stamps: Option<ProgramStamps>,
     /// Echoes of no message that was sent; an honest receiver has none.
     pub unexpected: u64,
     /// Departures of messages that the kernel timestamped.
@@ -427,6 +430,8 @@ impl Log {
             echoes,
             copies,
             unstamped,
+            // Measured when the session began.
+            stamps: program_stamps().ok().flatten(),
             unexpected,
             round_trips_over_time,
             departures: self.departures,

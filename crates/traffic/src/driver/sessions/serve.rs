@@ -18,7 +18,7 @@ use super::send::Sent;
 use super::{Interval, Records, session};
 use os::error::{OperationContext, Result};
 use os::socket::{Socket, peer_of};
-use os::{clock, interrupt};
+use os::{clock, interrupt, program_stamps};
 
 /// Interval of checks whether the receiver is to end.
 const LOOK: Span = Span::from_millis(50);
@@ -175,8 +175,10 @@ impl Receiver {
     /// Listens on the given addresses only.
     ///
     /// # Errors
-    /// If the kernel rejects one of them.
+    /// If the kernel rejects one of them, or as [`program_stamps`].
     pub fn open(serving: Serving) -> Result<Self> {
+        // Before there is traffic, which would delay the stamps.
+        program_stamps()?;
         Ok(Self {
             port: ControlPort::open(&serving.listen)?,
             serving: Arc::new(serving),

@@ -17,6 +17,7 @@ use os::socket::{
     Errno, MsgFlags, Socket, arrived_at_most, borrowed, receive_buffer, receive_stamped, send,
     stalled, wait_to_read, wait_to_read_or_write,
 };
+use os::{ProgramStamps, program_stamps};
 
 /// Bytes per read. A shorter read has emptied the kernel's queue, and its timestamp is
 /// that of the last byte. A full read may end within a packet, and then has an earlier
@@ -27,6 +28,7 @@ const READ: usize = 1 << 18;
 pub struct Receiver {
     transfer: Transfer,
     data_port: DataPort,
+    stamps: Option<ProgramStamps>,
     /// The port to which the sender connects.
     pub port: u16,
 }
@@ -35,13 +37,16 @@ impl Receiver {
     /// Opens a port on the transfer's address only, for the sender with `token`.
     ///
     /// # Errors
-    /// If the kernel rejects the address or an option.
+    /// If the kernel rejects the address or an option, or as [`program_stamps`].
     pub fn open(transfer: Transfer, token: Token) -> Result<Self> {
+        // Before there is traffic, which would delay the stamps.
+        let stamps = program_stamps()?;
         let data_port = transfer.data_port(token)?;
         Ok(Self {
             port: data_port.port,
             transfer,
             data_port,
+            stamps,
         })
     }
 
@@ -76,6 +81,7 @@ impl Receiver {
             received: Received {
                 bytes: recorder.bytes,
                 unstamped: recorder.unstamped,
+                stamps: self.stamps,
                 spread: recorder.spread(),
                 goodput: recorder.goodput_window.goodput(),
                 delays: FlowRecorder::new().finish(expected),

@@ -11,6 +11,10 @@ const BYTES_PER_NANO: u64 = 200;
 /// share by which the observations of an interval round.
 const SLACK: u64 = 32;
 
+/// No timestamp of a program is later, in nanoseconds: a datagram of loopback that takes longer
+/// counts as lost.
+const LATEST_STAMP: u64 = 1_000_000_000;
+
 /// The facts about a flow that no report can exceed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowBounds {
@@ -48,6 +52,9 @@ pub enum Impossible {
     /// More arrived than was sent.
     #[error("more arrived than was sent")]
     MoreThanSent,
+    /// Timestamps that are later than any program's.
+    #[error("timestamps that are more than a second late")]
+    Stamps,
     /// Parts that do not fit their whole, or quantiles out of order.
     #[error("it contradicts itself")]
     Contradiction,
@@ -121,6 +128,10 @@ impl FlowBounds {
         self.check_bytes(received.bytes)?;
         self.check_times([received.lasted, received.most, received.jitter])?;
         self.check_sizes(received.messages, received.bytes)?;
+        let stamps = received.stamps;
+        let stamped =
+            stamps.is_none_or(|stamps| stamps.resolution.max(stamps.late) <= LATEST_STAMP);
+        require(stamped, Impossible::Stamps)?;
         let delays = [
             received.least,
             received.median,
@@ -184,6 +195,7 @@ fn require(holds: bool, otherwise: Impossible) -> Result<(), Impossible> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use wire::control::StampPrecision;
 
     /// A flow of a second: messages of 100 to 600 bytes, at least 1 ms apart.
     const BOUNDS: FlowBounds = FlowBounds {
@@ -234,6 +246,10 @@ mod tests {
             most: 1_100,
             jitter: 30,
             unstamped: 4,
+            stamps: Some(StampPrecision {
+                resolution: 100,
+                late: 1_000_000_000,
+            }),
             ..Report::default()
         }
     }
@@ -303,6 +319,20 @@ mod tests {
 
     #[test]
     fn a_receiver_that_claims_what_it_cannot_have_received_is_found() {
+        let stamps = StampPrecision {
+            resolution: 100,
+            late: 1_000_000_001,
+        };
+        assert_eq!(
+            BOUNDS.check(
+                &sent(),
+                &Report {
+                    stamps: Some(stamps),
+                    ..received()
+                }
+            ),
+            Err(Impossible::Stamps)
+        );
         let cases: [(Change<Report>, Impossible); 10] = [
             (
                 |one| (one.messages, one.bytes) = (891, 396_000),

@@ -7,7 +7,7 @@ use units::Transport;
 use units::{Span, Time};
 use wire::control::{
     Control, Distribution, Flow, LONGEST, Meter, Name, Progress, Reason, Report, Reverse,
-    SentReport, Traffic, VERSION,
+    SentReport, StampPrecision, Traffic, VERSION,
 };
 
 use secret::Secret;

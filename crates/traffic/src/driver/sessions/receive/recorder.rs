@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use meter::streaming_recorder::{self, StreamingFlowRecorder};
 use units::{Bytes, Time};
-use wire::control::Report;
+use wire::control::{Report, StampPrecision};
 use wire::message::{Message, Short};
 
 use crate::driver::sessions::Record;
@@ -12,7 +12,7 @@ use crate::driver::sessions::counters::ReceivedCounters;
 use crate::driver::sessions::delays::DelayDistribution;
 use crate::driver::sessions::records::{LogSink, OutOfOrder};
 use crate::driver::timeline::Timeline;
-use os::clock;
+use os::{clock, program_stamps};
 
 /// Records the messages of one flow: statistics, and the packet log if there is one.
 pub(super) struct ReceiveRecorder {
@@ -190,6 +190,14 @@ impl ReceiveRecorder {
             p99: delays.p99.as_nanos(),
             most: delays.most.as_nanos(),
             jitter: recorded.jitter_in_nanos().unwrap_or(0),
+            // Measured when the receiver began; one without loopback did not begin.
+            stamps: program_stamps()
+                .ok()
+                .flatten()
+                .map(|stamps| StampPrecision {
+                    resolution: stamps.resolution.as_nanos(),
+                    late: stamps.late.as_nanos(),
+                }),
             ..self.report
         }
     }

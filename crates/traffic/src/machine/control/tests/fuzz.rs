@@ -98,6 +98,10 @@ fn message() -> impl Strategy<Value = Control> {
                 reordered,
                 delayed,
                 lasted,
+                stamps: (lasted > delayed).then_some(StampPrecision {
+                    resolution: reordered,
+                    late: delayed,
+                }),
                 ..Report::default()
             })
         }),
