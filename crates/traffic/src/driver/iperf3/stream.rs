@@ -17,6 +17,10 @@ use crate::machine::iperf3::{Arrivals, Header, Request, whole};
 /// The longest wait until a thread sees that it is to end.
 const LOOK: Span = Span::from_millis(20);
 
+/// The longest time for the rest of the last block. iperf3 reads whole blocks, and hears of
+/// nothing else while it waits for the rest of one [iperf3].
+const REST: Span = Span::from_secs(5);
+
 /// Bytes per read: the largest datagram fits.
 const READ: usize = 1 << 18;
 
@@ -70,7 +74,7 @@ pub(super) fn start(job: Job, sends: bool) -> Result<JoinHandle<Result<()>>> {
 impl Job {
     fn send_stream(&self) -> Result<()> {
         let payload = payload(self.request.block);
-        let mut number = 0;
+        let (mut number, mut last) = (0, None);
         while self.next_block(number) {
             number += 1;
             let mut rest = &payload[..];
@@ -82,7 +86,10 @@ impl Job {
                     }
                     Err(Errno::EAGAIN | Errno::EINTR) => {
                         if !self.wait_for_room()? {
-                            return Ok(());
+                            let now = clock::monotonic();
+                            if now >= *last.get_or_insert(now + REST) {
+                                return Ok(());
+                            }
                         }
                     }
                     Err(error) => return Err(error).during(|| "sending a stream"),

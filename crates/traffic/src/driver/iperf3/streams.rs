@@ -8,7 +8,9 @@ use os::clock;
 use os::cpu_time::Process;
 use os::deadline::Deadline;
 use os::error::{Error, OperationContext, Result};
-use os::socket::{Socket, TcpState, stated_tcp_state, stated_unacknowledged, tcp_progress};
+use os::socket::{
+    Socket, TcpState, end_stream, stated_tcp_state, stated_unacknowledged, tcp_progress,
+};
 use units::{Bytes, Span, Time, Transport};
 use wire::control::Name;
 
@@ -170,6 +172,16 @@ impl Streams {
             stream.totals = Some(stream.totals());
         }
         Ok(())
+    }
+
+    /// Ends what this end sends over TCP: a client of iperf3 that waits for the rest of a block
+    /// reads the end instead.
+    pub(super) fn end(&self) {
+        let is_tcp = self.request.transport == Transport::Tcp;
+        for stream in self.streams.iter().filter(|stream| is_tcp && stream.sends) {
+            // A stream that is gone has ended.
+            let _ = end_stream(&stream.socket);
+        }
     }
 
     /// Waits until the other end's system has all that was sent, if TCP says so.

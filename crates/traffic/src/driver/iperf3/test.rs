@@ -28,6 +28,10 @@ use crate::machine::iperf3::{
 /// The longest time for each message of a client, and for all its streams.
 const ANSWER: Span = Span::from_secs(10);
 
+/// The longest time for the results of a client. iperf3 waits for up to 10 s for the rest of a
+/// block before it reads messages [iperf3].
+const RESULTS: Span = Span::from_secs(30);
+
 /// How much later than it said a client may end a test: it drains its buffers before.
 const GRACE: Span = Span::from_secs(30);
 
@@ -303,8 +307,9 @@ impl Test {
         let deadline = Deadline::of_owner(until, &self.accepted.stop);
         self.wait(request, streams, &deadline)?;
         streams.stop_sending()?;
+        streams.end();
         self.control.tell(State::ExchangeResults)?;
-        let deadline = self.within(ANSWER);
+        let deadline = self.within(RESULTS);
         let theirs = self.control.json(LARGEST_RESULTS, &deadline)?;
         let theirs = Results::parse(&theirs).map_err(|why| self.control.malformed(why))?;
         streams.drain(Some(&theirs));
