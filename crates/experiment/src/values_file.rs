@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use meter::departures::FILE;
+use meter::departures::is_file;
 
 /// Whether `text` names a file of values that is outside of the folder in which paths
 /// begin.
@@ -11,6 +11,6 @@ pub(crate) fn leaves_its_folder(text: &str) -> bool {
         let mut parts = Path::new(path.trim()).components();
         parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
     };
-    let file = text.split_once(':').filter(|(name, _)| name.trim() == FILE);
+    let file = text.split_once(':').filter(|_| is_file(text));
     file.is_some_and(|(_, path)| is_outside(path))
 }

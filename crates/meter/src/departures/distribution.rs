@@ -20,6 +20,9 @@ pub enum Distribution {
     /// One of the observed values, each equally likely; a value observed twice is
     /// listed twice. Zeros if there are none.
     Empirical(Seen),
+    /// The observed values in their order, from the first one again after the last. Zeros if
+    /// there are none.
+    Series(Seen),
     /// Normal with this mean and standard deviation [Johnson1994 ch 13].
     Normal(f64, f64),
     /// Poisson with the first value as mean, in multiples of the second: a count has no
@@ -78,7 +81,9 @@ impl Distribution {
         let numbers = match self {
             Self::Constant(one) | Self::Exponential(one) => number(*one),
             Self::Uniform(least, most) => number(*least) && number(*most) && least <= most,
-            Self::Empirical(seen) => !seen.is_empty() && seen.iter().all(|one| number(*one)),
+            Self::Empirical(seen) | Self::Series(seen) => {
+                !seen.is_empty() && seen.iter().all(|one| number(*one))
+            }
             Self::Normal(one, other)
             | Self::Poisson(one, other)
             | Self::Pareto(one, other)
@@ -116,7 +121,9 @@ impl Distribution {
         match self {
             Self::Constant(mean) | Self::Exponential(mean) | Self::Poisson(mean, _) => *mean,
             Self::Uniform(least, most) => f64::midpoint(*least, *most),
-            Self::Empirical(seen) => seen.iter().sum::<f64>() / seen.len().max(1) as f64,
+            Self::Empirical(seen) | Self::Series(seen) => {
+                seen.iter().sum::<f64>() / seen.len().max(1) as f64
+            }
             Self::Normal(mean, deviation) => from_zero(*mean, *deviation).0,
             Self::Pareto(shape, scale) if *shape > 1.0 => scale * shape / (shape - 1.0),
             Self::Pareto(..) | Self::Cauchy(..) => f64::INFINITY,
@@ -132,7 +139,7 @@ impl Distribution {
             Self::Constant(_) => 0.0,
             Self::Exponential(mean) => mean * mean,
             Self::Uniform(least, most) => (most - least).powi(2) / 12.0,
-            Self::Empirical(seen) => {
+            Self::Empirical(seen) | Self::Series(seen) => {
                 let mean = self.mean();
                 let squares: f64 = seen.iter().map(|one| (one - mean).powi(2)).sum();
                 squares / seen.len().max(1) as f64
@@ -156,7 +163,7 @@ impl Distribution {
         match self {
             Self::Constant(one) => (*one, *one),
             Self::Uniform(least, most) => (*least, *most),
-            Self::Empirical(seen) => seen
+            Self::Empirical(seen) | Self::Series(seen) => seen
                 .iter()
                 .fold((f64::INFINITY, 0.0), |(least, most), one| {
                     (least.min(*one), most.max(*one))

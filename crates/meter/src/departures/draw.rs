@@ -7,6 +7,7 @@ use rand_distr::{Distribution as _, Gamma, Poisson, StandardNormal};
 use units::Seed;
 
 use super::distribution::Distribution;
+use super::seen::Seen;
 
 /// The largest value drawn, slightly below the largest `u64`.
 const MOST: f64 = 1.8e19;
@@ -54,6 +55,8 @@ pub(super) enum Sampler {
     /// A gamma distribution of shape 1 or more and scale 1; the scale; for a shape below 1, its
     /// inverse.
     Gamma(Gamma<f64>, f64, Option<f64>),
+    /// Values in order, and the place of the next one.
+    Series(Seen, usize),
 }
 
 impl Sampler {
@@ -80,21 +83,27 @@ impl Sampler {
                     Err(_) => Self::Plain(Distribution::Constant(0.0)),
                 }
             }
+            Distribution::Series(seen) => Self::Series(seen, 0),
             distribution => Self::Plain(distribution),
         }
     }
 
     /// A value of zero or more.
-    pub(super) fn draw(&self, generator: &mut ChaCha8Rng) -> f64 {
+    pub(super) fn draw(&mut self, generator: &mut ChaCha8Rng) -> f64 {
         let drawn = match self {
             Self::Plain(distribution) => plain(distribution, generator),
-            Self::Poisson(count, unit) => count.sample(generator) * unit,
+            Self::Poisson(count, unit) => count.sample(generator) * *unit,
             Self::Gamma(gamma, scale, inverse) => {
                 let one = gamma.sample(generator);
                 let power = inverse.map_or(1.0, |inverse| {
                     libm::pow(1.0 - generator.random::<f64>(), inverse)
                 });
-                one * power * scale
+                one * power * *scale
+            }
+            Self::Series(seen, next) => {
+                let value = seen[*next];
+                *next = (*next + 1) % seen.len();
+                value
             }
         };
         drawn.clamp(0.0, MOST)
@@ -122,6 +131,6 @@ fn plain(distribution: &Distribution, generator: &mut impl Rng) -> f64 {
             scale * libm::pow(-libm::log1p(-uniform()), 1.0 / shape)
         }
         // Handled by prepared samplers, see above.
-        Distribution::Poisson(..) | Distribution::Gamma(..) => 0.0,
+        Distribution::Poisson(..) | Distribution::Gamma(..) | Distribution::Series(_) => 0.0,
     }
 }

@@ -18,7 +18,7 @@ impl Distribution {
             Self::Cauchy(median, scale) => (6, *median, *scale),
             Self::Gamma(shape, scale) => (7, *shape, *scale),
             Self::Weibull(shape, scale) => (8, *shape, *scale),
-            Self::Empirical(_) => return None,
+            Self::Empirical(_) | Self::Series(_) => return None,
         };
         Some(control::Distribution {
             family,

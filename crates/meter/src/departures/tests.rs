@@ -18,6 +18,7 @@ fn distributions() -> impl Strategy<Value = Distribution> {
         (0.0..1e6, 1e6..1e9).prop_map(|(least, most)| Distribution::Uniform(least, most)),
         prop::collection::vec(0.0..1e9, 0..20)
             .prop_map(|seen| Distribution::Empirical(seen.into())),
+        prop::collection::vec(0.0..1e9, 0..20).prop_map(|seen| Distribution::Series(seen.into())),
         (0.0..1e9, 0.0..1e9).prop_map(|(mean, deviation)| Distribution::Normal(mean, deviation)),
         (1.0..1e9, 1.0..1e6).prop_map(|(mean, unit)| Distribution::Poisson(mean, unit)),
         (0.05..10.0, 1.0..1e9).prop_map(|(shape, scale)| Distribution::Pareto(shape, scale)),
@@ -81,7 +82,7 @@ proptest! {
     fn rounding_down_loses_less_than_one_in_all(distribution in distributions()) {
         let mut stream = Stream::new(distribution.clone(), SEED);
         let mut exact = ChaCha8Rng::seed_from_u64(SEED.get());
-        let sampler = Sampler::of(distribution);
+        let mut sampler = Sampler::of(distribution);
         let (mut whole, mut drawn, mut largest) = (0u128, 0.0, 1e9f64);
         for _ in 0..500 {
             whole += u128::from(stream.next());
@@ -122,6 +123,20 @@ fn every_distribution_has_the_mean_and_the_variance_of_its_name() {
             "{distribution:?}: {seen}"
         );
     }
+}
+
+#[test]
+fn a_series_is_taken_in_order_and_from_the_first_value_again() {
+    let mut stream = Stream::new(Distribution::Series(vec![300.0, 100.0, 200.0].into()), SEED);
+    let taken: Vec<u64> = (0..7).map(|_| stream.next()).collect();
+    assert_eq!(taken, [300, 100, 200, 300, 100, 200, 300]);
+    let parsed = WrittenDistribution::parse("series:sizes.txt", Measure::Sizes, |path| {
+        Ok((path.to_owned(), vec![5.0].into()))
+    });
+    let parsed = parsed.unwrap();
+    assert_eq!(parsed.to_string(), "series:sizes.txt");
+    assert_eq!(parsed.distribution, Distribution::Series(vec![5.0].into()));
+    assert!(is_file("series:a") && is_file("file:a") && !is_file("serial:a"));
 }
 
 #[test]

@@ -7,8 +7,12 @@ use units::{Bytes, Span};
 
 use super::{Distribution, Seen};
 
-/// What stands before the path of a file of values, with a colon between.
+/// What stands before the path of a file of values, with a colon between: they are drawn at
+/// random.
 pub const FILE: &str = "file";
+
+/// The same for values that are taken in their order.
+pub const SERIES: &str = "series";
 
 /// The quantity that a distribution describes, which determines the unit of its
 /// parameters.
@@ -139,7 +143,7 @@ const FAMILIES: &[Family] = &[
 
 impl WrittenDistribution {
     /// The distribution in `text`: a family with its parameters, one quantity alone for
-    /// a constant, or `file:PATH`. `seen` reads the values of a file, and gives the
+    /// a constant, or `file:PATH` or `series:PATH`. `seen` reads the values of a file, and gives the
     /// path with which the distribution is written.
     ///
     /// # Errors
@@ -153,16 +157,21 @@ impl WrittenDistribution {
             Some((name, rest)) => (name.trim(), rest.trim()),
             None => ("constant", text.trim()),
         };
-        if name == FILE {
+        let of_values = match name {
+            FILE => Some(Distribution::Empirical as fn(Seen) -> Distribution),
+            SERIES => Some(Distribution::Series as fn(Seen) -> Distribution),
+            _ => None,
+        };
+        if let Some(of_values) = of_values {
             let (path, seen) = seen(rest)?;
-            let (distribution, text) = (Distribution::Empirical(seen), format!("{FILE}:{path}"));
+            let (distribution, text) = (of_values(seen), format!("{name}:{path}"));
             return Ok(Self { distribution, text });
         }
         let family = FAMILIES.iter().find(|family| family.name == name);
         let family = family.ok_or_else(|| {
             let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
             let names = names.join("\", \"");
-            format!("there is no such distribution; write \"{names}\" or \"{FILE}\", then a colon and what belongs to it")
+            format!("there is no such distribution; write \"{names}\", \"{FILE}\" or \"{SERIES}\", then a colon and what belongs to it")
         })?;
         family.read(rest, measure)
     }
@@ -170,7 +179,7 @@ impl WrittenDistribution {
 
 /// Whether `text` names a file of values.
 pub fn is_file(text: &str) -> bool {
-    matches!(text.split_once(':'), Some((name, _)) if name.trim() == FILE)
+    matches!(text.split_once(':'), Some((name, _)) if [FILE, SERIES].contains(&name.trim()))
 }
 
 impl fmt::Display for WrittenDistribution {

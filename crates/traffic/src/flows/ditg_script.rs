@@ -102,6 +102,7 @@ impl<'a> LineReader<'a> {
                 "VoIP" => call = Some(["g711-1", ""]),
                 "-x" if let Some([codec, _]) = &mut call => *codec = self.codec(option)?,
                 "-h" if let Some([_, header]) = &mut call => *header = self.header(option)?,
+                "-Ft" | "-Fs" => self.series(option)?,
                 // What a sender does anyway: it opens all connections, and keeps times.
                 "-H" | "-poll" => {}
                 "-j" if self.words.as_slice().first() == Some(&"1") => drop(self.words.next()),
@@ -234,6 +235,14 @@ impl<'a> LineReader<'a> {
             (_, None) => value(first),
         };
         Ok(format!("{name}:{parameters}"))
+    }
+
+    /// A file of milliseconds or bytes, a value on each line, which are taken in order.
+    fn series(&mut self, option: &str) -> Result<()> {
+        let path = self.word(option)?;
+        let key = if option == "-Ft" { "gap" } else { "message" };
+        self.set(key, &format!("series:{path}"));
+        Ok(())
     }
 
     fn copy(&mut self, option: &str, key: &str) -> Result<()> {

@@ -36,7 +36,7 @@ fn distance(mut drawn: Vec<f64>, below: impl Fn(f64) -> f64) -> f64 {
 }
 
 fn drawn(distribution: &Distribution, seed: Seed) -> Vec<f64> {
-    let sampler = Sampler::of(distribution.clone());
+    let mut sampler = Sampler::of(distribution.clone());
     let mut generator = ChaCha8Rng::seed_from_u64(seed.get());
     (0..DRAWS).map(|_| sampler.draw(&mut generator)).collect()
 }
@@ -255,7 +255,7 @@ proptest! {
             _ => Distribution::Weibull(one, other),
         };
         let mut generator = ChaCha8Rng::seed_from_u64(1);
-        let sampler = Sampler::of(distribution.clone());
+        let mut sampler = Sampler::of(distribution.clone());
         for _ in 0..10 {
             let drawn = sampler.draw(&mut generator);
             prop_assert!((0.0..=1.8e19).contains(&drawn));

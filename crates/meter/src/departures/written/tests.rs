@@ -95,7 +95,7 @@ fn what_is_no_distribution_is_rejected_in_one_line() {
     for (text, line) in [
         (
             "parato:1,1ms",
-            "there is no such distribution; write \"constant\", \"exponential\", \"uniform\", \"normal\", \"poisson\", \"pareto\", \"cauchy\", \"gamma\", \"weibull\" or \"file\", then a colon and what belongs to it",
+            "there is no such distribution; write \"constant\", \"exponential\", \"uniform\", \"normal\", \"poisson\", \"pareto\", \"cauchy\", \"gamma\", \"weibull\", \"file\" or \"series\", then a colon and what belongs to it",
         ),
         (
             "pareto:1.5",

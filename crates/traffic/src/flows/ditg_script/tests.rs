@@ -86,6 +86,7 @@ fn sizes_have_the_distributions_of_gaps() {
         ("-o 300", "poisson:300"),
         ("-v 3 200", "pareto:3,200"),
         ("-w 300 4", "weibull:4,300"),
+        ("-Fs sizes.txt", "series:sizes.txt"),
     ] {
         assert_eq!(keys(line, &["message"]), format!("message {message}"));
     }
