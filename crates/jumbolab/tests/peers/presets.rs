@@ -12,8 +12,9 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use backends::backend::netns::Netns;
 use keyfile::Section;
+use os::clock;
 use traffic::flows::flow;
-use units::{Seed, Time};
+use units::{Seed, Span, Time};
 
 /// How long each flow of D-ITG lasts, in milliseconds.
 const LENGTH: &str = "90000";
@@ -198,7 +199,15 @@ pub(super) fn are_those_of_d_itg(_: &mut Netns) -> Result<()> {
         .args(["link", "set", "lo", "up"])
         .status();
     let mut receiver = peer(folder.path(), "timeout -s INT 150 ITGRecv")?;
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    let started = clock::monotonic();
+    while os::listeners() == 0 {
+        let waited = clock::monotonic().since(started);
+        ensure!(
+            waited < Some(Span::from_secs(30)),
+            "ITGRecv does not listen"
+        );
+        clock::sleep(Span::from_millis(10));
+    }
     let pairs = pairs();
     let mut senders: Vec<Vec<(String, Child)>> = Vec::new();
     let mut number = 0;
