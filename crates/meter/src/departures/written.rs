@@ -12,7 +12,7 @@ use super::{Distribution, Seen};
 pub const FILE: &str = "file";
 
 /// The same for values that are taken in their order.
-pub const SERIES: &str = "series";
+const SERIES: &str = "series";
 
 /// The quantity that a distribution describes, which determines the unit of its
 /// parameters.
