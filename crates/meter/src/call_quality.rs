@@ -41,7 +41,7 @@ pub struct CallQuality {
     pub mos: f64,
 }
 
-/// What a codec costs.
+/// The impairment by a codec.
 struct Equipment {
     /// Ie, its impairment without loss.
     impairment: f64,

@@ -101,7 +101,10 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
         ));
     }
     for (key, distribution) in [("gap", &source.gaps), ("message", &source.sizes)] {
-        if matches!(distribution, Distribution::Empirical(_) | Distribution::Series(_)) {
+        if matches!(
+            distribution,
+            Distribution::Empirical(_) | Distribution::Series(_)
+        ) {
             let (key, what) = match keys.has(key) {
                 true => (key, "file; write another distribution"),
                 false => ("preset", "table of this preset; write dns or a call"),

@@ -24,7 +24,7 @@ use units::{Bytes, Span, Transport};
 pub(super) use host::Host;
 use intervals::Table;
 pub(super) use intervals::amount;
-pub(super) use printer::{Form, Printer};
+pub(super) use printer::{Form, Printer, SharedPrinter};
 use received::{call, delays, has_jitter, received, untimed};
 
 /// The default length of intervals, as in iperf3.

@@ -2,24 +2,19 @@
 
 mod results;
 
-use std::sync::{Arc, Mutex};
-
 use anyhow::{Result, anyhow};
 use os::interrupt;
 use traffic::driver::iperf3::{Event, Outcome, Plan, Server, Serving, run};
-use traffic::driver::sessions::Intervals;
 use traffic::flows;
 use traffic::machine::iperf3::{Direction, Request};
 use units::Transport;
 
-use super::flow_text::{Printer, Results};
+use super::flow_text::{Printer, Results, SharedPrinter};
 use super::log_thread::LogThread;
 use super::{recv, send};
 use crate::args::{Recv, Send};
 use crate::exit::Ending;
 use crate::output;
-
-const NO_PANIC: &str = "nobody panics with the printer in hand";
 
 /// Runs a test with an iperf3 server.
 pub(super) fn client(args: &Send) -> Result<Ending> {
@@ -37,30 +32,15 @@ pub(super) fn client(args: &Send) -> Result<Ending> {
         direction != Direction::Reverse,
         direction != Direction::Forward,
     ];
-    let printer = match every {
-        Some(_) => Some(Printer::start(
-            form.of_iperf3(Some(request.transport), ways),
-        )?),
-        None => None,
-    };
-    let printer = Arc::new(Mutex::new(printer));
-    let shared = Arc::clone(&printer);
-    let intervals = every.map(|every| Intervals {
-        every,
-        tell: Box::new(move |interval| {
-            if let Some(printer) = shared.lock().expect(NO_PANIC).as_mut() {
-                printer.interval(None, interval);
-            }
-        }),
-    });
+    let table = form.of_iperf3(Some(request.transport), ways);
+    let printer = SharedPrinter::start(table, every)?;
     let outcome = run(Plan {
         to,
         request,
         socket,
-        intervals,
+        intervals: printer.intervals(every),
     });
-    let printer = printer.lock().expect(NO_PANIC).take();
-    let printed = printer.map_or(Ok(false), Printer::end);
+    let printed = printer.end();
     let outcome = outcome?;
     let mut lines = results::of(&outcome, None, form);
     if printed? && form == Results::Words {

@@ -10,10 +10,10 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use os::interrupt;
 use traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
 use traffic::driver::sessions::{
-    CommonStart, Flow, FlowOutcome, Intervals, Keep, Meter, Outcome, Plan, run as send,
+    CommonStart, Flow, FlowOutcome, Keep, Meter, Outcome, Plan, run as send,
 };
 
-use super::flow_text::{self, Host, Printer, Results, secret};
+use super::flow_text::{self, Host, Results, SharedPrinter, secret};
 use super::{iperf3, jumbogram};
 use crate::args::Send;
 use crate::exit::Ending;
@@ -21,7 +21,7 @@ use crate::output;
 use receivers::ToReceiver;
 pub(super) use receivers::resolve;
 
-const NO_PANIC: &str = "nobody panics with it in hand";
+const NO_PANIC: &str = "nobody panics with the log in hand";
 
 pub(crate) fn run(args: &Send) -> Result<Ending> {
     if args.jumbo.jumbogram {
@@ -39,26 +39,16 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
     let opened = Arc::new(Mutex::new(None));
     let flows = all.iter().flat_map(ToReceiver::addressed);
     let form = results.of_sender(&flows.collect::<Vec<_>>());
-    let printer = every.map(|_| Printer::start(form)).transpose()?;
-    let printer = Arc::new(Mutex::new(printer));
+    let printer = SharedPrinter::start(form, every)?;
     let mut parts = CommonStart::of(all.len());
     let mut plans = Vec::new();
     for one in &all {
-        let shared = Arc::clone(&printer);
-        let intervals = every.map(|every| Intervals {
-            every,
-            tell: Box::new(move |interval| {
-                if let Some(printer) = shared.lock().expect(NO_PANIC).as_mut() {
-                    printer.interval(None, interval);
-                }
-            }),
-        });
         plans.push(Plan {
             to: one.to,
             flows: one.flows.clone(),
             secret: secret.clone(),
             keep: keep(args, one.flows[0].meter, &opened),
-            intervals,
+            intervals: printer.intervals(every),
             common_start: parts.pop().filter(|_| all.len() > 1),
         });
     }
@@ -66,8 +56,7 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         .map(|one| Host::look(one.to, args.keys.interface()))
         .collect();
     let outcomes = carry_out(plans)?;
-    let printer = printer.lock().expect(NO_PANIC).take();
-    let printed = printer.map_or(Ok(false), Printer::end);
+    let printed = printer.end();
     // The measurement is valid even if the disk is full.
     let log = opened.lock().expect(NO_PANIC).take();
     let logged = log.map_or(Ok(()), PacketLog::end);

@@ -98,7 +98,7 @@ fn objects(text: &str) -> Vec<Value> {
     objects.inspect(schema::check).collect()
 }
 
-/// What iperf3 reports with -J.
+/// The report of iperf3 with -J.
 fn iperf3(arguments: &[&str]) -> Value {
     let mut client = Program::start(Command::new("iperf3").args(arguments));
     let text = client.output();

@@ -325,7 +325,7 @@ impl Sample {
     }
 }
 
-/// What this program sends.
+/// The sizes and gaps of this program.
 fn drawn(pair: &Pair) -> Result<Sample> {
     let mut sample = sample_of(pair.ours)?;
     if let Some(rates) = pair.rates {

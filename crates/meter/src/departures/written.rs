@@ -7,11 +7,10 @@ use units::{Bytes, Span};
 
 use super::{Distribution, Seen};
 
-/// What stands before the path of a file of values, with a colon between: they are drawn at
-/// random.
+/// The prefix of the path of a file of values, before a colon: they are drawn at random.
 pub const FILE: &str = "file";
 
-/// The same for values that are taken in their order.
+/// The prefix for values that are taken in their order.
 const SERIES: &str = "series";
 
 /// The quantity that a distribution describes, which determines the unit of its

@@ -2,10 +2,12 @@
 //! traffic.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
-use traffic::driver::sessions::Interval;
+use traffic::driver::sessions::{Interval, Intervals};
+use units::Span;
 
 use super::intervals::Table;
 use super::json;
@@ -84,6 +86,45 @@ impl Printer {
         }
         printed.map_err(|_| anyhow!("the thread that prints intervals failed"))??;
         Ok(self.taken > 0)
+    }
+}
+
+/// The printer of the intervals of several sessions; none if no intervals are wanted.
+#[derive(Clone)]
+pub(crate) struct SharedPrinter(Arc<Mutex<Option<Printer>>>);
+
+const NO_PANIC: &str = "nobody panics with the printer in hand";
+
+impl SharedPrinter {
+    /// Starts the thread if there is a length of intervals.
+    ///
+    /// # Errors
+    /// No thread is left.
+    pub(crate) fn start(form: Form, every: Option<Span>) -> Result<Self> {
+        let printer = every.map(|_| Printer::start(form)).transpose()?;
+        Ok(Self(Arc::new(Mutex::new(printer))))
+    }
+
+    /// The reports of one session, which are printed.
+    pub(crate) fn intervals(&self, every: Option<Span>) -> Option<Intervals> {
+        let shared = Arc::clone(&self.0);
+        every.map(|every| Intervals {
+            every,
+            tell: Box::new(move |interval| {
+                if let Some(printer) = shared.lock().expect(NO_PANIC).as_mut() {
+                    printer.interval(None, interval);
+                }
+            }),
+        })
+    }
+
+    /// As [`Printer::end`].
+    ///
+    /// # Errors
+    /// Stdout could not be written to.
+    pub(crate) fn end(&self) -> Result<bool> {
+        let printer = self.0.lock().expect(NO_PANIC).take();
+        printer.map_or(Ok(false), Printer::end)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a receiver reports of a flow.
+//! The text of a receiver's report of a flow.
 
 use std::fmt::Write as _;
 

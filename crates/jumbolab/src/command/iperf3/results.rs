@@ -142,7 +142,7 @@ fn words(flow: &FlowOutcome, outcome: &Outcome) -> String {
     text
 }
 
-/// What one end counted.
+/// The counts of one end.
 fn counted(count: &Count) -> String {
     let mut text = format!("{} bytes", count.bytes.get());
     if let Some(datagrams) = count.datagrams {

@@ -21,6 +21,10 @@ use crate::machine::iperf3::{COOKIE_LEN, Cookie, MOST_STREAMS, Request, State};
 /// The longest time for a cookie.
 const COOKIE: Span = Span::from_secs(10);
 
+/// How long a client waits for the end of a test before it reads that there is one: a client
+/// that follows another at once finds the server free.
+const PATIENCE: Span = Span::from_secs(1);
+
 /// Connections without a cookie that may wait; more push out the oldest.
 const WAITING: usize = 64;
 
@@ -181,6 +185,12 @@ impl Loop {
         let now = clock::monotonic();
         for mut waiting in std::mem::take(&mut self.waiting) {
             match waiting.read() {
+                Some(Some(cookie))
+                    if self.is_of_another(&waiting, &cookie)
+                        && now.since(waiting.since) < Some(PATIENCE) =>
+                {
+                    self.waiting.push(waiting);
+                }
                 Some(Some(cookie)) => self.route(waiting, cookie)?,
                 Some(None) if now.since(waiting.since) < Some(COOKIE) => self.waiting.push(waiting),
                 Some(None) | None => {}
@@ -189,10 +199,17 @@ impl Loop {
         Ok(())
     }
 
+    /// Whether there is a test, and a connection is none of its streams.
+    fn is_of_another(&self, waiting: &Waiting, cookie: &Cookie) -> bool {
+        self.running
+            .as_ref()
+            .is_some_and(|running| running.cookie != *cookie || running.peer != waiting.peer)
+    }
+
     /// Gives a connection to the test under way, answers that there is one, or begins another.
     fn route(&mut self, waiting: Waiting, cookie: Cookie) -> Result<()> {
         match &self.running {
-            Some(running) if running.cookie == cookie && running.peer == waiting.peer => {
+            Some(running) if !self.is_of_another(&waiting, &cookie) => {
                 // A test that waits for no stream drops it.
                 let _ = running.streams.try_send(waiting.socket);
             }
@@ -247,6 +264,9 @@ impl Waiting {
     fn read(&mut self) -> Option<Option<Cookie>> {
         let mut room = [0; COOKIE_LEN];
         let room = &mut room[..COOKIE_LEN - self.cookie.len()];
+        if room.is_empty() {
+            return Some(self.cookie.as_slice().try_into().ok());
+        }
         let permit = Deadline::fixed(COOKIE).permit().ok()?;
         match receive(&self.socket, room, MsgFlags::MSG_DONTWAIT, permit) {
             Ok(0) => return None,

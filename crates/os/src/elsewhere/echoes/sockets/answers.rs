@@ -1,4 +1,4 @@
-//! What arrives at a socket of ICMP: echo replies, and errors about echo requests.
+//! Arrivals at a socket of ICMP: echo replies, and errors about echo requests.
 
 use units::IpVersion;
 use wire::icmp_error::Cause;
@@ -100,7 +100,7 @@ mod tests {
         bytes
     }
 
-    /// What arrives of a packet at a socket.
+    /// The part of a packet that arrives at a socket.
     fn at_socket(version: IpVersion, packet: &[u8]) -> Vec<u8> {
         match version {
             IpVersion::V4 => {
