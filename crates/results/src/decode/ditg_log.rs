@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use anyhow::{Context, Result, bail};
 use wire::log::ditg::{ByteOrder, DitgReader, DitgRecord, RECORD_LEN, TEXT};
-use wire::log::{BLOCK, Clock, Facts, Flow, Marks, Record, Role};
+use wire::log::{Clock, Facts, Flow, Marks, Record, Role};
 
 use super::blocks::TruncationPoint;
 use super::known::{MOST_FLOWS, Statement};
@@ -16,6 +16,9 @@ use super::source::Batch;
 
 /// The longest line of a log in text.
 const LONGEST_LINE: u64 = 1024;
+
+/// The records of a batch: they stay in a cache near the processor.
+const BATCH: usize = 256;
 
 /// The bytes that are read at once.
 const BUFFER: usize = 1 << 18;
@@ -100,13 +103,13 @@ impl DitgLog {
         Ok(())
     }
 
-    /// Reads the next records, as many as a block has, and behind them what is known of the log
+    /// Reads the next records, and behind them what is known of the log
     /// once it was read; `false` at its end.
     ///
     /// # Errors
     /// The file cannot be read, or has too many flows.
     pub(super) fn next(&mut self, batch: &mut Batch) -> Result<bool> {
-        while batch.records.len() < BLOCK && self.tear.is_none() {
+        while batch.records.len() < BATCH && self.tear.is_none() {
             let found = match self.form {
                 Form::Binary(_) => self.binary()?,
                 Form::Text => self.line()?,
@@ -229,8 +232,9 @@ impl DitgLog {
     /// The place of the flow of a record among those of the log; a new one is stated.
     fn place(&mut self, record: &DitgRecord, new: &mut Vec<Statement>) -> Result<usize> {
         let key = (record.flow, record.source, record.destination);
-        if let Some((_, place)) = self.previous.filter(|(previous, _)| *previous == key) {
-            return Ok(place);
+        match &self.previous {
+            Some((previous, place)) if *previous == key => return Ok(*place),
+            _ => {}
         }
         let flows = self.latest.len();
         let place = match self.places.entry(key) {

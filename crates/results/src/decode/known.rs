@@ -77,13 +77,14 @@ impl Known {
         Ok(())
     }
 
-    /// Takes the flows of a batch of records, and gives the earliest time of the batch.
+    /// Takes the flows of a batch of records, and gives the earliest time of the batch; `None`
+    /// if it has no records.
     ///
     /// # Errors
     /// The log has too many flows.
-    pub(super) fn survey(&mut self, records: &[Record]) -> Result<u64> {
+    pub(super) fn survey(&mut self, records: impl Iterator<Item = Record>) -> Result<Option<u64>> {
         let role = self.role();
-        let mut earliest = u64::MAX;
+        let mut earliest = None;
         let mut latest = None;
         for record in records {
             let place = match latest {
@@ -91,8 +92,9 @@ impl Known {
                 _ => self.place(record.flow)?,
             };
             latest = Some((record.flow, place));
-            match instant(role, record) {
-                Some(at) => earliest = earliest.min(at),
+            let least = earliest.get_or_insert(u64::MAX);
+            match instant(role, &record) {
+                Some(at) => *least = at.min(*least),
                 None => {
                     let asked = &mut self.flows[place].asked;
                     *asked = record.sequence.saturating_add(1).max(*asked);

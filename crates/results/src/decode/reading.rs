@@ -66,8 +66,8 @@ impl Reading {
                 known.take(statement)?;
             }
             closed |= batch.is_end;
-            if !batch.records.is_empty() {
-                horizon.push(known.survey(&batch.records)?);
+            if let Some(earliest) = source.survey(&batch, &mut known)? {
+                horizon.push(earliest);
             }
             end = source.position();
             watch(end, 2 * source.length());
@@ -105,6 +105,7 @@ impl Reading {
         if self.source.position() >= self.end || !self.source.next(&mut self.batch)? {
             return Ok(false);
         }
+        self.source.fill(&mut self.batch);
         self.done += usize::from(!self.batch.records.is_empty());
         let length = self.source.length();
         watch(length + self.source.position(), 2 * length);

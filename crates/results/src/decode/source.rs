@@ -7,7 +7,7 @@ use wire::log::{self, Block, Record};
 
 use super::blocks::{self, Blocks, TruncationPoint};
 use super::ditg_log::DitgLog;
-use super::known::Statement;
+use super::known::{Known, Statement};
 
 /// A log in a file, which is read batch by batch, twice.
 pub(super) enum Source {
@@ -22,7 +22,7 @@ pub(super) enum Source {
 pub(super) struct Batch {
     /// What the log states.
     pub(super) statements: Vec<Statement>,
-    /// The records in the order of the log.
+    /// The records in the order of the log, after [`Source::fill`].
     pub(super) records: Vec<Record>,
     /// Whether this is the regular end of the log.
     pub(super) is_end: bool,
@@ -41,7 +41,8 @@ impl Source {
         }
     }
 
-    /// Reads the next batch; `false` at the end of the log, or at its damage.
+    /// Reads the next batch but for the records of our own log; `false` at the end of the log,
+    /// or at its damage.
     ///
     /// # Errors
     /// The file cannot be read, or has too many flows.
@@ -53,6 +54,7 @@ impl Source {
             Self::Own(blocks, columns) => (blocks, columns),
             Self::Ditg(log) => return log.next(batch),
         };
+        columns.clear();
         let before = blocks.position;
         let Some(block) = blocks.next()? else {
             return Ok(false);
@@ -70,10 +72,28 @@ impl Source {
                     blocks.tear = Some(TruncationPoint { position, why });
                     return Ok(false);
                 }
-                batch.records.extend(columns.records());
             }
         }
         Ok(true)
+    }
+
+    /// Puts the records of our own log into `batch`.
+    pub(super) fn fill(&self, batch: &mut Batch) {
+        if let Self::Own(_, columns) = self {
+            batch.records.extend(columns.records());
+        }
+    }
+
+    /// Has `known` take the flows of `batch`, and gives its earliest time; `None` if it has no
+    /// records. They are not put anywhere, which would take longer than reading them.
+    ///
+    /// # Errors
+    /// The log has too many flows.
+    pub(super) fn survey(&self, batch: &Batch, known: &mut Known) -> Result<Option<u64>> {
+        match self {
+            Self::Own(_, columns) => known.survey(columns.records()),
+            Self::Ditg(_) => known.survey(batch.records.iter().copied()),
+        }
     }
 
     /// Goes back to the first batch. The file stays open, so it is the same one.

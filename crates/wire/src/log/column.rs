@@ -4,7 +4,6 @@
 //! 64, one byte), the smallest value (zigzag, seven bits a byte, low bits first) and
 //! then each value's distance from the smallest, packed from the lowest bit of the
 //! first byte on. An outlier thus widens only its own frame.
-//! from the others widens its own frame only.
 
 use alloc::vec::Vec;
 

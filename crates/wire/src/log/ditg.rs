@@ -77,10 +77,11 @@ pub struct DitgReader {
     known: Vec<Option<Ends>>,
 }
 
-/// The ends of a flow, and the bytes that they were read from: ports, and addresses.
+/// The ends of a flow, and the bytes that they were read from.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
-    bytes: ([u8; 8], [u8; 2 * ADDRESS_LEN]),
+    ports: [u8; 8],
+    addresses: [u8; 2 * ADDRESS_LEN],
     ends: [SocketAddr; 2],
 }
 
@@ -137,7 +138,7 @@ impl DitgReader {
             time_of_day(number(at)?, number(at + 4)?, seconds)
         };
         let flow = number(0)?;
-        let [source, destination] = self.ends(flow, (array(bytes, 8)?, array(bytes, 36)?))?;
+        let [source, destination] = self.ends(flow, bytes)?;
         let record = DitgRecord {
             flow,
             sequence: number(4)?,
@@ -151,16 +152,15 @@ impl DitgReader {
     }
 
     /// The ends that stand in the bytes of ports and addresses.
-    fn ends(
-        &mut self,
-        flow: u32,
-        bytes: ([u8; 8], [u8; 2 * ADDRESS_LEN]),
-    ) -> Result<[SocketAddr; 2], Error> {
+    fn ends(&mut self, flow: u32, bytes: &[u8; RECORD_LEN]) -> Result<[SocketAddr; 2], Error> {
         let known = &mut self.known[(flow % KNOWN_FLOWS) as usize];
-        if let Some(known) = known.filter(|known| known.bytes == bytes) {
+        let is_known = known
+            .as_ref()
+            .is_some_and(|known| bytes[8..16] == known.ports && bytes[36..128] == known.addresses);
+        if let Some(known) = known.as_ref().filter(|_| is_known) {
             return Ok(known.ends);
         }
-        let (ports, addresses) = bytes;
+        let (ports, addresses) = (array(bytes, 8)?, array(bytes, 36)?);
         let end = |which: usize| {
             let port = self.order.number(array(&ports, 4 * which)?);
             let port = u16::try_from(port).map_err(|_| Error::Malformed(Field::Port))?;
@@ -169,7 +169,11 @@ impl DitgReader {
             Ok::<_, Error>(SocketAddr::new(address, port))
         };
         let ends = [end(0)?, end(1)?];
-        *known = Some(Ends { bytes, ends });
+        *known = Some(Ends {
+            ports,
+            addresses,
+            ends,
+        });
         Ok(ends)
     }
 }

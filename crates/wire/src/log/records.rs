@@ -91,7 +91,7 @@ impl<'a> Records<'a> {
     pub fn read(&self, batch: &mut Batch) -> Result<(), Error> {
         let read = batch.fill(self);
         if read.is_err() {
-            batch.columns[0].clear();
+            batch.clear();
         }
         read
     }
@@ -106,6 +106,11 @@ impl Batch {
     /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Removes the records.
+    pub fn clear(&mut self) {
+        self.columns.iter_mut().for_each(Vec::clear);
     }
 
     /// The records in the order of the log.
