@@ -2,6 +2,7 @@
 //! I/O. A simulator, an emulator and a sender that use the same distribution and seed offer the
 //! same packets.
 
+mod captured;
 mod distribution;
 mod draw;
 mod encoded;

@@ -165,8 +165,8 @@ pub fn stated_length(bytes: &[u8]) -> Result<usize, Error> {
     match ip::version(bytes)? {
         4 => Ok(ipv4::Header::of(bytes).total_length()?.into()),
         6 => {
-            let fields = ipv6::Fields::parse(bytes)?;
-            Ok(ipv6::HEADER_LEN + usize::from(fields.payload_length))
+            let payload = ipv6::Header::of(bytes).payload_length()?;
+            Ok(ipv6::HEADER_LEN + usize::from(payload))
         }
         _ => Err(Error::Malformed(Field::Version)),
     }

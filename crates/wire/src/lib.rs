@@ -11,6 +11,7 @@
 //! | [`message`], [`numbered`], [`control`], [`log`] | formats of our own |
 //! | [`super_packet`] | packets cut out of those that kernels leave to interfaces |
 //! | [`pcapng`] | captures for other programs |
+//! | [`capture`] | captures of other programs |
 //!
 //! Each format has one file: a plain struct with the meaning of the bytes, `parse`
 //! (bytes to meaning) and `emit` (meaning to bytes). The offsets of a protocol stand
@@ -20,8 +21,8 @@
 //! [`frame::Summary::of`] returns the fields that it could read. The messages of
 //! [`control`], which both ends of one version exchange, are in the order of their types.
 //!
-//! The crate uses no clock and no socket. Only [`log`] allocates, and [`bundle`] for
-//! drops in the middle of a bundle.
+//! The crate uses no clock and no socket. Only [`log`] and [`capture`] allocate, and
+//! [`bundle`] for drops in the middle of a bundle.
 #![warn(missing_docs)]
 #![no_std]
 
@@ -31,6 +32,7 @@ extern crate std;
 
 pub mod bundle;
 mod bytes;
+pub mod capture;
 pub mod control;
 pub mod datagram;
 pub mod dscp;

@@ -7,27 +7,29 @@ use crate::Error;
 use crate::bytes::demand_mut;
 
 /// Types of blocks [Pcapng s4].
-mod block {
-    pub(super) const SECTION: u32 = 0x0a0d_0d0a;
-    pub(super) const INTERFACE: u32 = 1;
-    pub(super) const PACKET: u32 = 6;
+pub(crate) mod block {
+    pub(crate) const SECTION: u32 = 0x0a0d_0d0a;
+    pub(crate) const INTERFACE: u32 = 1;
+    pub(crate) const SIMPLE_PACKET: u32 = 3;
+    pub(crate) const PACKET: u32 = 6;
 }
 
 /// Codes of options [Pcapng s3.5] [Pcapng s4.2].
-mod option {
-    pub(super) const END: u16 = 0;
+pub(crate) mod option {
+    pub(crate) const END: u16 = 0;
     pub(super) const NAME: u16 = 2;
-    pub(super) const RESOLUTION: u16 = 9;
+    pub(crate) const RESOLUTION: u16 = 9;
+    pub(crate) const OFFSET: u16 = 14;
 }
 
 /// The magic number that shows the byte order [Pcapng s4.1].
-const MAGIC: u32 = 0x1a2b_3c4d;
+pub(crate) const MAGIC: u32 = 0x1a2b_3c4d;
 /// The version of the format [Pcapng s4.1].
 const VERSION: [u16; 2] = [1, 0];
 /// Resolution of timestamps: 10^-9 s [Pcapng s4.2].
 const NANOSECONDS: u8 = 9;
 /// Bytes around the content of a block: its type, and its length twice [Pcapng s3.1].
-const AROUND: usize = 12;
+pub(crate) const AROUND: usize = 12;
 
 /// The first header of the packets of an interface [Pcapng s4.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -374,6 +374,8 @@ Distributions for --message, --gap, --on-time and --off-time (sizes like 1500 or
   weibull:0.8,500              shape and scale
   file:sizes.txt               a random line of a file with one value per line
   series:sizes.txt             the lines of a file in order, from the first one again after the last
+  file:link.pcap, series:link.pcap
+                               the sizes, or the gaps, of the IP packets in a capture (pcap, pcapng)
 Negative values are never drawn. A message of a size that the protocol cannot carry is not sent,
 and counted as rejected."
     };
