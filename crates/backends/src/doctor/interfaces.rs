@@ -1,6 +1,6 @@
 //! Checks of the physical interfaces.
 
-use os::nic::Nic;
+use os::nic::{Nic, states_offloads};
 use serde_json::Value;
 use units::Span;
 
@@ -11,8 +11,8 @@ const GROUP: Group = Group::Interfaces;
 /// The usual MTU of jumbo frames.
 const JUMBO: u32 = 9000;
 
-/// Whether this system states the offloads and the stamps of interfaces.
-const STATES_OFFLOADS: bool = cfg!(target_os = "linux");
+/// Whether this system states the stamps and the interrupts of interfaces.
+const STATES_INTERRUPTS: bool = cfg!(target_os = "linux");
 
 /// Checks of the interfaces, or the reason why they could not be listed; `management` carries
 /// the ssh connection to this process.
@@ -61,7 +61,7 @@ fn nic(nic: &Nic, management: Option<&str>) -> Check {
         }
     }));
     words.extend(match nic.offloads.as_slice() {
-        [] => STATES_OFFLOADS.then(|| "no offloads".to_owned()),
+        [] => states_offloads().then(|| "no offloads".to_owned()),
         on => Some(format!("offloads {}", families(on).join(" "))),
     });
     words.extend(match nic.interrupt_processors.as_slice() {
@@ -128,18 +128,18 @@ fn values(check: Check, nic: &Nic) -> Check {
         ),
         (
             "offloads_on",
-            STATES_OFFLOADS.then(|| nic.offloads.clone().into()),
+            states_offloads().then(|| nic.offloads.clone().into()),
         ),
         ("firmware", nic.firmware.clone().map(Value::from)),
         ("full_duplex", nic.full_duplex.map(Value::from)),
         (
             "receive_stamps",
-            STATES_OFFLOADS.then(|| nic.receive_stamps.into()),
+            STATES_INTERRUPTS.then(|| nic.receive_stamps.into()),
         ),
         ("ptp_clock", nic.ptp_clock.map(Value::from)),
         (
             "interrupt_cpus",
-            STATES_OFFLOADS.then(|| nic.interrupt_processors.clone().into()),
+            STATES_INTERRUPTS.then(|| nic.interrupt_processors.clone().into()),
         ),
         (
             "received_packets",

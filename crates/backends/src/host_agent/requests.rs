@@ -186,7 +186,7 @@ fn describe() -> Result<Description> {
         name: os::machine::name(),
         system: os::machine::system(),
         absent: absent().map(str::to_owned).collect(),
-        states_offloads: os::nic::STATES_OFFLOADS,
+        states_offloads: os::nic::states_offloads(),
         facts: facts::of_named_host()?,
         clock: os::kernel_clock::identity(),
         ssh_address: ours.and_then(|address| address.parse().ok()),

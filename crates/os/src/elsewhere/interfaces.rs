@@ -1,5 +1,7 @@
 //! The network interfaces of this host on systems other than Linux.
 
+#[cfg(windows)]
+mod adapters;
 mod listed;
 
 use std::net::{IpAddr, SocketAddr};
@@ -10,7 +12,7 @@ pub use crate::portable::nic_parts::Interface;
 use crate::portable::nic_parts::is_link_local;
 pub(crate) use listed::{Listed, list};
 
-/// All interfaces. The largest MTU is unknown, and on Windows the offloads are.
+/// All interfaces. The largest MTU is unknown.
 ///
 /// # Errors
 /// The system does not list them.

@@ -4,9 +4,14 @@ use super::interfaces::{Listed, list};
 use crate::error::{Error, Result};
 pub use crate::portable::nic_parts::{Coalescing, Counters, Directed, Nic, Rings};
 
-/// Whether the system states the offloads of interfaces.
+/// Whether the system states the offloads of interfaces. Wine does not.
 #[cfg(not(target_os = "linux"))]
-pub const STATES_OFFLOADS: bool = cfg!(unix);
+pub fn states_offloads() -> bool {
+    #[cfg(windows)]
+    return !super::sys::windows::is_wine();
+    #[cfg(unix)]
+    true
+}
 
 /// All interfaces that have an address other than those of loopback, sorted by name. If there
 /// is none, all interfaces.

@@ -24,7 +24,9 @@ pub fn named(name: &str) -> Result<Nic> {
 }
 
 /// Whether the system states the offloads of interfaces.
-pub const STATES_OFFLOADS: bool = true;
+pub const fn states_offloads() -> bool {
+    true
+}
 
 /// All interfaces with a device, sorted by name: neither loopback nor veth, bridges or
 /// tunnels. If there is none, as in a container, all interfaces but loopback.

@@ -28,6 +28,7 @@ pub(crate) fn list() -> Result<Vec<Listed>> {
                 sent: counted(link.sent),
             },
             speed: units::Rate::from_bits_per_second(link.speed),
+            offloads: super::adapters::offloads(&link.identity),
             ..Nic::default()
         },
         addresses: link.addresses,

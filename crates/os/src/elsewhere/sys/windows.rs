@@ -20,7 +20,7 @@ use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress
 use windows_sys::Win32::System::Performance::QueryPerformanceFrequency;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, GetProcessTimes, GetSystemTimes};
 use windows_sys::Win32::UI::Shell::IsUserAnAdmin;
-use windows_sys::core::BOOL;
+use windows_sys::core::{BOOL, GUID};
 
 use units::Span;
 
@@ -102,6 +102,8 @@ pub(crate) struct Link {
     /// The name that users see and `netsh` takes.
     pub(crate) name: String,
     pub(crate) description: String,
+    /// The identity of its adapter as text: `{...}`.
+    pub(crate) identity: String,
     /// The MTU of its IP, the smaller one of both versions; that of the link where IP has none.
     pub(crate) mtu: u32,
     pub(crate) up: bool,
@@ -144,6 +146,7 @@ fn link(row: &MIB_IF_ROW2, addresses: &[(u32, IpAddr)]) -> Link {
     Link {
         name: text(&row.Alias),
         description: text(&row.Description),
+        identity: identity(&row.InterfaceGuid),
         mtu: mtu.min().unwrap_or(row.Mtu),
         up: row.OperStatus == IfOperStatusUp,
         speed: row.TransmitLinkSpeed,
@@ -161,6 +164,21 @@ fn link(row: &MIB_IF_ROW2, addresses: &[(u32, IpAddr)]) -> Link {
         ],
         addresses: own.map(|(_, address)| *address).collect(),
     }
+}
+
+/// The text of an identity, as the registry has it.
+fn identity(guid: &GUID) -> String {
+    let (first, rest) = guid.data4.split_at(2);
+    let text =
+        |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02X}")).collect() };
+    format!(
+        "{{{:08X}-{:04X}-{:04X}-{}-{}}}",
+        guid.data1,
+        guid.data2,
+        guid.data3,
+        text(first),
+        text(rest)
+    )
 }
 
 /// The MTU of a version of IP on an interface, which `netsh` changes [WinMibIpInterfaceRow].

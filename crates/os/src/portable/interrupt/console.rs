@@ -23,7 +23,8 @@ pub(super) fn listen(flag: &'static AtomicBool) -> Result<()> {
     ctrlc::set_handler(mark).map_err(|why| Error::new("listening for Ctrl-C", why.to_string()))
 }
 
-#[cfg(test)]
+// Windows has no signals that a program sends itself.
+#[cfg(all(test, unix))]
 mod tests {
     use nix::sys::signal::{Signal, raise};
     use units::Span;
