@@ -28,7 +28,7 @@ mod field {
 }
 
 /// Bytes behind the content of a block: its length again [Pcapng s3.1].
-const BEHIND: u32 = 4;
+const BEHIND: usize = 4;
 
 /// A file that is being read.
 #[derive(Clone, Debug)]
@@ -126,8 +126,8 @@ impl Blocks {
 
 /// The first bytes of a packet of which `kept` bytes are in a block, from `at` on.
 fn frame(bytes: &[u8], at: usize, kept: u32, block: u32) -> Result<&[u8], Error> {
-    let room = block.checked_sub(at as u32 + BEHIND);
-    if kept > LARGEST_PACKET || room.is_none_or(|room| kept > room) {
+    let room = (block as usize).checked_sub(at + BEHIND);
+    if kept > LARGEST_PACKET || room.is_none_or(|room| kept as usize > room) {
         return Err(Error::Malformed(Field::Length));
     }
     let end = at + READ.min(kept as usize);
@@ -143,7 +143,7 @@ impl Interface {
             per_second: 1_000_000,
             offset: 0,
         };
-        let end = bytes.len() - BEHIND as usize;
+        let end = bytes.len() - BEHIND;
         let mut options = bytes.get(field::OPTIONS..end).unwrap_or_default();
         while !options.is_empty() {
             let code = order.u16(options, 0)?;
