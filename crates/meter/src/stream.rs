@@ -92,7 +92,7 @@ impl MessageStream {
         };
         match first {
             Some(first) if self.body.is_none() && Short::begins(*first) => {
-                let length = usize::from(*first);
+                let length = Short::length_of(*first);
                 self.next_short(length, piece)
             }
             _ => Ok(self.next(piece)?.map(Received::Whole)),

@@ -69,6 +69,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         ),
         paced: gap > 0.0,
         delay: Span::ZERO,
+        omit: Span::ZERO,
         length: Some(Span::from_secs(2)),
         largest: None,
         codec: None,

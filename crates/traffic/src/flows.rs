@@ -156,14 +156,19 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     let bytes = size(keys, "bytes")?;
     let (stop, length): (Option<Span>, Option<Span>) =
         (keys.quantity("stop")?, keys.quantity("duration")?);
+    let omit = keys.quantity("omit")?.unwrap_or(Span::ZERO);
     let length = match (stop, length) {
         (Some(stop), _) if stop <= start => {
             return Err(keys.reject("stop", "it stops before it begins; write a later time"));
         }
+        (Some(stop), _) if stop <= start + omit => {
+            let why = "the flow stops before this time is over; write a shorter one";
+            return Err(keys.reject("omit", why));
+        }
         (Some(stop), _) => Some(stop - start),
-        (None, Some(length)) => Some(length),
+        (None, Some(length)) => Some(omit + length),
         (None, None) if packets.is_some() || bytes.is_some() => None,
-        (None, None) => Some(LENGTH.parse().expect("it is written as a time is")),
+        (None, None) => Some(omit + LENGTH.parse().expect("it is written as a time is")),
     };
     let source = Source {
         gaps,
@@ -192,6 +197,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         schedule,
         paced,
         delay: start,
+        omit,
         length,
         largest,
         codec: preset

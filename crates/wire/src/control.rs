@@ -38,7 +38,7 @@ pub use reverse::{
 };
 
 /// The protocol's version.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 /// Bytes of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;
@@ -136,12 +136,15 @@ pub enum Control {
     Ended {
         /// Number of the flow in the session.
         flow: u16,
-        /// Messages handed to the kernel.
+        /// Messages handed to the kernel, those of the warm-up included.
         #[serde(with = "fixint::be")]
         messages: u64,
         /// Bytes handed to the kernel.
         #[serde(with = "fixint::be")]
         bytes: u64,
+        /// Messages of the warm-up.
+        #[serde(with = "fixint::be")]
+        warmup: u64,
     },
     /// Asks for the observations of all flows since the previous question.
     Watch {

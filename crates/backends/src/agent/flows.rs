@@ -238,6 +238,7 @@ impl Wanted {
             schedule,
             paced,
             delay: self.start,
+            omit: Span::ZERO,
             length: Some(self.length),
             largest: None,
             codec: None,

@@ -214,6 +214,9 @@ pub(crate) struct FlowKeys {
     /// Start time, counted from when all flows are ready [default: 0s].
     #[arg(long, value_name = "TIME", help_heading = DURATION)]
     start: Option<String>,
+    /// Leave the first part of the flow out of the results of both ends; --duration, --packets and --bytes count from its end [default: 0s].
+    #[arg(long, value_name = "TIME", help_heading = DURATION)]
+    omit: Option<String>,
     /// Stop after this time [default: 10s; with --packets or --bytes, unlimited].
     #[arg(long, value_name = "TIME", help_heading = DURATION)]
     pub(crate) duration: Option<String>,
@@ -306,6 +309,7 @@ impl FlowKeys {
             ("on_time", &self.on_time),
             ("off_time", &self.off_time),
             ("start", &self.start),
+            ("omit", &self.omit),
             ("duration", &self.duration),
             ("stop", &self.stop),
             ("packets", &self.packets),

@@ -243,6 +243,9 @@ fn departures(sent: &Sent, paced: bool) -> String {
     if paced {
         let _ = writeln!(text, "  offered     {} messages", sent.offered);
     }
+    if sent.omitted.messages > 0 {
+        text += &omitted(sent.omitted.messages, "sent");
+    }
     let rates = rates(sent.messages, sent.bytes, sent.lasted);
     let _ = writeln!(
         text,
@@ -261,6 +264,11 @@ fn departures(sent: &Sent, paced: bool) -> String {
         );
     }
     text
+}
+
+/// The line about the messages of `--omit`, which the other lines leave out.
+fn omitted(messages: u64, verb: &str) -> String {
+    format!("  omitted     {messages} messages, {verb} before the counted ones\n")
 }
 
 /// The messages that a flow should have sent and did not, by cause.

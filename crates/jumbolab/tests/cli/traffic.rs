@@ -10,6 +10,7 @@ mod hostile_sender;
 mod intervals;
 mod logs;
 mod measures;
+mod omitted;
 mod own_host;
 mod own_receiver;
 mod own_sender;

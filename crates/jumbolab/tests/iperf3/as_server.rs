@@ -141,6 +141,31 @@ fn each_datagram_with_an_iperf3_server_is_received_or_lost() {
 }
 
 #[test]
+fn the_omitted_seconds_are_those_of_the_server() {
+    for options in [
+        &["--protocol", "tcp", "--payload-rate", "8mbit"][..],
+        &["--message", "1000"],
+        &["--protocol", "tcp", "--payload-rate", "8mbit", "--reverse"],
+    ] {
+        let (ours, theirs) = test(&[options, &["--omit", "1s", "--duration", "1s"]].concat());
+        let start = &theirs["start"]["test_start"];
+        assert_eq!(number(start, "omit"), 1, "{start}");
+        // A stream of 1 to 8 Mbit/s for one of two seconds: each end begins at its own time.
+        let bytes = [
+            number(&ours[0], "sent_bytes"),
+            number(&ours[0], "received_bytes"),
+        ];
+        let rate = if options[0] == "--protocol" {
+            1_000_000
+        } else {
+            125_000
+        };
+        let fits = |bytes: &u64| (rate / 2..rate * 3 / 2).contains(bytes);
+        assert!(bytes.iter().all(fits), "{options:?}: {}", ours[0]);
+    }
+}
+
+#[test]
 fn a_server_that_rejects_or_is_absent_is_named_in_one_line() {
     let port = free_port().to_string();
     let fails = |options: &[&str]| {

@@ -47,6 +47,8 @@ pub struct Schedule {
     until: Option<Time>,
     packets: Option<u64>,
     bytes: Option<u64>,
+    /// Both limits before the last packet.
+    before: (Option<u64>, Option<u64>),
     carried: RangeInclusive<Bytes>,
 }
 
@@ -75,6 +77,7 @@ impl Schedule {
             until: None,
             packets: None,
             bytes: None,
+            before: (None, None),
             carried: Bytes::ZERO..=Bytes::new(u64::MAX),
         }
     }
@@ -130,6 +133,11 @@ impl Schedule {
         Self { carried, ..self }
     }
 
+    /// Does not count the last packet for the limits of packets and bytes.
+    pub fn uncount_last(&mut self) {
+        (self.packets, self.bytes) = self.before;
+    }
+
     /// Advances by one gap; `None` at or after the end.
     fn advance(&mut self) -> Option<Time> {
         let mut gap = Span::from_picos(self.gaps.next());
@@ -167,6 +175,7 @@ impl Iterator for Schedule {
             return None;
         };
         let size = Bytes::new(self.sizes.next());
+        self.before = (self.packets, self.bytes);
         self.packets = self.packets.map(|left| left - 1);
         if self.carried.contains(&size) {
             self.bytes = self.bytes.map(|left| left.saturating_sub(size.get()));

@@ -42,7 +42,7 @@ pub use intervals::{
 pub use options::{Options, sizes};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
-pub use send::{Departed, Sent, Stall};
+pub use send::{Departed, Omitted, Sent, Stall};
 pub use serve::{
     Event, KeepSession, ReceivedFlow, Receiver, SendingRate, Served, Serving, Session,
 };

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 32] = [
+pub const KEYS: [&str; 33] = [
     "host",
     "control",
     "preset",
@@ -18,6 +18,7 @@ pub const KEYS: [&str; 32] = [
     "on_time",
     "off_time",
     "start",
+    "omit",
     "stop",
     "duration",
     "packets",

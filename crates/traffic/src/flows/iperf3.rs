@@ -11,10 +11,11 @@ use super::{KEYS, LENGTH, options, size};
 use crate::machine::iperf3::{Bounds, Direction, MOST_STREAMS, Request};
 
 /// The options of a flow that iperf3 has, too.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "protocol",
     "message",
     "payload_rate",
+    "omit",
     "duration",
     "packets",
     "bytes",
@@ -78,6 +79,17 @@ pub fn iperf3(
             "iperf3 tests for up to 86400s; write such a time",
         ));
     }
+    let omit: Span = keys.quantity("omit")?.unwrap_or(Span::ZERO);
+    if !omit
+        .as_picos()
+        .is_multiple_of(Span::from_secs(1).as_picos())
+    {
+        return Err(keys.reject("omit", "iperf3 omits whole seconds; write for instance 2s"));
+    }
+    if omit > Span::ZERO && (keys.has("packets") || keys.has("bytes")) {
+        let why = "with --iperf3, it needs an end by time; write `duration` instead of `packets` and `bytes`";
+        return Err(keys.reject("omit", why));
+    }
     let usual: Span = LENGTH.parse().expect("it is written as a time is");
     let usual = set.is_empty().then_some(usual);
     let is_udp = transport == Transport::Udp;
@@ -91,7 +103,7 @@ pub fn iperf3(
         direction,
         streams,
         block: usize::try_from(block.get()).unwrap_or(usize::MAX),
-        omit: Span::ZERO,
+        omit,
         length: length.or(usual),
         bytes: size(keys, "bytes")?.map(Bytes::get),
         blocks: keys.number("packets", 1, u64::MAX)?,
@@ -163,6 +175,9 @@ mod tests {
             (&[("message", "15")], "bytes, and 16 to 65507"),
             (&[("duration", "2s"), ("bytes", "1MB")], "bytes"),
             (&[("duration", "0s")], "duration"),
+            (&[("omit", "1500ms")], "whole seconds"),
+            (&[("omit", "1s"), ("bytes", "1MB")], "omit"),
+            (&[("omit", "601s")], "600 s"),
             (&[("protocol", "tcp"), ("mss", "9217")], "segments of 9217"),
         ] {
             let why = read(options).unwrap_err().to_string();

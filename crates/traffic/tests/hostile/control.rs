@@ -136,7 +136,8 @@ impl Session {
                 flow,
                 messages,
                 bytes,
-            } => self.client.ended(flow, messages, bytes),
+                warmup,
+            } => self.client.ended(flow, [messages, bytes, warmup]),
             Control::Clocks {
                 epoch,
                 offset,
@@ -252,6 +253,7 @@ fn message(chance: &mut Chance) -> Control {
             flow: number,
             messages: chance.extreme(),
             bytes: chance.extreme(),
+            warmup: chance.extreme(),
         },
         24 => Control::Watch {
             number: u32::from(number),
@@ -282,6 +284,7 @@ fn traffic(chance: &mut Chance) -> Traffic {
         seed: chance.extreme(),
         delay: chance.extreme(),
         length: chance.extreme(),
+        omit: chance.extreme(),
         packets: chance.extreme(),
         bytes: chance.extreme(),
         gaps: distribution(chance),

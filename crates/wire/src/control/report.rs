@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Report {
     /// Number of the flow in the session.
     pub flow: u16,
+    /// Messages of the warm-up that arrived, without duplicates. All other fields leave
+    /// these messages out.
+    pub warmup: u64,
     /// Messages that arrived, without duplicates.
     pub messages: u64,
     /// Bytes of those messages.

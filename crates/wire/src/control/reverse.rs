@@ -26,6 +26,8 @@ pub struct Traffic {
     pub delay: u64,
     /// Duration; 0: until its messages are sent.
     pub length: u64,
+    /// The warm-up, the time from the start that no metric counts.
+    pub omit: u64,
     /// The most messages; 0: any number.
     pub packets: u64,
     /// The most bytes of them; 0: any number.
@@ -70,6 +72,8 @@ pub struct Distribution {
 pub struct SentReport {
     /// Number of the flow in the session.
     pub flow: u16,
+    /// Messages of the warm-up, and their bytes. All other fields leave these messages out.
+    pub warmup: [u64; 2],
     /// Messages that the schedule offered.
     pub offered: u64,
     /// Messages handed to the kernel.

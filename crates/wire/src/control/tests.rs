@@ -18,7 +18,7 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x06".to_vec();
+    let mut expected = b"\x01JLCT\x00\x07".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
@@ -45,10 +45,10 @@ fn numbers_are_short_and_what_a_question_states_is_not() {
 
 #[test]
 fn the_longest_message_has_room_for_its_tag() {
-    let most = (u16::MAX, [u64::MAX; 18], [0xff_u8; 16], [b'a'; 16]);
+    let most = (u16::MAX, [u64::MAX; 20], [0xff_u8; 16], [b'a'; 16]);
     let mut room = [0; LONGEST];
     let length = Control::Sent(of(most)).emit(&mut room);
-    assert_eq!(length, 216);
+    assert_eq!(length, 236);
     assert!(length + TAG_LEN <= LONGEST);
 }
 
@@ -165,12 +165,13 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             port,
             buffer
         }),
-        any::<(u16, u64, u64)>().prop_map(|(flow, messages, bytes)| Control::Ended {
+        any::<(u16, [u64; 3])>().prop_map(|(flow, [messages, bytes, warmup])| Control::Ended {
             flow,
             messages,
-            bytes
+            bytes,
+            warmup
         }),
-        any::<(u16, [u64; 15], Option<[u64; 2]>, Option<u64>, u64)>()
+        any::<(u16, [u64; 16], Option<[u64; 2]>, Option<u64>, u64)>()
             .prop_map(|fields| Control::Report(of(fields))),
         Just(Control::Farewell),
         (flow(), traffic())
@@ -183,7 +184,7 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
 }
 
 fn sent() -> impl Strategy<Value = Control> {
-    let numbers = any::<(u16, [u64; 18], [u8; 16])>();
+    let numbers = any::<(u16, [u64; 20], [u8; 16])>();
     (numbers, congestion()).prop_map(|fields| Control::Sent(of(fields)))
 }
 
@@ -199,7 +200,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     let distribution = (0..Distribution::FAMILIES, any::<[u64; 2]>())
         .prop_map(|(family, parameters)| Distribution { family, parameters });
     (
-        any::<[u64; 5]>(),
+        any::<[u64; 6]>(),
         [distribution.clone(), distribution],
         (any::<(bool, bool, u8, u16, u32)>(), 0_u8..4),
         0..Traffic::PATH_MTU_MODES,
@@ -207,7 +208,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     )
         .prop_map(
             |(
-                [seed, delay, length, packets, bytes],
+                [seed, delay, length, omit, packets, bytes],
                 [gaps, sizes],
                 ((paced, nagle, ttl, segmentation, send_buffer), ecn),
                 path_mtu,
@@ -216,6 +217,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
                 seed,
                 delay,
                 length,
+                omit,
                 packets,
                 bytes,
                 gaps,

@@ -1,9 +1,9 @@
 //! Messages that are shorter than the header: they have what fits of it.
 //!
-//! The first byte is the length of the message, 1 to 27. No header begins so, because `J` is
-//! 74. All numbers are big-endian and cut: only their low bytes are sent, and the receiver
-//! takes the nearest number to what it expects, as RTP's receivers extend sequence numbers
-//! [RFC3550 A.1].
+//! The low seven bits of the first byte are the length of the message, 1 to 27, and the
+//! highest bit marks the warm-up. No header begins so, because `J` is 74. All numbers are
+//! big-endian and cut: only their low bytes are sent, and the receiver takes the nearest
+//! number to what it expects, as RTP's receivers extend sequence numbers [RFC3550 A.1].
 //!
 //! | offset | bytes | field    | in messages of                                       |
 //! |-------:|-------:|----------|------------------------------------------------------|
@@ -11,8 +11,8 @@
 //! |      1 | 1 to 4 | sequence | 2 bytes or more; as many bytes as there are, up to 4 |
 //! |      5 |      5 | sent     | 10 bytes or more; nanoseconds                        |
 //!
-//! The bytes behind are zero. A message of one byte is the lowest byte of its sequence
-//! number in a datagram, whose length is known; in a stream, where order is certain, it is
+//! The bytes behind are zero. A message of one byte has the low seven bits of its sequence
+//! number in a datagram, whose length is known; in a stream, where order is certain, it has
 //! its length.
 
 use crate::bytes::array;
@@ -29,11 +29,17 @@ const SENT: usize = SEQUENCE + SEQUENCE_BYTES;
 const SENT_BYTES: usize = 5;
 const SENT_BITS: u32 = 40;
 
+/// The bit of the first byte that marks the warm-up, and the number of those below.
+const WARMUP: u8 = 1 << 7;
+const LOW_BITS: u32 = 7;
+
 /// What a message says that is shorter than a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
     /// Bytes of the message, 1 to 27.
     pub length: u8,
+    /// Whether the message belongs to the warm-up, which no metric counts.
+    pub warmup: bool,
     /// The low bits of the sequence number, and how many; none in a stream of single bytes.
     sequence: (u32, u32),
     /// The low bits of the time of sending, in nanoseconds.
@@ -53,7 +59,12 @@ impl Short {
     /// Whether a message that begins with the byte `first` in a stream is shorter than a
     /// header.
     pub fn begins(first: u8) -> bool {
-        (1..HEADER_LEN).contains(&usize::from(first))
+        (1..HEADER_LEN).contains(&Self::length_of(first))
+    }
+
+    /// The length of a message in a stream that begins with the byte `first`.
+    pub fn length_of(first: u8) -> usize {
+        usize::from(first & !WARMUP)
     }
 
     /// Reads a message that has all of `bytes`.
@@ -68,11 +79,12 @@ impl Short {
         if let ([number], Carrier::Datagram) = (bytes, carrier) {
             return Ok(Self {
                 length,
-                sequence: (u32::from(*number), 8),
+                warmup: number & WARMUP != 0,
+                sequence: (u32::from(number & !WARMUP), LOW_BITS),
                 sent: None,
             });
         }
-        if bytes[0] != length {
+        if bytes[0] & !WARMUP != length {
             return Err(Error::Malformed(Field::Length));
         }
         let numbered = &bytes[SEQUENCE..bytes.len().min(SENT)];
@@ -90,6 +102,7 @@ impl Short {
         let sequence = (low(numbered) as u32, 8 * numbered.len() as u32);
         Ok(Self {
             length,
+            warmup: bytes[0] & WARMUP != 0,
             sequence,
             sent: sent.map(low),
         })
@@ -119,12 +132,13 @@ impl Message {
             _ => return Err(Error::Malformed(Field::Length)),
         };
         bytes.fill(0);
+        let warmup = if self.warmup { WARMUP } else { 0 };
         let sequence = self.sequence.to_be_bytes();
         if let ([number], Carrier::Datagram) = (&mut *bytes, carrier) {
-            *number = sequence[7];
+            *number = sequence[7] & !WARMUP | warmup;
             return Ok(());
         }
-        bytes[0] = length;
+        bytes[0] = length | warmup;
         let count = (bytes.len() - SEQUENCE).min(SEQUENCE_BYTES);
         bytes[SEQUENCE..SEQUENCE + count].copy_from_slice(&sequence[8 - count..]);
         if let Some(place) = bytes.get_mut(SENT..TIMED) {
@@ -187,6 +201,12 @@ mod tests {
         ] {
             one.emit_short(&mut bytes[..length], carrier).unwrap();
             assert_eq!(&bytes[..length], wire);
+            let warmup = Message {
+                warmup: true,
+                ..one
+            };
+            warmup.emit_short(&mut bytes[..length], carrier).unwrap();
+            assert_eq!((bytes[0], &bytes[1..length]), (wire[0] | 0x80, &wire[1..]));
         }
         for length in [0, 28] {
             let mut bytes = vec![0; length];
@@ -222,15 +242,18 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_and_times_near_the_expected_ones_are_whole_again(
-            length in 1_usize..HEADER_LEN, expected in 200_u64..1 << 60, off in -100_i64..100,
+            length in 1_usize..HEADER_LEN, expected in 200_u64..1 << 60, off in -60_i64..60,
             received in (1_u64 << 40)..1 << 50, delay in -(1_i64 << 38)..1 << 38, stream: bool,
+            warmup: bool,
         ) {
             let carrier = if stream { Carrier::Stream } else { Carrier::Datagram };
             let sequence = expected.saturating_add_signed(off);
             let sent = received.saturating_add_signed(-delay);
             let mut bytes = vec![0xff; length];
-            message(sequence, sent).emit_short(&mut bytes, carrier).unwrap();
+            let one = Message { warmup, ..message(sequence, sent) };
+            one.emit_short(&mut bytes, carrier).unwrap();
             let short = Short::parse(&bytes, carrier).unwrap();
+            prop_assert_eq!((short.warmup, usize::from(short.length)), (warmup, length));
             let alone = length == 1 && stream;
             prop_assert_eq!(short.sequence(expected), if alone { expected } else { sequence });
             prop_assert_eq!(short.sent(received), (length >= TIMED).then_some(sent));
@@ -253,7 +276,10 @@ mod tests {
                 }
                 if let Ok(short) = Short::parse(&bytes, carrier) {
                     prop_assert!(length < HEADER_LEN && usize::from(short.length) == length);
-                    let again = message(short.sequence(expected), 0);
+                    let again = Message {
+                        warmup: short.warmup,
+                        ..message(short.sequence(expected), 0)
+                    };
                     let mut emitted = vec![0; length];
                     again.emit_short(&mut emitted, carrier).unwrap();
                     let numbered = length.min(SENT);

@@ -54,6 +54,8 @@ enum Column {
 #[derive(Clone, Copy, Debug, Default)]
 struct Figures {
     seconds: f64,
+    /// Whether they are left out of the results.
+    omitted: bool,
     sent: Option<SentInterval>,
     received: Option<ReceivedInterval>,
     /// Whose delays count: round trips of echoes, or one-way delays.
@@ -210,7 +212,11 @@ impl Table {
             let cell = column.cell(figures).unwrap_or_else(|| "-".to_owned());
             let _ = write!(text, " {cell:>0$}", column.width());
         }
-        text + "\n"
+        text + if figures.omitted {
+            " (omitted)\n"
+        } else {
+            "\n"
+        }
     }
 }
 
@@ -250,6 +256,7 @@ impl Column {
             received,
             measured,
             lost,
+            omitted: _,
         } = figures;
         let delays = measured.map(|one| one.delays).filter(|one| one.count > 0);
         match self {
@@ -295,6 +302,7 @@ impl Figures {
         let measured = flow.echoes.or(flow.received);
         Self {
             seconds,
+            omitted: flow.omitted,
             sent: flow.sent,
             received: flow.received,
             measured,
@@ -330,6 +338,7 @@ impl Figures {
             // Without that of one flow, there is no sum.
             lost: lost.try_fold(0_u64, |sum, lost| Some(sum.saturating_add(lost?))),
             seconds,
+            omitted: flows.iter().any(|flow| flow.omitted),
             sent,
             received: flows.iter().filter_map(|flow| flow.received).reduce(add),
             measured: measured.reduce(add),

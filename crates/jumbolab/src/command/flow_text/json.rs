@@ -90,6 +90,7 @@ struct Session {
 /// The counters of a flow's sender.
 #[derive(Serialize)]
 struct Departures {
+    omitted: u64,
     offered: u64,
     sent: u64,
     sent_bytes: Bytes,
@@ -121,6 +122,7 @@ struct RoundTrips {
 /// The counters of a flow's receiver.
 #[derive(Serialize)]
 struct Arrivals {
+    received_omitted: u64,
     received: u64,
     received_bytes: u64,
     duplicates: u64,
@@ -159,6 +161,8 @@ struct IntervalLine<'a> {
     from_s: Span,
     #[serde(serialize_with = "seconds::serialize")]
     to_s: Span,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    omitted: bool,
     #[serde(flatten)]
     sent: Option<SentInterval>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,6 +259,7 @@ pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
             session,
             from_s: interval.from,
             to_s: interval.to,
+            omitted: flow.omitted,
             sent: flow.sent,
             sent_bps: flow.sent.and_then(|sent| rate(sent.bytes, seconds)),
             received: flow
@@ -304,6 +309,7 @@ impl<'a> ResultLine<'a> {
 fn departures(sent: &Sent) -> Departures {
     let [each, bits] = per_second(sent.messages, sent.bytes, sent.lasted);
     Departures {
+        omitted: sent.omitted.messages,
         offered: sent.offered,
         sent: sent.messages,
         sent_bytes: sent.bytes,
@@ -334,6 +340,7 @@ fn round_trips(sent: &Sent) -> RoundTrips {
 
 fn arrivals(report: &Report, meter: Meter) -> Arrivals {
     Arrivals {
+        received_omitted: report.warmup,
         received: report.messages,
         received_bytes: report.bytes,
         duplicates: report.duplicates,

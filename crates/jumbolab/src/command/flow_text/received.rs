@@ -8,7 +8,7 @@ use traffic::driver::sessions::{Codec, DelayDistribution, Meter, Report, TIMED};
 use units::{Bytes, Span};
 
 use super::intervals::amount;
-use super::{nanos, quantiles, rates, share, stamps, time};
+use super::{nanos, omitted, quantiles, rates, share, stamps, time};
 
 /// The receiver's results of a flow, relative to the number of messages if that
 /// is known.
@@ -20,7 +20,12 @@ pub(super) fn received(
 ) -> String {
     let bytes = Bytes::new(report.bytes);
     let size = amount(bytes);
-    let mut text = format!("  received    {} messages, {size}", report.messages);
+    let mut text = match (report.warmup, sent) {
+        // The sender's line has the number already.
+        (0, _) | (_, Some(_)) => String::new(),
+        (messages, None) => omitted(messages, "received"),
+    };
+    let _ = write!(text, "  received    {} messages, {size}", report.messages);
     text += &rates(report.messages, bytes, Span::from_nanos(report.lasted));
     if let Some(sent) = sent {
         text += &share(sent.saturating_sub(report.messages), sent);

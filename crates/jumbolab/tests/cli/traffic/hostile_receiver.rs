@@ -51,6 +51,7 @@ const SILENT: Conduct = Conduct {
 
 const NOTHING: SentReport = SentReport {
     flow: 0,
+    warmup: [0; 2],
     offered: 0,
     messages: 0,
     bytes: 0,

@@ -199,6 +199,7 @@ fn flood(transport: Transport) -> Reverse {
             seed: 1,
             delay: 0,
             length: 0,
+            omit: 0,
             packets: 0,
             bytes: 0,
             gaps: Distribution::Constant(0.0).to_wire().unwrap(),

@@ -208,6 +208,8 @@ fn wait(
     streams: &mut Streams,
     intervals: &mut Option<Intervals>,
 ) -> Result<()> {
+    let mut omit = Some(request.omit).filter(|omit| *omit > Span::ZERO);
+    let length = request.length.map(|length| request.omit + length);
     let mut next = intervals.as_ref().map(|intervals| intervals.every);
     let (mut received, mut at) = (0, clock::monotonic());
     // The end is known here, and nothing else ends a wait of a few milliseconds.
@@ -215,6 +217,10 @@ fn wait(
     while !interrupt::asked() {
         let now = clock::monotonic();
         let elapsed = streams.elapsed(now);
+        if omit.is_some_and(|omit| elapsed >= omit) {
+            omit = None;
+            streams.omit(now);
+        }
         let (bytes, blocks) = streams.received();
         if bytes != received {
             (received, at) = (bytes, now);
@@ -231,7 +237,7 @@ fn wait(
             let passed = elapsed.as_picos() / intervals.every.as_picos().max(1) + 1;
             next = Some(Span::from_picos(passed * intervals.every.as_picos()));
         }
-        let left = request.length.map(|length| {
+        let left = omit.or(length).map(|length| {
             let left = length.as_picos().saturating_sub(elapsed.as_picos());
             Span::from_picos(left)
         });
@@ -245,7 +251,7 @@ fn wait(
 
 fn is_over(request: &Request, streams: &Streams, elapsed: Span, bytes: u64, blocks: u64) -> bool {
     if let Some(length) = request.length {
-        return elapsed >= length;
+        return elapsed >= request.omit + length;
     }
     let have_received = match (request.bytes, request.blocks) {
         (Some(most), _) => bytes >= most,

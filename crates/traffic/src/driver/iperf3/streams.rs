@@ -38,6 +38,8 @@ pub(super) struct Streams {
     stop_sending: Arc<AtomicBool>,
     stop_receiving: Arc<AtomicBool>,
     begin: Time,
+    /// The time from the start that results leave out.
+    counted_from: Span,
     /// The end of sending.
     end: Option<Time>,
     /// Processor time at the start.
@@ -77,6 +79,7 @@ impl Streams {
             stop_sending: Arc::default(),
             stop_receiving: Arc::default(),
             begin,
+            counted_from: Span::ZERO,
             end: None,
             cpu: Process::sample().ok(),
             from: begin,
@@ -119,8 +122,9 @@ impl Streams {
         now.since(self.begin).unwrap_or_default()
     }
 
-    /// Leaves out of the results what was counted until now.
-    pub(super) fn omit(&mut self) {
+    /// Leaves out of the results what was counted until now, and the time.
+    pub(super) fn omit(&mut self, now: Time) {
+        self.counted_from = self.elapsed(now);
         for stream in &mut self.streams {
             stream.omitted = stream.totals();
         }
@@ -151,7 +155,12 @@ impl Streams {
         let [from, to] = [from, now].map(|at| self.elapsed(at));
         let lasted = Span::from_picos(to.as_picos() - from.as_picos());
         let flows = self.streams.iter_mut().enumerate();
-        let flows = flows.map(|(place, stream)| stream.interval(place, lasted, &self.request));
+        let middle = from.as_picos() / 2 + to.as_picos() / 2;
+        let omitted = middle < self.request.omit.as_picos();
+        let flows = flows.map(|(place, stream)| FlowInterval {
+            omitted,
+            ..stream.interval(place, lasted, &self.request)
+        });
         Interval {
             from,
             to,
@@ -312,7 +321,7 @@ impl Streams {
             _ => end,
         };
         let lasted = self.elapsed(end).as_picos();
-        let lasted = Span::from_picos(lasted.saturating_sub(self.request.omit.as_picos()));
+        let lasted = Span::from_picos(lasted.saturating_sub(self.counted_from.as_picos()));
         let is_udp = self.request.transport == Transport::Udp;
         let received = is_udp && !stream.sends;
         let sent = theirs.and_then(|theirs| theirs.stream(stream_id(place))?.packets);
@@ -411,6 +420,7 @@ impl Stream {
         FlowInterval {
             flow: u16::try_from(place).unwrap_or(u16::MAX),
             name: self.name,
+            omitted: false,
             sent: self.sends.then_some(sent),
             received: (!self.sends).then_some(received),
             echoes: None,

@@ -341,7 +341,7 @@ impl Test {
             let elapsed = streams.elapsed(now);
             if omit.is_some_and(|omit| elapsed >= omit) {
                 omit = None;
-                streams.omit();
+                streams.omit(now);
             }
             if let (Some(every), Some(at)) = (every, next)
                 && elapsed >= at

@@ -212,10 +212,11 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     write_down(Entry::Clocks(kernel_clock::monotonic_nanos(), offset));
     for (number, outcome) in (0..).zip(&outcomes) {
         if let Some(sent) = &outcome.sent {
+            let (messages, bytes) = sent.all();
             write_down(Entry::Sent {
                 flow: number,
-                messages: sent.messages,
-                bytes: sent.bytes.get(),
+                messages,
+                bytes: bytes.get(),
             });
         }
     }

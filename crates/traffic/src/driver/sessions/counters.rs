@@ -47,6 +47,8 @@ pub(super) struct ReceivedCounters {
     first: AtomicU64,
     messages: AtomicU64,
     bytes: AtomicU64,
+    /// Those of the messages that belong to the warm-up.
+    warmup: AtomicU64,
     /// The highest sequence number that arrived, plus one.
     expected: AtomicU64,
     /// Interarrival jitter in nanoseconds [RFC3550 s6.4.1].
@@ -69,15 +71,17 @@ pub(super) struct SentTotals {
 pub(super) struct ReceivedTotals {
     pub(super) messages: u64,
     pub(super) bytes: u64,
+    /// Messages of the warm-up among them.
+    pub(super) warmup: u64,
     /// Messages with lower numbers than one that arrived, which are missing.
     pub(super) missing: u64,
     pub(super) jitter: u64,
 }
 
 impl SentCounters {
-    pub(super) fn sent(&self, size: usize) {
+    pub(super) fn sent(&self, size: Bytes) {
         add(&self.messages, 1);
-        add(&self.bytes, size as u64);
+        add(&self.bytes, size.get());
     }
 
     pub(super) fn unsent(&self, messages: u64) {
@@ -116,6 +120,12 @@ impl SentCounters {
 }
 
 impl ReceivedCounters {
+    /// Counts a message of the warm-up that arrived for the first time, before the counters
+    /// of all messages.
+    pub(super) fn warmup(&self) {
+        add(&self.warmup, 1);
+    }
+
     /// Counts a message that arrived for the first time.
     pub(super) fn received(&self, sequence: u64, size: Bytes, delay: Option<u64>) {
         let before = self.messages.load(Ordering::Relaxed);
@@ -152,6 +162,7 @@ impl ReceivedCounters {
         ReceivedTotals {
             messages,
             bytes: self.bytes.load(Ordering::Relaxed),
+            warmup: self.warmup.load(Ordering::Relaxed),
             missing: expected.saturating_sub(messages),
             jitter: self.jitter.load(Ordering::Relaxed),
         }

@@ -1,5 +1,6 @@
 //! Tags of messages, by which a sender recognizes echoes: the other host may neither
-//! change a time of sending nor answer a message that has not left.
+//! change a time of sending or the mark of the warm-up, nor answer a message that has not
+//! left.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -24,7 +25,8 @@ impl EchoTags {
     }
 
     fn of(&self, message: &Message) -> u16 {
-        let hash = self.0.hash_one((message.sequence, message.sent.as_nanos()));
+        let sent = message.sent.as_nanos();
+        let hash = self.0.hash_one((message.sequence, sent, message.warmup));
         let [high, low, ..] = hash.to_be_bytes();
         u16::from_be_bytes([high, low])
     }

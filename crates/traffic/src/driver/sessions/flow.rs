@@ -25,7 +25,10 @@ pub struct Flow {
     pub paced: bool,
     /// The start of the flow, relative to the common start.
     pub delay: Span,
-    /// The duration of the flow, regardless of its schedule.
+    /// The warm-up, from the start of the flow on, which its results leave out. Limits of
+    /// messages and bytes count from its end.
+    pub omit: Span,
+    /// The duration of the flow, warm-up included, regardless of its schedule.
     pub length: Option<Span>,
     /// Bytes of its largest message, if its sizes have a limit.
     pub largest: Option<Bytes>,

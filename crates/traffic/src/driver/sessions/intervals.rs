@@ -47,6 +47,8 @@ pub struct FlowInterval {
     /// Number of the flow in the session.
     pub flow: u16,
     pub name: Name,
+    /// Whether most of it belongs to the warm-up, which the results leave out.
+    pub omitted: bool,
     /// The sender's observations, if this end is the sender.
     pub sent: Option<SentInterval>,
     /// The receiver's observations; `None` if it has not answered in time.
@@ -111,6 +113,8 @@ pub struct ReceivedInterval {
     pub delays: Quantiles,
     /// Interarrival jitter at the end [RFC3550 s6.4.1].
     pub jitter: Span,
+    /// Messages of the warm-up, as far as this end received them.
+    pub warmup: u64,
 }
 
 impl SentInterval {
@@ -148,6 +152,7 @@ impl ReceivedInterval {
                 most: nanos(progress.most),
             },
             jitter: nanos(progress.jitter),
+            warmup: 0,
         }
     }
 

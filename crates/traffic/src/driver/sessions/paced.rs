@@ -41,12 +41,16 @@ const UNSENT: u64 = 10_000_000;
 pub(super) struct Departures {
     flow: Flow,
     begin: Time,
+    /// The end of the warm-up, and whether the latest message belongs to it.
+    counted_from: Time,
+    is_warmup: bool,
     end: Option<Time>,
     sizes: (Bytes, Bytes),
     stop: Arc<AtomicBool>,
     pace: Pace,
     timing_error: Delays,
-    /// Messages that were due, and those of them that the protocol cannot carry.
+    /// Messages that were due after the warm-up, and those of them that the protocol cannot
+    /// carry.
     offered: u64,
     rejected: u64,
     rejected_in_a_row: u64,
@@ -90,6 +94,8 @@ impl Departures {
         let (least, most) = sizes(flow.transport, flow.meter, to);
         Ok(Self {
             begin,
+            counted_from: begin + flow.omit,
+            is_warmup: flow.omit > Span::ZERO,
             end: flow.length.map(|length| begin + length),
             sizes: (
                 least,
@@ -133,10 +139,13 @@ impl Departures {
             if self.end.is_some_and(|end| due >= end) {
                 return None;
             }
-            self.offered += 1;
             let (least, most) = self.sizes;
             if size < least || size > most {
-                self.rejected += 1;
+                // It has no departure of its own, so it belongs to the one before.
+                match self.is_warmup {
+                    true => self.flow.schedule.uncount_last(),
+                    false => (self.offered, self.rejected) = (self.offered + 1, self.rejected + 1),
+                }
                 self.rejected_in_a_row += 1;
                 if self.rejected_in_a_row > HOPELESS {
                     return None;
@@ -171,7 +180,13 @@ impl Departures {
             Pace::Grid(pacer) if due > now => now = pacer.wait_until(due),
             Pace::Grid(_) => {}
         }
-        if self.flow.paced {
+        self.is_warmup = now < self.counted_from;
+        if self.is_warmup {
+            self.flow.schedule.uncount_last();
+        } else {
+            self.offered += 1;
+        }
+        if self.flow.paced && !self.is_warmup {
             self.timing_error
                 .record(now.since(departure.due).unwrap_or_default().as_nanos());
         }
@@ -180,7 +195,8 @@ impl Departures {
             // the first of them is late.
             self.count_unsent();
             self.counters.due(None);
-            self.offered = self.offered.saturating_sub(u64::from(!self.flow.paced));
+            let uncounted = !self.flow.paced && !self.is_warmup;
+            self.offered = self.offered.saturating_sub(u64::from(uncounted));
             return None;
         }
         Some(now)
@@ -195,6 +211,11 @@ impl Departures {
         let least = self.begin + limit.serialise(self.carried);
         self.carried += Bytes::new(size as u64);
         due.max(least)
+    }
+
+    /// Whether the latest message belongs to the warm-up.
+    pub(super) fn is_warmup(&self) -> bool {
+        self.is_warmup
     }
 
     /// Whether the flow was asked to stop.
@@ -217,7 +238,7 @@ impl Departures {
         !self.flow.paced && self.flow.meter == Meter::RoundTrip
     }
 
-    /// Messages that were due, those of them that the protocol cannot carry, and the
+    /// Messages that were due after the warm-up, those of them that the protocol cannot carry, and the
     /// timing error of the others.
     pub(super) fn totals(&self) -> (u64, u64, Option<DelayDistribution>) {
         (
@@ -233,7 +254,8 @@ impl Departures {
             for _ in 0..UNSENT {
                 match self.flow.schedule.next() {
                     Some((at, _)) if self.begin + Span::from_picos(at.as_picos()) < end => {
-                        self.offered += 1;
+                        let due = self.begin + Span::from_picos(at.as_picos());
+                        self.offered += u64::from(due >= self.counted_from);
                     }
                     _ => break,
                 }
@@ -266,6 +288,7 @@ mod tests {
             ),
             paced: true,
             delay: Span::ZERO,
+            omit: Span::ZERO,
             length: Some(Span::from_millis(30)),
             largest: None,
             codec: None,

@@ -115,6 +115,8 @@ pub(super) struct Waiting {
     /// The end of the session.
     deadline: Deadline,
     recorder: ReceiveRecorder,
+    /// The datagrams without room before those that count, if somebody counts them.
+    dropped_before: Option<u32>,
     /// The local port.
     pub(super) port: u16,
     /// SO_RCVBUF as granted by the kernel.
@@ -169,6 +171,7 @@ impl Waiting {
             deadline: Deadline::new(end, &signal.stop),
             signal,
             recorder,
+            dropped_before: None,
             port,
             buffer,
         })

@@ -10,7 +10,7 @@ use wire::control::{self, LONGEST_CONGESTION, Meter, SentReport, Traffic, conges
 use super::counters::PathMtuNotice;
 use super::delays::DelayDistribution;
 use super::options::{Options, sizes};
-use super::send::{Sent, Stall};
+use super::send::{Omitted, Sent, Stall};
 use super::session::LARGEST_RECEIVE_BUFFER;
 use super::{Flow, Source};
 use os::error::{Error, Result};
@@ -46,6 +46,7 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
         seed: source.seed.get(),
         delay: flow.delay.as_nanos(),
         length: flow.length.map_or(0, Span::as_nanos),
+        omit: flow.omit.as_nanos(),
         packets: source.packets.unwrap_or(0),
         bytes: source.bytes.unwrap_or(0),
         gaps: distribution(&source.gaps)?,
@@ -106,6 +107,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
         schedule: source.schedule(transport, Meter::OneWay, to),
         paced: traffic.paced,
         delay: Span::from_nanos(traffic.delay),
+        omit: Span::from_nanos(traffic.omit),
         length: above_zero(traffic.length).map(Span::from_nanos),
         largest: Some(largest),
         codec: flow.codec,
@@ -142,6 +144,7 @@ pub(super) fn report(flow: u16, sent: &Sent) -> SentReport {
         });
     SentReport {
         flow,
+        warmup: [sent.omitted.messages, sent.omitted.bytes.get()],
         offered: sent.offered,
         messages: sent.messages,
         bytes: sent.bytes.get(),
@@ -176,7 +179,13 @@ pub(super) fn sent(report: &SentReport) -> Sent {
         None => (!router.is_unspecified()).then_some(IpAddr::V6(router)),
     };
     let mtu = u32::try_from(report.path_mtu).unwrap_or(u32::MAX);
+    let [messages, bytes] = report.warmup;
+    let omitted = Omitted {
+        messages,
+        bytes: Bytes::new(bytes),
+    };
     Sent {
+        omitted,
         offered: report.offered,
         messages: report.messages,
         bytes: Bytes::new(report.bytes),

@@ -14,6 +14,8 @@ use super::delays::DelayDistribution;
 #[derive(Debug)]
 pub(super) struct RoundTripRecorder {
     arrivals: StreamingFlowRecorder,
+    /// The echoes of the warm-up.
+    warmup: StreamingFlowRecorder,
     /// Echoes without the kernel's timestamp although one was requested.
     pub(super) unstamped: u64,
     /// Echoes of no message that was sent.
@@ -27,6 +29,7 @@ impl RoundTripRecorder {
     pub(super) fn new(counters: &Arc<SentCounters>) -> Self {
         Self {
             arrivals: StreamingFlowRecorder::new(None),
+            warmup: StreamingFlowRecorder::new(None),
             unstamped: 0,
             unexpected: 0,
             counters: Arc::clone(counters),
@@ -39,26 +42,38 @@ impl RoundTripRecorder {
     /// first.
     pub(super) fn record(&mut self, echo: &Message, received: u64) -> bool {
         let nanos = received.saturating_sub(echo.sent.as_nanos());
-        let class: ArrivalClass = self.arrivals.record(Arrival {
+        let arrivals = match echo.warmup {
+            true => &mut self.warmup,
+            false => &mut self.arrivals,
+        };
+        let class: ArrivalClass = arrivals.record(Arrival {
             sequence: echo.sequence,
             at: received,
             delay: Some(i64::try_from(nanos).unwrap_or(i64::MAX)),
             size: echo.length,
         });
         if class.counts() {
-            let at = Time::from_nanos(received);
-            self.over_time.took(at, Span::from_nanos(nanos));
+            let jitter = arrivals.delays().jitter_in_nanos().unwrap_or(0);
+            if !echo.warmup {
+                let at = Time::from_nanos(received);
+                self.over_time.took(at, Span::from_nanos(nanos));
+            }
             let size = Bytes::new(echo.length.into());
             let echoes = &self.counters.echoes;
             echoes.received(echo.sequence, size, Some(nanos));
-            echoes.jitter(self.arrivals.delays().jitter_in_nanos().unwrap_or(0));
+            echoes.jitter(jitter);
         }
         class.counts()
     }
 
     /// Whether the echo of a message has arrived.
     pub(super) fn has(&self, sequence: u64) -> bool {
-        self.arrivals.has(sequence)
+        self.arrivals.has(sequence) || self.warmup.has(sequence)
+    }
+
+    /// Messages whose echo arrived, those of the warm-up included.
+    pub(super) fn returned(&self) -> u64 {
+        self.arrivals.distinct() + self.warmup.distinct()
     }
 
     /// Messages whose echo arrived.

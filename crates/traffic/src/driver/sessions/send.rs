@@ -57,6 +57,8 @@ const LOST: Span = Span::from_secs(1);
 /// The sender's results of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
+    /// What was sent in the warm-up, which all other fields leave out.
+    pub omitted: Omitted,
     /// Messages that the schedule offered until the flow ended.
     pub offered: u64,
     /// Messages handed to the kernel.
@@ -106,7 +108,22 @@ pub struct Sent {
     pub stall: Option<Stall>,
 }
 
+/// What was sent in the warm-up of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Omitted {
+    /// Messages handed to the kernel.
+    pub messages: u64,
+    /// Bytes of those messages.
+    pub bytes: Bytes,
+}
+
 impl Sent {
+    /// Messages and bytes handed to the kernel, those of the warm-up included.
+    pub fn all(&self) -> (u64, Bytes) {
+        let Omitted { messages, bytes } = self.omitted;
+        (self.messages + messages, self.bytes + bytes)
+    }
+
     /// Messages that were due and could not be sent in time: the sender fell behind.
     pub fn missed(&self) -> u64 {
         let tried = self.messages + self.rejected + self.unsent;
@@ -225,6 +242,7 @@ impl Ready {
             name: self.flow.name,
             counters: Arc::clone(&self.counters),
             delay: self.flow.delay,
+            omit: self.flow.omit,
             echoed: self.flow.meter == Meter::RoundTrip,
         })
     }
@@ -247,6 +265,7 @@ impl Ready {
             Some(Transport::Tcp) => stated_tcp_state(&self.socket)?,
             _ => None,
         };
+        let tcp = tcp.map(|tcp| log.after_warmup(tcp));
         if log.stall.is_some() {
             // Otherwise the receiver waits for data that do not arrive.
             let _ = reset(&self.socket);
@@ -301,10 +320,10 @@ impl Ready {
     }
 
     /// The header of the next message.
-    fn message(&self, sequence: u64, size: usize, sent: Time) -> Message {
+    fn message(&self, sequence: u64, size: usize, sent: Time, warmup: bool) -> Message {
         let message = Message {
             echo: Echo::Unwanted,
-            warmup: false,
+            warmup,
             tag: 0,
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,
@@ -334,10 +353,13 @@ pub(super) struct Log {
     /// The zero of the times in headers.
     epoch: Time,
     counters: Arc<SentCounters>,
-    pub(super) messages: u64,
+    omitted: Omitted,
+    messages: u64,
     bytes: Bytes,
     unsent: u64,
     too_large: u64,
+    /// TCP's state at the end of the warm-up.
+    tcp_before: Option<TcpState>,
     first: Option<Time>,
     /// The time of the first message, sent or not.
     begun: Option<Time>,
@@ -353,10 +375,12 @@ impl Log {
         Self {
             epoch,
             counters: Arc::clone(counters),
+            omitted: Omitted::default(),
             messages: 0,
             bytes: Bytes::ZERO,
             unsent: 0,
             too_large: 0,
+            tcp_before: None,
             first: None,
             begun: None,
             last: epoch,
@@ -377,21 +401,53 @@ impl Log {
         self.begun.get_or_insert(now);
     }
 
+    /// The messages that departed, those of the warm-up included.
+    pub(super) fn all_messages(&self) -> u64 {
+        self.messages + self.omitted.messages
+    }
+
+    /// Notes the state of `stream` if `message` is the first one after the warm-up.
+    pub(super) fn begin_counting(&mut self, message: &Message, stream: &Socket) -> Result<()> {
+        if self.omitted.messages > 0 && self.tcp_before.is_none() && !message.warmup {
+            self.tcp_before = stated_tcp_state(stream)?;
+        }
+        Ok(())
+    }
+
+    /// TCP's state at the end, with the segments since the warm-up.
+    fn after_warmup(&self, tcp: TcpState) -> TcpState {
+        let Some(before) = &self.tcp_before else {
+            return tcp;
+        };
+        TcpState {
+            segments: tcp.segments.saturating_sub(before.segments),
+            retransmitted: tcp.retransmitted.saturating_sub(before.retransmitted),
+            ..tcp
+        }
+    }
+
     /// Records a message that departed at `now`.
-    pub(super) fn sent(&mut self, size: usize, now: Time) {
+    pub(super) fn sent(&mut self, message: &Message, now: Time) {
+        let size = Bytes::new(message.length.into());
         self.counters.sent(size);
+        if message.warmup {
+            self.omitted.messages += 1;
+            self.omitted.bytes += size;
+            return;
+        }
         self.messages += 1;
-        self.bytes += Bytes::new(size as u64);
+        self.bytes += size;
         self.first.get_or_insert(now);
         self.last = now;
     }
 
-    /// Records messages that the kernel did not accept because of `error`.
-    pub(super) fn unsent(&mut self, messages: u64, error: Errno) {
-        self.counters.unsent(messages);
-        self.unsent += messages;
+    /// Records a message that the kernel did not accept because of `error`.
+    pub(super) fn unsent(&mut self, message: &Message, error: Errno) {
+        self.counters.unsent(1);
+        let counted = u64::from(!message.warmup);
+        self.unsent += counted;
         if error == Errno::EMSGSIZE {
-            self.too_large += messages;
+            self.too_large += counted;
         }
     }
 
@@ -415,6 +471,7 @@ impl Log {
         let mut round_trips_over_time = self.round_trips.over_time();
         round_trips_over_time.add(&self.smoothed_rtt.finish());
         Sent {
+            omitted: self.omitted,
             offered,
             messages: self.messages,
             bytes: self.bytes,

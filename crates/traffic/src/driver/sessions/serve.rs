@@ -103,7 +103,8 @@ pub struct ReceivedFlow {
     pub flow: Flow,
     /// Its statistics.
     pub report: Report,
-    /// Messages that the sender reports to have sent; `None` if it ended without that.
+    /// Messages that the sender reports to have sent after the warm-up; `None` if it ended
+    /// without that.
     pub sent: Option<u64>,
 }
 

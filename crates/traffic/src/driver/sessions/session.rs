@@ -189,10 +189,14 @@ impl<'a> ControlSession<'a> {
                         flow,
                         messages,
                         bytes,
+                        warmup,
                     } => {
-                        match self.flows.get(&flow) {
+                        match self.flows.get_mut(&flow) {
                             Some(running) if running.is_sent() => running.signal.stop(),
-                            Some(running) => running.signal.expect(messages),
+                            Some(running) => {
+                                running.warmup = warmup;
+                                running.signal.expect(messages);
+                            }
                             None => {}
                         }
                         self.write_down(Entry::Sent {
@@ -333,6 +337,7 @@ impl<'a> ControlSession<'a> {
         let running = Running {
             flow,
             signal,
+            warmup: 0,
             thread: Some(thread),
             counted: Counted::Received {
                 report: Report {
@@ -448,7 +453,8 @@ impl<'a> ControlSession<'a> {
                 Counted::Received { report, .. } => received.push(ReceivedFlow {
                     flow: running.flow,
                     report: *report,
-                    sent: running.signal.expected(),
+                    sent: { running.signal.expected() }
+                        .map(|sent| sent.saturating_sub(running.warmup)),
                 }),
                 Counted::Sent { sent, .. } => {
                     all_sent.extend(sent.as_deref().map(|sent| (running.flow, sent.clone())));

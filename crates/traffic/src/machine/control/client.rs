@@ -128,12 +128,13 @@ impl Client {
         self.channel.send(&Control::Watch { number });
     }
 
-    /// Reports the end of a flow and the totals sent.
-    pub fn ended(&mut self, flow: u16, messages: u64, bytes: u64) {
+    /// Reports the end of a flow and the totals sent, and the messages of its warm-up.
+    pub fn ended(&mut self, flow: u16, [messages, bytes, warmup]: [u64; 3]) {
         self.channel.send(&Control::Ended {
             flow,
             messages,
             bytes,
+            warmup,
         });
     }
 

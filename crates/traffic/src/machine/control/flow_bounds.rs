@@ -68,6 +68,8 @@ impl FlowBounds {
     pub fn check(&self, sent: &SentReport, received: &Report) -> Result<(), Impossible> {
         self.check_sent(sent)?;
         self.check_received(received)?;
+        let [warmup, _] = sent.warmup;
+        require(received.warmup <= warmup, Impossible::MoreThanSent)?;
         let lost = sent.messages.checked_sub(received.messages);
         let lost = lost.ok_or(Impossible::MoreThanSent)?;
         let bytes = sent.bytes.checked_sub(received.bytes);
@@ -79,7 +81,9 @@ impl FlowBounds {
     /// # Errors
     /// The first impossible figure.
     pub fn check_sent(&self, sent: &SentReport) -> Result<(), Impossible> {
+        let [warmup, warmup_bytes] = sent.warmup;
         self.check_counts([
+            warmup,
             sent.offered,
             sent.messages,
             sent.rejected,
@@ -87,6 +91,8 @@ impl FlowBounds {
             sent.segments,
         ])?;
         self.check_bytes(sent.bytes)?;
+        self.check_bytes(warmup_bytes)?;
+        self.check_sizes(warmup, warmup_bytes)?;
         self.check_times([sent.lasted, sent.most, sent.round_trip])?;
         self.check_sizes(sent.messages, sent.bytes)?;
         let tried = [sent.messages, sent.rejected, sent.unsent];
@@ -119,6 +125,7 @@ impl FlowBounds {
     /// The first impossible figure.
     pub fn check_received(&self, received: &Report) -> Result<(), Impossible> {
         self.check_counts([
+            received.warmup,
             received.messages,
             received.duplicates,
             received.unstamped,
@@ -210,6 +217,7 @@ mod tests {
 
     fn sent() -> SentReport {
         SentReport {
+            warmup: [50, 20_000],
             offered: 900,
             messages: 890,
             bytes: 400_500,
@@ -231,6 +239,7 @@ mod tests {
 
     fn received() -> Report {
         Report {
+            warmup: 45,
             messages: 880,
             bytes: 396_000,
             duplicates: 2,
@@ -268,8 +277,10 @@ mod tests {
 
     #[test]
     fn a_sender_that_claims_what_it_cannot_have_sent_is_found() {
-        let cases: [(Change<SentReport>, Impossible); 13] = [
+        let cases: [(Change<SentReport>, Impossible); 15] = [
             (|one| one.messages = u64::MAX, Impossible::TooMany),
+            (|one| one.warmup[0] = u64::MAX, Impossible::TooMany),
+            (|one| one.warmup[1] = 50 * 600 + 1, Impossible::Sizes),
             (|one| one.offered = 1_200_000_001, Impossible::TooMany),
             // The sum of the three wraps to less than was offered.
             (
@@ -333,7 +344,8 @@ mod tests {
             ),
             Err(Impossible::Stamps)
         );
-        let cases: [(Change<Report>, Impossible); 10] = [
+        let cases: [(Change<Report>, Impossible); 11] = [
+            (|one| one.warmup = 51, Impossible::MoreThanSent),
             (
                 |one| (one.messages, one.bytes) = (891, 396_000),
                 Impossible::MoreThanSent,

@@ -60,6 +60,8 @@ pub enum Request {
         messages: u64,
         /// Bytes that were sent.
         bytes: u64,
+        /// Messages of the warm-up.
+        warmup: u64,
     },
     /// The sender asks for the observations of all flows since its previous question:
     /// the driver calls [`Server::progress`] for each.
@@ -292,6 +294,7 @@ impl Server {
                     flow,
                     messages,
                     bytes,
+                    warmup,
                 },
             ) => {
                 match self.flows.get_mut(&flow) {
@@ -302,6 +305,7 @@ impl Server {
                     flow,
                     messages,
                     bytes,
+                    warmup,
                 }
             }
             (Stage::Open, Control::Watch { number }) => {

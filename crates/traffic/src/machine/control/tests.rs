@@ -65,6 +65,7 @@ fn reversed(number: u16) -> Reverse {
             seed: 1,
             delay: 0,
             length: 5,
+            omit: 0,
             packets: 0,
             bytes: 0,
             gaps: Distribution::default(),
@@ -150,7 +151,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
         };
         assert_eq!(requests, [clocks, Request::Open(flow(0))]);
         server.ready(0, 4000, 77);
-        client.ended(0, 10, 640);
+        client.ended(0, [10, 640, 3]);
         let (news, requests) = talk(&mut client, &mut server).unwrap();
         let ready = ReceiverMessage::Ready {
             flow: 0,
@@ -163,7 +164,8 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
             [Request::Ended {
                 flow: 0,
                 messages: 10,
-                bytes: 640
+                bytes: 640,
+                warmup: 3
             }]
         );
         server.report(Report::default());
@@ -248,7 +250,7 @@ fn more_flows_than_are_allowed_are_rejected_and_no_flow_twice() {
 fn a_flow_ends_once_and_only_if_it_was_there() {
     let (mut client, mut server) = (client(""), server("", 7));
     talk(&mut client, &mut server).unwrap();
-    client.ended(0, 1, 1);
+    client.ended(0, [1, 1, 0]);
     let answer = talk(&mut client, &mut server);
     assert_eq!(answer, Err(Fault::Rejected(Reason::Nonsense)));
 }
@@ -262,9 +264,9 @@ fn a_flow_may_be_reported_before_its_sender_says_that_it_ended() {
     talk(&mut client, &mut server).unwrap();
     server.ready(0, 4000, 0);
     server.report(Report::default());
-    client.ended(0, 1, 1);
+    client.ended(0, [1, 1, 0]);
     assert!(talk(&mut client, &mut server).is_ok());
-    client.ended(0, 1, 1);
+    client.ended(0, [1, 1, 0]);
     let again = talk(&mut client, &mut server);
     assert_eq!(again, Err(Fault::Rejected(Reason::Nonsense)));
 }
@@ -329,7 +331,7 @@ fn flows_that_the_receiver_sends_begin_together_once_and_count_as_others_do() {
     assert_eq!(requests, expected);
     server.ready(1, 4000, 0);
     client.begin();
-    client.ended(1, 0, 0);
+    client.ended(1, [0; 3]);
     let (_, requests) = talk(&mut client, &mut server).unwrap();
     assert_eq!(requests[0], Request::Begin);
     server.sent(SentReport::default());

@@ -16,6 +16,7 @@ fn received(messages: u64, lost: u64) -> ReceivedInterval {
             most: Span::from_millis(2),
         },
         jitter: Span::from_nanos(310),
+        warmup: 0,
     }
 }
 
@@ -23,6 +24,7 @@ fn interval(count: u16) -> Interval {
     let flow = |flow: u16| FlowInterval {
         flow,
         name: Name::new(&format!("flow-{flow}")).unwrap(),
+        omitted: false,
         sent: Some(SentInterval {
             messages: 100_000,
             bytes: Bytes::new(125_000_000),

@@ -31,6 +31,7 @@ pub(crate) struct Incoming {
     /// The time from its start within which it is over.
     pub lasts: Span,
     delay: Span,
+    omit: Span,
 }
 
 impl Incoming {
@@ -41,6 +42,7 @@ impl Incoming {
             name: self.name,
             counters: self.waiting.counters(),
             delay: self.delay,
+            omit: self.omit,
         }
     }
 
@@ -72,7 +74,7 @@ impl Session {
             .length
             .map_or(self.longest, |length| length + flow.delay);
         let end = clock::monotonic() + super::PREPARATION + lasts + REPORT;
-        let (name, delay) = (flow.name, flow.delay);
+        let (name, delay, omit) = (flow.name, flow.delay, flow.omit);
         let (merge, busy) = (flow.options.merge, flow.options.busy);
         let own = &flow.options.socket;
         let here = Flow {
@@ -127,6 +129,7 @@ impl Session {
             signal,
             lasts,
             delay,
+            omit,
         };
         Ok((incoming, buffer))
     }

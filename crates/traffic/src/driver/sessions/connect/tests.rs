@@ -67,6 +67,7 @@ fn stream() -> Flow {
         ),
         paced: false,
         delay: Span::ZERO,
+        omit: Span::ZERO,
         length: Some(Span::from_secs(1)),
         largest: None,
         codec: None,

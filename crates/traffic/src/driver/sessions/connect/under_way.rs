@@ -177,11 +177,13 @@ impl Session {
             match end {
                 Ended::Sent(sent) => match *sent {
                     Ok(sent) => {
-                        self.client.ended(number, sent.messages, sent.bytes.get());
+                        let (messages, bytes) = sent.all();
+                        let totals = [messages, bytes.get(), sent.omitted.messages];
+                        self.client.ended(number, totals);
                         outcome.sent = Some(sent);
                     }
                     Err(error) => {
-                        self.client.ended(number, 0, 0);
+                        self.client.ended(number, [0; 3]);
                         outcome.fault = Some(error.to_string());
                     }
                 },
@@ -204,7 +206,7 @@ impl Session {
         let now = clock::monotonic();
         if interrupt::asked() && under_way.waits.interrupt(now) {
             for (number, _) in &under_way.reversed {
-                self.client.ended(*number, 0, 0);
+                self.client.ended(*number, [0; 3]);
             }
         }
         if under_way.waits.gives_up(now) {
@@ -267,7 +269,8 @@ impl UnderWay<'_> {
         if let Some(outcome) = self.outcomes.get_mut(usize::from(*number)) {
             self.reports -= usize::from(outcome.sent.is_none());
             outcome.sent = Some(reverse::sent(report));
-            signal.expect(report.messages);
+            let [warmup, _] = report.warmup;
+            signal.expect(report.messages.saturating_add(warmup));
         }
     }
 

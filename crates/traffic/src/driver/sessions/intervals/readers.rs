@@ -26,6 +26,10 @@ pub(super) struct FlowState {
     flow: u16,
     name: Name,
     begin: Time,
+    /// The end of the warm-up.
+    counted_from: Time,
+    /// The start of the interval.
+    since: Time,
     has_ended: bool,
     is_over: bool,
 }
@@ -52,11 +56,14 @@ pub(super) struct IncomingReader {
 }
 
 impl FlowState {
-    fn new(flow: u16, name: Name, begin: Time) -> Self {
+    /// A flow that begins at `begin`, and counts after a warm-up.
+    fn new(flow: u16, name: Name, begin: Time, omit: Span) -> Self {
         Self {
             flow,
             name,
             begin,
+            counted_from: begin + omit,
+            since: begin,
             has_ended: false,
             is_over: false,
         }
@@ -79,9 +86,12 @@ impl FlowState {
             return None;
         }
         self.is_over = self.has_ended;
+        let since = std::mem::replace(&mut self.since, now);
+        let half = now.since(since).unwrap_or_default().as_picos() / 2;
         Some(FlowInterval {
             flow: self.flow,
             name: self.name,
+            omitted: since + Span::from_picos(half) < self.counted_from,
             sent: None,
             received: None,
             echoes: None,
@@ -93,7 +103,7 @@ impl IncomingReader {
     /// A reader of a flow, which begins `flow.delay` after `begin`.
     pub(super) fn new(flow: IncomingFlow, begin: Time) -> Self {
         Self {
-            state: FlowState::new(flow.flow, flow.name, begin + flow.delay),
+            state: FlowState::new(flow.flow, flow.name, begin + flow.delay, flow.omit),
             counters: flow.counters,
             reader: ReceivedReader::default(),
         }
@@ -129,6 +139,7 @@ impl ReceivedReader {
             lost: totals.missing.saturating_sub(before.missing),
             delays: self.reading.next(&counters.delays),
             jitter: Span::from_nanos(totals.jitter),
+            warmup: totals.warmup.saturating_sub(before.warmup),
         }
     }
 }
@@ -154,7 +165,7 @@ impl SentReader {
     /// A reader of a flow, which begins `flow.delay` after `begin`.
     pub(in super::super) fn new(flow: Observed, begin: Time) -> Self {
         Self {
-            state: FlowState::new(flow.flow, flow.name, begin + flow.delay),
+            state: FlowState::new(flow.flow, flow.name, begin + flow.delay, flow.omit),
             since: begin,
             before: SentTotals::default(),
             behind: Span::ZERO,

@@ -20,6 +20,8 @@ pub(in super::super) struct Observed {
     pub(in super::super) counters: Arc<SentCounters>,
     /// Its start, relative to that of all flows.
     pub(in super::super) delay: Span,
+    /// The warm-up at its start.
+    pub(in super::super) omit: Span,
     /// Whether its messages are returned.
     pub(in super::super) echoed: bool,
 }
@@ -31,6 +33,8 @@ pub(in super::super) struct IncomingFlow {
     pub(in super::super) counters: Arc<ReceivedCounters>,
     /// Its start, relative to that of all flows.
     pub(in super::super) delay: Span,
+    /// The warm-up at its start.
+    pub(in super::super) omit: Span,
 }
 
 /// The intervals of a session's flows at the end that asked for them.

@@ -81,11 +81,13 @@ impl SessionReporter {
         let to = now.since(begin).unwrap_or_default();
         let flows = self.flows.iter_mut().filter_map(|flow| {
             flow.counters.first()?;
+            let received = flow.reader.next(&flow.counters, now);
             Some(FlowInterval {
                 flow: flow.flow,
                 name: flow.name,
+                omitted: received.warmup > received.messages / 2,
                 sent: None,
-                received: Some(flow.reader.next(&flow.counters, now)),
+                received: Some(received),
                 echoes: None,
             })
         });

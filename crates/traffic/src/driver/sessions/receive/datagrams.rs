@@ -35,12 +35,12 @@ impl Waiting {
         } else if !self.meet()? {
             return Ok(());
         }
-        let before = self.dropped()?;
+        self.dropped_before = self.dropped()?;
         match self.flow.meter {
             Meter::OneWay => self.count_datagrams()?,
             Meter::RoundTrip => self.answer_datagrams()?,
         }
-        let meanwhile = before.zip(self.dropped()?);
+        let meanwhile = self.dropped_before.zip(self.dropped()?);
         let meanwhile = meanwhile.map(|(before, after)| after.wrapping_sub(before).into());
         self.recorder.overflowed(meanwhile);
         Ok(())
@@ -140,7 +140,11 @@ impl Waiting {
             match inbox.take(&self.socket, self.flow.busy, permit) {
                 Ok(_) => {
                     let before = std::mem::replace(&mut latest, clock::monotonic());
+                    let was_warming_up = self.recorder.is_warming_up();
                     self.count(&inbox, latest);
+                    if was_warming_up && !self.recorder.is_warming_up() {
+                        self.dropped_before = self.dropped()?;
+                    }
                     if !self.flow.busy && is_dense(&inbox, latest.since(before)) {
                         clock::sleep(LULL);
                     }
@@ -163,7 +167,6 @@ impl Waiting {
     fn count(&mut self, inbox: &Inbox, read: Time) {
         for (place, taken) in inbox.taken().iter().enumerate() {
             let bytes = inbox.bytes(place);
-            self.recorder.merged(taken.merged.is_some());
             if *bytes == self.flow.cookie {
                 if !self.connected {
                     self.show_cookie();
@@ -180,6 +183,7 @@ impl Waiting {
                     for datagram in bytes.chunks(size) {
                         self.count_one(datagram, datagram.len(), arrival);
                     }
+                    self.recorder.merged();
                 }
             }
         }

@@ -21,6 +21,8 @@ pub(super) struct ReceiveRecorder {
     log_sink: LogSink,
     /// The statistics that a decoder of the log also computes.
     arrivals: StreamingFlowRecorder,
+    /// The messages of the warm-up, which the statistics leave out.
+    warmup: StreamingFlowRecorder,
     counters: Arc<ReceivedCounters>,
 }
 
@@ -29,6 +31,7 @@ pub(super) struct ReceiveRecorder {
 struct Numbered {
     sequence: u64,
     size: u32,
+    warmup: bool,
     /// Instant of sending, unless the message is too short to state it.
     sent: Option<u64>,
 }
@@ -38,6 +41,7 @@ impl Numbered {
         Self {
             sequence: message.sequence,
             size: message.length,
+            warmup: message.warmup,
             sent: Some(message.sent.as_nanos()),
         }
     }
@@ -64,6 +68,7 @@ impl ReceiveRecorder {
             timeline,
             log_sink,
             arrivals: StreamingFlowRecorder::new(None),
+            warmup: StreamingFlowRecorder::new(None),
             counters: Arc::default(),
         }
     }
@@ -73,9 +78,14 @@ impl ReceiveRecorder {
         Arc::clone(&self.counters)
     }
 
-    /// Messages that arrived, without duplicates.
+    /// Messages that arrived, without duplicates, those of the warm-up included.
     pub(super) fn seen(&self) -> u64 {
-        self.arrivals.distinct()
+        self.arrivals.distinct() + self.warmup.distinct()
+    }
+
+    /// Whether messages have arrived, and all of them belong to the warm-up.
+    pub(super) fn is_warming_up(&self) -> bool {
+        self.warmup.distinct() > 0 && self.arrivals.distinct() == 0
     }
 
     /// Records a message whose arrival is measured. Returns the time of its arrival, in
@@ -86,10 +96,12 @@ impl ReceiveRecorder {
 
     /// As [`ReceiveRecorder::record`], of a message that is shorter than a header.
     pub(super) fn record_short(&mut self, message: Short, arrival: Arrival) -> u64 {
-        let sequence = message.sequence(self.arrivals.next_expected());
+        let expected = [&self.arrivals, &self.warmup].map(StreamingFlowRecorder::next_expected);
+        let sequence = message.sequence(expected[0].max(expected[1]));
         self.measure(arrival, |received| Numbered {
             sequence,
             size: message.length.into(),
+            warmup: message.warmup,
             sent: message.sent(received),
         })
     }
@@ -98,7 +110,7 @@ impl ReceiveRecorder {
         let (received, stamped) = self.time_of(arrival);
         let message = message(received);
         self.log(message, arrival, (received, stamped));
-        self.report.unstamped += u64::from(!stamped);
+        self.report.unstamped += u64::from(!stamped && !message.warmup);
         let delay = |sent: u64| received.wrapping_sub(sent).cast_signed();
         self.enter(message, received, message.sent.map(delay));
         received
@@ -158,9 +170,9 @@ impl ReceiveRecorder {
         self.log_sink.flush_old(now);
     }
 
-    /// Records whether a read returned several datagrams merged by the kernel.
-    pub(super) fn merged(&mut self, merged: bool) {
-        self.report.merged += u64::from(merged);
+    /// Records a read that returned several datagrams merged by the kernel.
+    pub(super) fn merged(&mut self) {
+        self.report.merged += u64::from(!self.is_warming_up());
     }
 
     /// Sets the number of datagrams dropped for lack of room in the socket; `None` if nobody
@@ -176,6 +188,7 @@ impl ReceiveRecorder {
         let recorded = self.arrivals.delays();
         let delays = DelayDistribution::of(recorded.delays()).unwrap_or_default();
         Report {
+            warmup: self.warmup.distinct(),
             messages: summary.order.distinct,
             bytes: summary.bytes,
             lasted: self.arrivals.span().map_or(0, |(first, last)| last - first),
@@ -203,7 +216,11 @@ impl ReceiveRecorder {
     }
 
     fn enter(&mut self, message: Numbered, at: u64, delay: Option<i64>) {
-        let class = self.arrivals.record(streaming_recorder::Arrival {
+        let arrivals = match message.warmup {
+            true => &mut self.warmup,
+            false => &mut self.arrivals,
+        };
+        let class = arrivals.record(streaming_recorder::Arrival {
             sequence: message.sequence,
             at,
             delay,
@@ -212,8 +229,11 @@ impl ReceiveRecorder {
         if class.counts() {
             let delay = delay.and_then(|delay| u64::try_from(delay).ok());
             let size = Bytes::new(message.size.into());
+            if message.warmup {
+                self.counters.warmup();
+            }
             self.counters.received(message.sequence, size, delay);
-            let jitter = self.arrivals.delays().jitter_in_nanos();
+            let jitter = arrivals.delays().jitter_in_nanos();
             self.counters.jitter(jitter.unwrap_or(0));
         }
     }

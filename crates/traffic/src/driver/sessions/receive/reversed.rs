@@ -48,6 +48,7 @@ impl Waiting {
             connected: true,
             signal,
             deadline,
+            dropped_before: None,
             port: 0,
             buffer,
         })

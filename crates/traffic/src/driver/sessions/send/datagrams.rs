@@ -58,7 +58,8 @@ impl Ready {
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
             log.begin(now);
-            let message = self.message(sequence, size, log.since_epoch(now));
+            let message =
+                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
             emit(&message, Carrier::Datagram, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
@@ -66,13 +67,13 @@ impl Ready {
             match self.send_out(&room[..size]) {
                 Ok(_) => {
                     sequence += 1;
-                    log.sent(size, now);
+                    log.sent(&message, now);
                     if unanswered.is_none() {
                         self.log_sink.keep_sent(self.number, &message);
                     }
                 }
                 Err(error) if is_passing(error) => {
-                    log.unsent(1, error);
+                    log.unsent(&message, error);
                     self.read_errors();
                     if let Some(unanswered) = &mut unanswered {
                         unanswered.forget(&message);
@@ -101,7 +102,8 @@ impl Ready {
             let Some(now) = departures.wait(departure) else {
                 break;
             };
-            let message = self.message(sequence, size, log.since_epoch(now));
+            let message =
+                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
             sequence += 1;
             bundle.push(message);
             if bundle.len() >= most || (bundle.len() + 1) * size >= LONGEST - 64 {
@@ -131,12 +133,12 @@ impl Ready {
         match self.send_out(bytes) {
             Ok(_) => {
                 for message in bundle.iter() {
-                    log.sent(size, now);
+                    log.sent(message, now);
                     self.log_sink.keep_sent(self.number, message);
                 }
             }
             Err(error) if is_passing(error) => {
-                log.unsent(bundle.len() as u64, error);
+                bundle.iter().for_each(|message| log.unsent(message, error));
                 self.read_errors();
             }
             Err(error) => return Err(error).during(|| "sending datagrams"),
@@ -152,19 +154,20 @@ impl Ready {
         let flags = waiting(self.flow.options.busy);
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
-            let message = self.message(sequence, size, log.since_epoch(now));
+            let message =
+                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
             emit(&message, Carrier::Datagram, &mut room)?;
             match self.send_out(&room[..size]) {
                 Ok(_) => {}
                 Err(error) if is_passing(error) => {
-                    log.unsent(1, error);
+                    log.unsent(&message, error);
                     self.read_errors();
                     continue;
                 }
                 Err(error) => return Err(error).during(|| "sending a datagram"),
             }
             sequence += 1;
-            log.sent(size, now);
+            log.sent(&message, now);
             // The last echo counts even if the flow is stopped meanwhile.
             let deadline = Deadline::fixed_at(now + LOST);
             let mut read = now;

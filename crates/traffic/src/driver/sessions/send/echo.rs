@@ -94,10 +94,11 @@ pub(in super::super) fn run(
     })?;
     for (number, (_, sent)) in (0..).zip(&flows) {
         if let (Some(records), Ok(sent)) = (&records, sent) {
+            let (messages, bytes) = sent.all();
             let _ = records.send(Entry::Sent {
                 flow: number,
-                messages: sent.messages,
-                bytes: sent.bytes.get(),
+                messages,
+                bytes: bytes.get(),
             });
         }
     }
@@ -169,7 +170,8 @@ impl Echoes {
         let one_at_a_time = departures.one_at_a_time();
         while let Some((size, now)) = departures.wait_for_next() {
             room.resize(ECHO_HEADER + size, 0);
-            let message = self.ready.message(sequence, size, log.since_epoch(now));
+            let (sent, warmup) = (log.since_epoch(now), departures.is_warmup());
+            let message = self.ready.message(sequence, size, sent, warmup);
             emit(&message, Carrier::Datagram, &mut room[ECHO_HEADER..])?;
             let header = EchoHeader {
                 reply: false,
@@ -183,10 +185,10 @@ impl Echoes {
             match send(self.ready.socket.as_raw_fd(), &room, MsgFlags::empty()) {
                 Ok(_) => {
                     sequence += 1;
-                    log.sent(size, now);
+                    log.sent(&message, now);
                 }
                 Err(error) if is_passing(error) => {
-                    log.unsent(1, error);
+                    log.unsent(&message, error);
                     self.ready.read_errors();
                     self.unanswered.forget(&message);
                     continue;
@@ -194,7 +196,7 @@ impl Echoes {
                 Err(error) => return Err(error).during(|| "sending an echo"),
             }
             if one_at_a_time {
-                self.collect(log.messages, &departures.deadline(now + LOST))?;
+                self.collect(log.all_messages(), &departures.deadline(now + LOST))?;
             } else {
                 // Echoes carry the kernel's timestamp, so they need not be read at
                 // once.
@@ -205,7 +207,7 @@ impl Echoes {
             }
         }
         // Echoes in flight count even after a stop.
-        self.collect(log.messages, &Deadline::fixed(LOST))?;
+        self.collect(log.all_messages(), &Deadline::fixed(LOST))?;
         self.unanswered.settle(&mut self.ready.log_sink);
         self.ready.log_sink.flush();
         self.replies.settle(&mut log);
@@ -215,7 +217,7 @@ impl Echoes {
 
     /// Receives echoes until all are back, or the time is over.
     fn collect(&mut self, messages: u64, deadline: &Deadline) -> Result<()> {
-        while self.replies.echoes() < messages
+        while self.replies.returned() < messages
             && let Ok(permit) = deadline.permit()
         {
             self.take(self.ready.flow.options.busy, permit)?;

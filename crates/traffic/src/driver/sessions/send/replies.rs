@@ -98,7 +98,7 @@ impl Replies {
             .get_or_insert_with(|| (now, Deadline::fixed(wait)));
         // The silence counts from the last message, not from the last echo.
         let latest = self.latest.max(*began);
-        let is_over = self.round_trips.echoes() >= expected || now > latest + QUIET;
+        let is_over = self.round_trips.returned() >= expected || now > latest + QUIET;
         deadline.permit().ok().filter(|_| !is_over)
     }
 
@@ -110,9 +110,9 @@ impl Replies {
         }
     }
 
-    /// The number of echoes.
-    pub(super) fn echoes(&self) -> u64 {
-        self.round_trips.echoes()
+    /// The number of echoes, those of the warm-up included.
+    pub(super) fn returned(&self) -> u64 {
+        self.round_trips.returned()
     }
 
     /// Records an echo.

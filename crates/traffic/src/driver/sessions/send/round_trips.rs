@@ -37,7 +37,7 @@ impl Ready {
             let collector = thread::Builder::new().spawn_scoped(scope, collect);
             let collector = collector.during(|| "starting a thread")?;
             let sent = send(self, log, &mut unanswered);
-            signal.expect(log.messages);
+            signal.expect(log.all_messages());
             let collected = collector.join();
             // Measurements made before an error count.
             unanswered.settle(&mut self.log_sink);

@@ -51,8 +51,10 @@ impl Ready {
             if room.len() < size {
                 room.resize(size, 0);
             }
-            let message = self.message(sequence, size, log.since_epoch(now));
+            let message =
+                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
             emit(&message, Carrier::Stream, &mut room)?;
+            log.begin_counting(&message, &self.socket)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
@@ -67,7 +69,7 @@ impl Ready {
                 break;
             }
             sequence += 1;
-            log.sent(size, now);
+            log.sent(&message, now);
             if one_way {
                 let at = log.since_epoch(now);
                 log.smoothed_rtt.sample(at, &self.socket);
@@ -92,12 +94,14 @@ impl Ready {
             if room.len() < size {
                 room.resize(size, 0);
             }
-            let message = self.message(sequence, size, log.since_epoch(now));
+            let message =
+                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
             emit(&message, Carrier::Stream, &mut room)?;
+            log.begin_counting(&message, &self.socket)?;
             if !self.write(&room[..size], departures, log)? {
                 break;
             }
-            log.sent(size, now);
+            log.sent(&message, now);
             // Regardless of partial progress of the echo.
             deadline.move_to(now + STALLED);
             let mut read = now;

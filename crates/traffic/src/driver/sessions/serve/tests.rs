@@ -84,7 +84,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
             });
             let ready = hear(&mut stream, &mut client).unwrap();
             assert!(matches!(ready, ReceiverMessage::Ready { .. }));
-            client.ended(0, 0, 0);
+            client.ended(0, [0; 3]);
             let report = hear(&mut stream, &mut client).unwrap();
             assert!(matches!(report, ReceiverMessage::Report(_)));
         }

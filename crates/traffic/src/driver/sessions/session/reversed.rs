@@ -42,6 +42,7 @@ impl ControlSession<'_> {
             name: flow.name,
             counters: Arc::clone(&counters),
             delay: Span::ZERO,
+            omit: Span::ZERO,
             echoed: false,
         };
         let epoch = kernel_clock::monotonic_of(clocks.zero());
@@ -63,6 +64,7 @@ impl ControlSession<'_> {
         let running = Running {
             flow: asked.flow,
             signal,
+            warmup: 0,
             thread: Some(thread),
             counted: Counted::Sent {
                 sent: None,

@@ -14,6 +14,8 @@ use crate::driver::sessions::send::Sent;
 pub(super) struct Running {
     pub(super) flow: Flow,
     pub(super) signal: Arc<Signal>,
+    /// Messages of the warm-up, as its sender reports them.
+    pub(super) warmup: u64,
     pub(super) thread: Option<JoinHandle<()>>,
     pub(super) counted: Counted,
 }

@@ -57,10 +57,13 @@ fn message() -> impl Strategy<Value = Control> {
             port,
             buffer
         }),
-        (few(), number(), number()).prop_map(|(flow, messages, bytes)| Control::Ended {
-            flow,
-            messages,
-            bytes,
+        (few(), prop::array::uniform3(number())).prop_map(|(flow, [messages, bytes, warmup])| {
+            Control::Ended {
+                flow,
+                messages,
+                bytes,
+                warmup,
+            }
         }),
         any::<u32>().prop_map(|number| Control::Watch { number }),
         (few(), prop::array::uniform5(number())).prop_map(|(flow, numbers)| {
