@@ -72,6 +72,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         omit: Span::ZERO,
         length: Some(Span::from_secs(2)),
         largest: None,
+        payload: None,
         codec: None,
         options: Options {
             socket: socket::Options {

@@ -24,7 +24,8 @@ use units::{Bytes, Rate, Seed, Span, Transport};
 use wire::dscp;
 
 use crate::driver::sessions::{
-    Flow, HEADER_LEN, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
+    Flow, HEADER_LEN, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Payload,
+    Source, sizes,
 };
 pub use ditg_script::read_ditg_script;
 pub use file::{KEYS, read, read_file};
@@ -86,6 +87,12 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
         return Err(keys.reject(
             "on_time",
             "the other end sends without pauses; leave it out with --reverse and --bidir",
+        ));
+    }
+    if keys.has("payload") {
+        return Err(keys.reject(
+            "payload",
+            "the other end sends zeros; leave it out with --reverse and --bidir",
         ));
     }
     if keys.has("flow_label") {
@@ -200,6 +207,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         omit,
         length,
         largest,
+        payload: payload(keys, largest)?,
         codec: preset
             .and_then(|preset| preset.codec)
             .filter(|_| transport == Some(Transport::Udp) && meter == Meter::OneWay),
@@ -361,6 +369,23 @@ fn meter(keys: &Section, transport: Option<Transport>) -> Result<Meter> {
             )),
         },
     }
+}
+
+/// The file whose bytes messages of up to `largest` bytes have behind their header.
+fn payload(keys: &Section, largest: Option<Bytes>) -> Result<Option<Payload>> {
+    let Some(path) = keys.text("payload")? else {
+        return Ok(None);
+    };
+    if largest.is_some_and(|largest| largest <= Bytes::new(HEADER_LEN as u64)) {
+        let why = format!(
+            "the messages have no room behind the {HEADER_LEN} bytes of their header; write a larger message"
+        );
+        return Err(keys.reject("payload", why));
+    }
+    let payload = Payload::of(Path::new(path));
+    let payload =
+        payload.map_err(|error| keys.reject("payload", format!("cannot read it: {error}")));
+    payload.map(Some)
 }
 
 fn distribution(keys: &Section, key: &str, text: &str, measure: Measure) -> Result<Distribution> {

@@ -241,6 +241,7 @@ impl Wanted {
             omit: Span::ZERO,
             length: Some(self.length),
             largest: None,
+            payload: None,
             codec: None,
             options: Options {
                 socket: socket::Options {

@@ -198,6 +198,9 @@ pub(crate) struct FlowKeys {
     /// Message size, including the header of Jumbolab: a size or a distribution. The header has 28 bytes, and in shorter messages what fits; those below 10 bytes have no delay [default: 512; tcp: 128KiB].
     #[arg(long, value_name = "BYTES|DISTRIBUTION", help_heading = TRAFFIC)]
     pub(crate) message: Option<String>,
+    /// File whose bytes the messages have behind their header, one message after the other, and from the start again after the end [default: zeros].
+    #[arg(long, value_name = "FILE", help_heading = TRAFFIC)]
+    payload: Option<String>,
     /// Time between messages: a time or a distribution. 0s sends as fast as possible; a round trip then starts when the one before has ended [default: 1ms; tcp: 0s].
     #[arg(long, value_name = "TIME|DISTRIBUTION", help_heading = TRAFFIC)]
     pub(crate) gap: Option<String>,
@@ -304,6 +307,7 @@ impl FlowKeys {
             ("protocol", &self.protocol),
             ("meter", &self.meter),
             ("message", &self.message),
+            ("payload", &self.payload),
             ("gap", &self.gap),
             ("payload_rate", &self.payload_rate),
             ("on_time", &self.on_time),

@@ -15,6 +15,7 @@ mod own_host;
 mod own_receiver;
 mod own_sender;
 mod packets;
+mod payload;
 mod ports;
 mod presets;
 mod receivers;

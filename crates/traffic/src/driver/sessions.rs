@@ -18,6 +18,7 @@ mod options;
 mod paced;
 #[cfg(target_os = "linux")]
 mod path_mtu;
+mod payload;
 mod receive;
 mod records;
 mod reverse;
@@ -40,6 +41,7 @@ pub use intervals::{
     SHORTEST_INTERVAL, SentInterval, TcpInterval,
 };
 pub use options::{Options, sizes};
+pub use payload::Payload;
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
 pub use send::{Departed, Omitted, Sent, Stall};

@@ -103,6 +103,7 @@ impl<'a> LineReader<'a> {
                 "-x" if let Some([codec, _]) = &mut call => *codec = self.codec(option)?,
                 "-h" if let Some([_, header]) = &mut call => *header = self.header(option)?,
                 "-Ft" | "-Fs" => self.series(option)?,
+                "-Fp" => self.copy(option, "payload")?,
                 // What a sender does anyway: it opens all connections, and keeps times.
                 "-H" | "-poll" => {}
                 "-j" if self.words.as_slice().first() == Some(&"1") => drop(self.words.next()),

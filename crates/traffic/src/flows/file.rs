@@ -6,13 +6,14 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 33] = [
+pub const KEYS: [&str; 34] = [
     "host",
     "control",
     "preset",
     "protocol",
     "meter",
     "message",
+    "payload",
     "gap",
     "payload_rate",
     "on_time",

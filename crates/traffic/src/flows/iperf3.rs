@@ -51,7 +51,7 @@ pub fn iperf3(
 ) -> Result<(Request, socket::Options)> {
     for key in KEYS {
         if keys.has(key) && !KNOWN.contains(&key) {
-            return Err(keys.reject(key, "a test of iperf3 has no such option; leave it out"));
+            return Err(keys.reject(key, "with --iperf3 there is no such option; leave it out"));
         }
     }
     keys.word("meter", "one-way", &[("one-way", ())])?;

@@ -8,6 +8,7 @@ use units::{Bytes, Rate, Seed, Span, Time, Transport};
 use wire::control::{Codec, Meter, Name};
 
 use super::options::{Options, sizes};
+use super::payload::Payload;
 
 /// A flow as configured at its sender.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Flow {
     pub length: Option<Span>,
     /// Bytes of its largest message, if its sizes have a limit.
     pub largest: Option<Bytes>,
+    /// The bytes of its messages behind the header; zeros without it.
+    pub payload: Option<Payload>,
     /// The codec, if the flow is a call.
     pub codec: Option<Codec>,
     /// The options of its socket.

@@ -291,6 +291,7 @@ mod tests {
             omit: Span::ZERO,
             length: Some(Span::from_millis(30)),
             largest: None,
+            payload: None,
             codec: None,
             options: super::super::options::Options::default(),
             limit: None,

@@ -110,6 +110,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
         omit: Span::from_nanos(traffic.omit),
         length: above_zero(traffic.length).map(Span::from_nanos),
         largest: Some(largest),
+        payload: None,
         codec: flow.codec,
         options: Options {
             socket: socket::Options {

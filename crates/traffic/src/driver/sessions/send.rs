@@ -18,7 +18,7 @@ use meter::streaming_recorder::SHARES;
 use meter::time_series::TimeSeries;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::Meter;
-use wire::message::{Echo, Message};
+use wire::message::{Carrier, Echo, HEADER_LEN, Message};
 
 use super::counters::{PathMtuNotice, SentCounters};
 use super::delays::DelayDistribution;
@@ -27,6 +27,7 @@ use super::intervals::Observed;
 use super::paced::Departures;
 #[cfg(target_os = "linux")]
 use super::path_mtu;
+use super::payload::{Payload, PayloadBytes};
 use super::records::LogSink;
 use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
@@ -150,6 +151,7 @@ pub(super) struct Ready {
     log_sink: LogSink,
     tags: EchoTags,
     counters: Arc<SentCounters>,
+    payload: Option<PayloadBytes>,
 }
 
 impl Ready {
@@ -178,6 +180,7 @@ impl Ready {
         connect(&socket, labelled(to, own.flow_label))
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
         let ready = Self {
+            payload: flow.payload.as_ref().map(Payload::open).transpose()?,
             flow,
             number,
             to,
@@ -207,6 +210,7 @@ impl Ready {
         };
         apply(&options, &socket, transport.into(), to.ip())?;
         Ok(Self {
+            payload: None,
             flow,
             number,
             to,
@@ -317,6 +321,21 @@ impl Ready {
     fn read_errors(&self) {
         #[cfg(target_os = "linux")]
         path_mtu::read_errors(&self.socket, &self.counters);
+    }
+
+    /// Writes a message with its payload to the start of `room`.
+    fn write_message(
+        &mut self,
+        message: &Message,
+        carrier: Carrier,
+        room: &mut [u8],
+    ) -> Result<()> {
+        emit(message, carrier, room)?;
+        let size = usize::try_from(message.length).unwrap_or(usize::MAX);
+        match (&mut self.payload, room.get_mut(HEADER_LEN..size)) {
+            (Some(payload), Some(behind)) => payload.fill(behind),
+            _ => Ok(()),
+        }
     }
 
     /// The header of the next message.

@@ -70,6 +70,7 @@ fn stream() -> Flow {
         omit: Span::ZERO,
         length: Some(Span::from_secs(1)),
         largest: None,
+        payload: None,
         codec: None,
         options: crate::driver::sessions::Options::default(),
         limit: None,

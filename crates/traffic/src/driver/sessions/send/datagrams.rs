@@ -60,7 +60,7 @@ impl Ready {
             log.begin(now);
             let message =
                 self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
-            emit(&message, Carrier::Datagram, &mut room)?;
+            self.write_message(&message, Carrier::Datagram, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
@@ -127,7 +127,7 @@ impl Ready {
         let sent = log.since_epoch(now);
         for (message, place) in bundle.iter_mut().zip(room.chunks_mut(size)) {
             message.sent = sent;
-            emit(message, Carrier::Datagram, place)?;
+            self.write_message(message, Carrier::Datagram, place)?;
         }
         let bytes = &room[..bundle.len() * size];
         match self.send_out(bytes) {
@@ -156,7 +156,7 @@ impl Ready {
         while let Some((size, now)) = departures.wait_for_next() {
             let message =
                 self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
-            emit(&message, Carrier::Datagram, &mut room)?;
+            self.write_message(&message, Carrier::Datagram, &mut room)?;
             match self.send_out(&room[..size]) {
                 Ok(_) => {}
                 Err(error) if is_passing(error) => {

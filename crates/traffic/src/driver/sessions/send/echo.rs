@@ -14,10 +14,11 @@ use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 use wire::protocol::ipv4;
 
 use super::replies::Replies;
-use super::{LOST, Log, Ready, Sent, emit, is_passing};
+use super::{LOST, Log, Ready, Sent, is_passing};
 use crate::driver::sessions::echo_tags::EchoTags;
 use crate::driver::sessions::intervals::{Intervals, Reporter};
 use crate::driver::sessions::paced::Departures;
+use crate::driver::sessions::payload::Payload;
 use crate::driver::sessions::records::LogSink;
 use crate::driver::sessions::unanswered::Unanswered;
 use crate::driver::sessions::{Described, Entry, Flow, Name, Records};
@@ -138,6 +139,7 @@ impl Echoes {
         connect(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
         let [high, low, ..] = random::<2>()?;
         let ready = Ready {
+            payload: flow.payload.as_ref().map(Payload::open).transpose()?,
             flow,
             number,
             to,
@@ -172,7 +174,9 @@ impl Echoes {
             room.resize(ECHO_HEADER + size, 0);
             let (sent, warmup) = (log.since_epoch(now), departures.is_warmup());
             let message = self.ready.message(sequence, size, sent, warmup);
-            emit(&message, Carrier::Datagram, &mut room[ECHO_HEADER..])?;
+            let behind = &mut room[ECHO_HEADER..];
+            self.ready
+                .write_message(&message, Carrier::Datagram, behind)?;
             let header = EchoHeader {
                 reply: false,
                 identifier: self.identifier,

@@ -4,7 +4,6 @@ use meter::MessageStream;
 use wire::control::Meter;
 use wire::message::Carrier;
 
-use super::datagrams::emit;
 use super::departures::Stamps;
 use super::replies::collect_stream;
 use super::stall_timer::{STALLED, Stall, StallTimer};
@@ -53,7 +52,7 @@ impl Ready {
             }
             let message =
                 self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
-            emit(&message, Carrier::Stream, &mut room)?;
+            self.write_message(&message, Carrier::Stream, &mut room)?;
             log.begin_counting(&message, &self.socket)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
@@ -96,7 +95,7 @@ impl Ready {
             }
             let message =
                 self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
-            emit(&message, Carrier::Stream, &mut room)?;
+            self.write_message(&message, Carrier::Stream, &mut room)?;
             log.begin_counting(&message, &self.socket)?;
             if !self.write(&room[..size], departures, log)? {
                 break;
