@@ -150,7 +150,7 @@ fn the_omitted_seconds_are_those_of_the_server() {
         let (ours, theirs) = test(&[options, &["--omit", "1s", "--duration", "1s"]].concat());
         let start = &theirs["start"]["test_start"];
         assert_eq!(number(start, "omit"), 1, "{start}");
-        // A stream of 1 to 8 Mbit/s for one of two seconds: each end begins at its own time.
+        // A stream of 1 to 8 Mbit/s for one of two seconds; each end begins at its own time.
         let bytes = [
             number(&ours[0], "sent_bytes"),
             number(&ours[0], "received_bytes"),
@@ -160,7 +160,8 @@ fn the_omitted_seconds_are_those_of_the_server() {
         } else {
             125_000
         };
-        let fits = |bytes: &u64| (rate / 2..rate * 3 / 2).contains(bytes);
+        // A sender that could not run for most of a second makes up for it in the other one.
+        let fits = |bytes: &u64| (rate / 10..rate * 19 / 10).contains(bytes);
         assert!(bytes.iter().all(fits), "{options:?}: {}", ours[0]);
     }
 }
