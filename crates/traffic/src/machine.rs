@@ -2,4 +2,5 @@
 
 pub mod control;
 pub mod iperf3;
+pub mod log_transfer;
 pub mod trial_token;

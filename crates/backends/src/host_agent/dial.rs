@@ -13,10 +13,10 @@ use os::error::OperationContext as _;
 use os::socket::Options;
 use os::worker::{ARGUMENT, Command};
 use os::{far_host, own_executable, random, secrecy};
-use traffic::driver::control_port::Connection;
+use traffic::driver::control_port::{Connection, sealed};
 use units::Span;
 
-use super::channel::{self, FrameKind, PIECE, PORT, RunId};
+use super::channel::{FrameKind, PIECE, PORT, RunId};
 
 /// The role of the worker.
 pub(crate) const ROLE: &str = "agent-connection";
@@ -135,7 +135,7 @@ pub(crate) fn serve(arguments: impl Iterator<Item = String>) -> Result<()> {
         }
     }
     let connection = Arc::new(connected?);
-    let (mut sending, mut receiving) = channel::begin(&connection, &secret)?;
+    let (mut sending, mut receiving) = sealed::begin(&connection, &secret)?;
     sending.send(&run_id(run).context("the run has no name")?)?;
     let send = move || {
         let mut room = vec![0; PIECE];

@@ -15,10 +15,11 @@ use os::lease::LEASE;
 use os::socket::Socket;
 use os::{clock, interrupt, own_executable};
 use secret::Secret;
+use traffic::driver::control_port::sealed::{self, HANDSHAKE, Sending, within};
 use traffic::driver::control_port::{Admission, Connection, ControlPort, Sessions};
 use units::Span;
 
-use super::channel::{self, FrameKind, HANDSHAKE, PIECE, RunId, Sending, within};
+use super::channel::{FrameKind, PIECE, RunId};
 use super::requests::SSH_CONNECTION;
 
 /// The interval of checks whether the server is to end.
@@ -149,7 +150,7 @@ fn serve(
     began: impl FnOnce(),
 ) -> Result<()> {
     let deadline = within(HANDSHAKE, &admission.evicted());
-    let (mut sending, mut receiving) = channel::accept(connection, &shared.secret, &deadline)?;
+    let (mut sending, mut receiving) = sealed::accept(connection, &shared.secret, &deadline)?;
     // Only an end that took part in the handshake can write it.
     let first = receiving.next(&deadline)?;
     let mut reject = |why: &str| {

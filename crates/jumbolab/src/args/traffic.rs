@@ -19,7 +19,7 @@ pub(crate) struct Recv {
     /// Use jumbograms: UDP datagrams, each as one IPv6 packet of any size.
     #[arg(long, hide = ELSEWHERE, conflicts_with_all = ["secret_file", "packet_log_dir", "interval", "json_stream", "no_reflector", "ipv4"])]
     pub(crate) jumbogram: bool,
-    /// Stop after one session, or after one complete jumbogram.
+    /// Stop after one session, after one complete jumbogram, or after one log.
     #[arg(long)]
     pub(crate) once: bool,
     /// The other end is iperf3: `send` runs a test with the `iperf3 -s` of HOST, `recv` answers clients of iperf3, one test at a time (see docs/guides/iperf3.md).
@@ -87,6 +87,12 @@ pub(crate) struct Recv {
     /// Write a packet log of each session to this folder (see docs/reference/formats.md).
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) packet_log_dir: Option<PathBuf>,
+    /// Send each packet log to a host with `recv --take-logs`, after the flows, and remove it here once it is stored there.
+    #[arg(long, value_name = "HOST[:PORT]", requires_all = ["packet_log_dir", "secret_file"], help_heading = "Output")]
+    pub(crate) log_to: Option<String>,
+    /// Take packet logs of receivers with --log-to and the same secret, and store them in this folder. No traffic is received.
+    #[arg(long, value_name = "DIR", requires = "secret_file", conflicts_with_all = ["jumbogram", "iperf3", "packet_log_dir", "data_ports", "no_reflector", "max_sessions", "max_flows", "max_busy_poll", "max_payload_rate", "max_duration", "interval", "json", "json_stream"], help_heading = "Output")]
+    pub(crate) take_logs: Option<PathBuf>,
     /// Maximum size of all packet logs together. Each counts as 64 KiB at least.
     #[arg(
         long,

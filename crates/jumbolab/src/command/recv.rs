@@ -1,11 +1,15 @@
 //! `jumbolab recv`: receives traffic of any sender.
 
 mod reflector;
+mod remote_logs;
+mod take_logs;
 
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -24,6 +28,7 @@ use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
 use reflector::{RunningReflector, StampReflector};
+use remote_logs::RemoteLogs;
 
 /// Number of attempts to find a port that is free over TCP and UDP.
 const MOST_PORTS: u32 = 20;
@@ -39,25 +44,31 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
     if args.iperf3 {
         return iperf3::server(args);
     }
+    if let Some(folder) = &args.take_logs {
+        return take_logs::run(args, folder).map(done);
+    }
     let results = Results::of(args.json, args.json_stream);
     let every = results.interval(args.interval.as_deref())?;
     // Read before signals are taken: a pipe may never have a writer.
     let secret = args.secret_file.as_deref().map(secret).transpose()?;
     interrupt::listen()?;
+    let destination = match (&args.log_to, &secret) {
+        (Some(to), Some(secret)) => Some(remote_logs::destination(to, secret)?),
+        _ => None,
+    };
     if let Some(folder) = &args.packet_log_dir {
         files::create_folder(folder)
             .with_context(|| format!("--packet-log-dir {}", folder.display()))?;
     }
     let log = LogThread::start()?;
-    let logs =
-        Logs {
-            folder: args.packet_log_dir.clone(),
-            space: LogSpace::new(args.max_packet_log_size.parse().map_err(|why| {
-                anyhow!("--max-packet-log-size {}: {why}", args.max_packet_log_size)
-            })?),
-            open: Arc::default(),
-            log_thread: log.clone(),
-        };
+    let logs = Logs {
+        folder: args.packet_log_dir.clone(),
+        space: log_space(args)?,
+        open: Arc::default(),
+        finished: Arc::default(),
+        failed: Arc::default(),
+        log_thread: log.clone(),
+    };
     let (receiver, reflector) = open_both(args, || open(args, secret.as_ref(), &logs, every))?;
     let mut printer = match every {
         Some(_) => Some(Printer::start(results.of_receiver())?),
@@ -71,14 +82,18 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         ));
     }
     let reflector = reflector.map(|opened| start(opened, &log)).transpose()?;
-    let (mut failed, mut logged) = (None, true);
+    let remote = destination.map(|to| RemoteLogs::start(to, logs.clone()));
+    let remote = remote.transpose()?;
+    let mut failed = None;
     let ended = receiver.run(|event| {
         if let Err(error) = report(event, results, printer.as_mut(), &log) {
             failed.get_or_insert(error);
         }
-        logged &= logs.end(PacketLog::is_over);
+        logs.end(PacketLog::is_over);
     });
-    logged &= logs.end(|_| true);
+    logs.end(|_| true);
+    let sent = remote.is_none_or(RemoteLogs::end);
+    let logged = sent && !logs.failed.load(Ordering::Relaxed);
     if let Some(line) = reflector.flatten().and_then(reflector::end) {
         log.info(line);
     }
@@ -92,12 +107,24 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
     }
 }
 
+/// The space for packet logs that `--max-packet-log-size` allows.
+fn log_space(args: &Recv) -> Result<Arc<LogSpace>> {
+    let text = &args.max_packet_log_size;
+    let size = text.parse();
+    let size = size.map_err(|why| anyhow!("--max-packet-log-size {text}: {why}"))?;
+    Ok(LogSpace::new(size))
+}
+
 /// The logs of sessions; each ends with its session.
 #[derive(Clone)]
 struct Logs {
     folder: Option<PathBuf>,
     space: Arc<LogSpace>,
-    open: Arc<Mutex<Vec<PacketLog>>>,
+    open: Arc<Mutex<Vec<(PathBuf, PacketLog)>>>,
+    /// The files of complete logs, for those who send them.
+    finished: Arc<Mutex<VecDeque<PathBuf>>>,
+    /// Whether a log ended early.
+    failed: Arc<AtomicBool>,
     log_thread: LogThread,
 }
 
@@ -117,7 +144,7 @@ impl Logs {
             sender: session.epoch,
             here: session.offset.to_other(session.epoch),
         };
-        let create = |name: &str| {
+        let create = |path: &Path| {
             let log_thread = self.log_thread.clone();
             let supervision = Supervision {
                 space: Arc::clone(&self.space),
@@ -125,26 +152,37 @@ impl Logs {
                     log_thread.info(format!("{error:#}; the flows are served on without a log"));
                 }),
             };
-            PacketLog::create_supervised(&folder.join(name), LogOwner::Receiver, zero, supervision)
+            PacketLog::create_supervised(path, LogOwner::Receiver, zero, supervision)
         };
-        let mut created = create(&format!("{name}.jlog"));
+        let mut path = folder.join(format!("{name}.jlog"));
+        let mut created = create(&path);
         for number in 2..=MOST_NAMES {
             if !created.as_ref().is_err_and(exists) {
                 break;
             }
-            created = create(&format!("{name}-{number}.jlog"));
+            path = folder.join(format!("{name}-{number}.jlog"));
+            created = create(&path);
         }
         let (log, records) = created?;
-        self.open.lock().expect(NO_PANIC).push(log);
+        self.open.lock().expect(NO_PANIC).push((path, log));
         Ok(Some(records))
     }
 
     /// Closes some logs, because a receiver may serve any number of sessions.
-    /// Returns whether they are complete; their errors were said before.
-    fn end(&self, is_over: fn(&PacketLog) -> bool) -> bool {
+    /// The errors of those that are not complete were said before.
+    fn end(&self, is_over: fn(&PacketLog) -> bool) {
         let mut logs = self.open.lock().expect(NO_PANIC);
-        let over = logs.extract_if(.., |log| is_over(log));
-        over.filter_map(|log| log.end().err()).count() == 0
+        for (path, log) in logs.extract_if(.., |(_, log)| is_over(log)) {
+            match log.end() {
+                Ok(()) => self.finished.lock().expect(NO_PANIC).push_back(path),
+                Err(_) => self.failed.store(true, Ordering::Relaxed),
+            }
+        }
+    }
+
+    /// Whether sessions write logs: their flows may be under way.
+    fn are_written(&self) -> bool {
+        !self.open.lock().expect(NO_PANIC).is_empty()
     }
 }
 

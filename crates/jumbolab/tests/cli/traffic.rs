@@ -19,6 +19,7 @@ mod payload;
 mod ports;
 mod presets;
 mod receivers;
+mod remote_logs;
 mod reverse;
 mod short;
 mod storage;

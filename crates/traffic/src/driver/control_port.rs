@@ -3,6 +3,7 @@
 
 mod admission;
 mod connection;
+pub mod sealed;
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;

@@ -62,6 +62,17 @@ impl LogSpace {
         })
     }
 
+    /// Takes the space of a log of so many bytes.
+    pub(super) fn take_for_a_log(&self, bytes: u64) -> Result<()> {
+        self.take(bytes.max(LEAST_SPACE))
+    }
+
+    /// Gives the space of a log back that does not exist.
+    pub(super) fn give_back_of_a_log(&self, bytes: u64) {
+        self.left
+            .fetch_add(bytes.max(LEAST_SPACE), Ordering::Relaxed);
+    }
+
     fn take(&self, bytes: u64) -> Result<()> {
         let less = |left: u64| left.checked_sub(bytes);
         let taken = self

@@ -65,7 +65,7 @@ fn a_file_that_may_be_a_secret_is_not_quoted() {
 }
 
 /// A receiver on a disk where files have room for so many pieces of 512 bytes.
-fn receiver_with_room(dir: &Dir, pieces: u32, options: &str) -> Receiver {
+pub(super) fn receiver_with_room(dir: &Dir, pieces: u32, options: &str) -> Receiver {
     let program = dir.command().get_program().to_owned();
     let mut command = Command::new("sh");
     // Writes above the limit fail as they do on a full disk.
