@@ -19,7 +19,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("link", 49),
     ("meter", 37),
     ("model", 21),
-    ("os", 192),
+    ("os", 193),
     ("plan", 66),
     ("probe", 198),
     ("queue", 64),

@@ -12,12 +12,14 @@ mod error_number;
 mod inbox;
 mod open;
 mod option;
+mod segments;
 mod tcp;
 mod waiting;
 mod whole;
 
 pub use crate::portable::socket_parts::{
-    InboxEntry, KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,
+    InboxEntry, KeepAlive, Kind, Options, SegmentState, TcpProgress, TcpState, UDP_RECEIVE_BUFFER,
+    stalled,
 };
 pub use calls::{MsgFlags, Socket, SocketRef};
 pub use calls::{
@@ -31,6 +33,8 @@ pub use open::{
     apply, bind_to, keep_alive, open, receive_buffer, reset_on_close, reuse_address, send_buffer,
     set_code_point, set_no_delay, set_non_blocking, set_timeout,
 };
+#[cfg(not(target_os = "linux"))]
+pub use segments::segment_state;
 pub use tcp::{
     CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, SmoothedRtt, arrived_at_most,
     available_congestion_controls, stated_tcp_state, stated_unacknowledged, stated_unread,

@@ -45,7 +45,8 @@ pub use wait::{is_of_connection, wait};
 pub use wait::{wait_to_read, wait_to_read_or_write, wait_to_write};
 
 pub use crate::portable::socket_parts::{
-    InboxEntry, KeepAlive, Kind, Options, TcpProgress, TcpState, UDP_RECEIVE_BUFFER, stalled,
+    InboxEntry, KeepAlive, Kind, Options, SegmentState, TcpProgress, TcpState, UDP_RECEIVE_BUFFER,
+    stalled,
 };
 pub use crate::sys::datagrams::{cut, merge};
 pub use crate::sys::inbox::{Inbox, receive_stamped};

@@ -137,6 +137,23 @@ pub struct TcpProgress {
     pub stuck: Option<u32>,
 }
 
+/// What a system other than Linux states of the segments of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentState {
+    /// The largest segment that it sends, with TCP's options and without TCP's header.
+    pub segment: Bytes,
+    /// Whether each segment has a timestamp.
+    pub has_timestamps: bool,
+    /// The smoothed round-trip time.
+    pub round_trip: Option<Span>,
+    /// The bytes that the far end takes.
+    pub window: Bytes,
+    /// The bytes that a program has written and the far end has not acknowledged.
+    pub unacknowledged: u64,
+    /// What was sent again: bytes or segments, as the system counts.
+    pub sent_again: u64,
+}
+
 /// The error for an end without progress.
 pub fn stalled(operation: &str, timeout: Span) -> Error {
     Error {

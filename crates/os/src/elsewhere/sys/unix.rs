@@ -5,7 +5,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 
 use socket2::{Domain, Socket, Type};
+#[cfg(target_os = "freebsd")]
+use units::Bytes;
 use units::Span;
+
+#[cfg(target_os = "freebsd")]
+use crate::portable::socket_parts::SegmentState;
 
 /// Processor time of this process in user mode and in the kernel [getrusage(2)].
 pub(crate) fn process_times() -> io::Result<[Span; 2]> {
@@ -110,6 +115,62 @@ pub(crate) fn congestion_control() -> io::Result<String> {
     })?;
     let length = name.iter().position(|byte| *byte == 0);
     Ok(String::from_utf8_lossy(&name[..length.unwrap_or(name.len())]).into_owned())
+}
+
+/// What macOS states of a connection: `struct tcp_connection_info`, whose fourteenth number is one
+/// of bits [XnuTcp].
+#[cfg(target_os = "macos")]
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct ConnectionInfo {
+    pub(crate) numbers: [u32; 14],
+    pub(crate) counts: [u64; 7],
+}
+
+/// What macOS states of a connection.
+#[cfg(target_os = "macos")]
+pub(crate) fn connection_info(socket: &Socket) -> io::Result<ConnectionInfo> {
+    tcp_option(socket, libc::TCP_CONNECTION_INFO)
+}
+
+/// What FreeBSD states of the segments of a connection [FreeBsdTcp].
+#[cfg(target_os = "freebsd")]
+pub(crate) fn segment_state(socket: &Socket) -> io::Result<SegmentState> {
+    /// The flag of timestamps, which take their bytes from each segment.
+    const TIMESTAMPS: u8 = 1;
+    /// FIONWRITE: the bytes in the send buffer.
+    const UNSENT: libc::c_ulong = 0x4004_6677;
+    let info: libc::tcp_info = tcp_option(socket, libc::TCP_INFO)?;
+    let segment: libc::c_int = tcp_option(socket, libc::TCP_MAXSEG)?;
+    let mut waits: libc::c_int = 0;
+    // SAFETY: the request writes a number.
+    succeeded(unsafe { libc::ioctl(socket.as_raw_fd(), UNSENT, &raw mut waits) })?;
+    let number = |number: libc::c_int| u64::try_from(number).unwrap_or(0);
+    Ok(SegmentState {
+        segment: Bytes::new(number(segment)),
+        has_timestamps: info.tcpi_options & TIMESTAMPS != 0,
+        round_trip: (info.tcpi_rtt > 0).then(|| Span::from_micros(info.tcpi_rtt.into())),
+        window: Bytes::new(info.tcpi_snd_wnd.into()),
+        unacknowledged: number(waits),
+        sent_again: info.tcpi_snd_rexmitpack.into(),
+    })
+}
+
+/// An option of TCP that is plain data.
+fn tcp_option<T: Copy>(socket: &Socket, name: libc::c_int) -> io::Result<T> {
+    let mut value = MaybeUninit::<T>::zeroed();
+    let mut size = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
+    // SAFETY: the room has `size` bytes, and the callers' types are valid with any bytes.
+    unsafe {
+        succeeded(libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            name,
+            value.as_mut_ptr().cast(),
+            &raw mut size,
+        ))?;
+        Ok(value.assume_init())
+    }
 }
 
 /// Whether this process has the rights of root.

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_void};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::windows::io::AsRawSocket as _;
 use std::ptr;
 
 use windows_sys::Win32::Foundation::{ERROR_BUFFER_OVERFLOW, FILETIME, NO_ERROR};
@@ -13,7 +14,8 @@ use windows_sys::Win32::NetworkManagement::IpHelper::{
 };
 use windows_sys::Win32::NetworkManagement::Ndis::IfOperStatusUp;
 use windows_sys::Win32::Networking::WinSock::{
-    ADDRESS_FAMILY, AF_INET, AF_INET6, AF_UNSPEC, SOCKADDR, SOCKADDR_IN, SOCKADDR_IN6,
+    ADDRESS_FAMILY, AF_INET, AF_INET6, AF_UNSPEC, SIO_TCP_INFO, SOCKADDR, SOCKADDR_IN,
+    SOCKADDR_IN6, SOCKET, TCP_INFO_v0, WSAIoctl,
 };
 use windows_sys::Win32::System::Console::GetConsoleOutputCP;
 use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleA, GetProcAddress};
@@ -59,6 +61,41 @@ pub(crate) fn clock_resolution() -> io::Result<Span> {
     let per_second = u64::try_from(per_second).unwrap_or(0).max(1);
     let step = Span::from_picos(1_000_000_000_000_u64.div_ceil(per_second));
     Ok(step.max(Span::from_nanos(100)))
+}
+
+/// TCP's statistics of a connection [WinTcpInfo].
+///
+/// # Errors
+/// The system's; Windows before 2017 and Wine have none.
+pub(crate) fn tcp_info(socket: &socket2::Socket) -> io::Result<TCP_INFO_v0> {
+    let socket = SOCKET::try_from(socket.as_raw_socket()).map_err(io::Error::other)?;
+    let version = 0_u32;
+    let mut info = TCP_INFO_v0::default();
+    let sizes = [size_of_val(&version), size_of_val(&info)].map(u32::try_from);
+    let [Ok(of_version), Ok(of_info)] = sizes else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let mut written = 0;
+    // SAFETY: both pointers have the sizes that stand next to them, all fields are numbers, and the
+    // call ends before it returns.
+    let result = unsafe {
+        WSAIoctl(
+            socket,
+            SIO_TCP_INFO,
+            ptr::from_ref(&version).cast(),
+            of_version,
+            ptr::from_mut(&mut info).cast(),
+            of_info,
+            &raw mut written,
+            ptr::null_mut(),
+            None,
+        )
+    };
+    match result {
+        0 => Ok(info),
+        // Errors of sockets are errors of the thread, too.
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Whether this process has the rights of an administrator.
