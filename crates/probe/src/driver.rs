@@ -49,7 +49,6 @@ mod socket;
 #[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/sockets.rs")]
 mod sockets;
 pub mod stamp;
-#[cfg_attr(not(target_os = "linux"), path = "driver/elsewhere/tcp_mss.rs")]
 pub mod tcp_mss;
 mod test_packet;
 

@@ -143,7 +143,9 @@ problem, 3 if the probes cannot decide. Loss of large packets alone is a problem
 const NOTES: &str = match ELSEWHERE {
     true => concat!(
         notes!(),
-        "\nSizes are best told by UDP to a reflector, `jumbolab recv` at the far end. Windows has echo requests of IPv4, too."
+        "\nSizes are best told by UDP to a reflector, `jumbolab recv` at the far end. Windows has echo requests of IPv4, too.
+A test of a server opens at most 20 connections to an address, with a request on each; docs/start/probe.md says what
+each system states of them."
     ),
     false => concat!(
         notes!(),

@@ -21,7 +21,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("model", 21),
     ("os", 193),
     ("plan", 66),
-    ("probe", 198),
+    ("probe", 206),
     ("queue", 64),
     ("report", 145),
     ("results", 58),

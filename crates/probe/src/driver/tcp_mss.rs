@@ -1,32 +1,30 @@
 //! Drives a [`TcpTest`] with the connections of an ordinary user.
-//!
-//! Nothing is read from them: TCP_INFO counts what arrives, and the receive buffer bounds it.
 
-use std::collections::VecDeque;
+#[cfg(any(test, not(target_os = "linux")))]
+mod acknowledged;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere/tcp_connection.rs")]
+mod connection;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use crate::machine::tcp_mss::{
-    Action, MOST_TIME, Nonce, Observation, SMALL_MSS, Service, State, TcpSettings, TcpTest,
+    Action, MOST_TIME, Nonce, Observation, Service, TcpSettings, TcpTest,
 };
-use meter::departures::PathMtu;
-use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, getsockopt, send, sockopt};
 use units::{Bytes, IpMtu, Span};
 
-use super::error::version;
 use super::outgoing::Outgoing;
 use super::socket::zoned;
 use super::{Investigated, SHOW};
+use connection::Connection;
 use os::clock;
-use os::error::{OperationContext, Result};
+use os::error::Result;
 use os::interrupt;
 use os::kernel_clock::sleep_until;
 use os::random::random;
-use os::socket::{Kind, Options, TCP_HEADER, begin_to_connect, open};
-use os::sys::tcp_info::tcp_info;
+use os::socket::{LIMITS_SEGMENTS, Options};
 
-/// The interval at which the kernel is asked for the state of connections.
+/// The interval at which the system is asked for the state of connections.
 const LOOK: Span = Span::from_millis(2);
 
 /// Room for what is sent and not acknowledged, and for an answer that nobody reads: no server
@@ -36,15 +34,6 @@ const RECEIVE_BUFFER: Bytes = Bytes::new(128 << 10);
 
 /// The bytes of a request in one segment, which every path carries.
 const REQUEST_SEGMENT: usize = 400;
-
-/// States of TCP, and the flag of timestamps [LinuxUapi tcp.h].
-const ESTABLISHED: u8 = 1;
-const SYN_SENT: u8 = 2;
-const CLOSE_WAIT: u8 = 8;
-const HAS_TIMESTAMPS: u8 = 1;
-
-/// The timestamps option with its padding [RFC7323 App A].
-const TIMESTAMPS: u32 = 12;
 
 /// A server to test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +49,7 @@ pub struct TcpTask {
     pub up_to: Option<Bytes>,
     /// The interface to which the sockets are bound.
     pub interface: Option<String>,
-    /// The source address; `None`: the kernel's choice.
+    /// The source address; `None`: the system's choice.
     pub address: Option<IpAddr>,
 }
 
@@ -68,20 +57,22 @@ pub struct TcpTask {
 /// the program. `show` gets the number of connections from time to time.
 ///
 /// # Errors
-/// There is no route, or the kernel's.
+/// There is no route, or the system's.
 pub fn test_server(task: &TcpTask, mut show: impl FnMut(u32)) -> Result<Investigated> {
     let outgoing = Outgoing::toward(task.to, task.interface.as_deref(), task.address)?;
     let mut driver = Driver {
         task,
-        to: zoned(task.to, outgoing.index),
+        outgoing: &outgoing,
         nonce: random()?,
-        connections: Vec::new(),
+        connections: BTreeMap::new(),
     };
     let mut test = TcpTest::new(TcpSettings {
         far_end: task.to.ip(),
         asked: task.up_to,
         interface_mtu: outgoing.mtu.min(Bytes::new(IpMtu::LARGEST.into())),
         repeats: task.service == Service::Http,
+        chooses_mss: LIMITS_SEGMENTS,
+        states_arrivals: connection::STATES_ARRIVALS,
     });
     let mut show_at = clock::monotonic();
     let end = show_at + MOST_TIME + MOST_TIME;
@@ -101,201 +92,101 @@ pub fn test_server(task: &TcpTask, mut show: impl FnMut(u32)) -> Result<Investig
             test.observed(clock::monotonic(), id, observation);
         }
     }
+    if let Some(mtu) = connection::known_mtu(task, &outgoing)? {
+        test.knows_mtu(mtu);
+    }
     let report = test.report();
     Ok(Investigated { outgoing, report })
 }
 
 struct Driver<'a> {
     task: &'a TcpTask,
-    to: SocketAddr,
+    outgoing: &'a Outgoing,
     nonce: Nonce,
-    connections: Vec<Connection>,
-}
-
-struct Connection {
-    id: u32,
-    socket: OwnedFd,
-    /// How it ended, if it did.
-    ended: Option<State>,
-    /// Segments that the kernel has not taken yet.
-    waiting: VecDeque<Vec<u8>>,
-    /// The headers of packets with data.
-    headers: u32,
-    /// What was acknowledged before data were sent.
-    acknowledged: Option<u64>,
-    /// The largest segment that has arrived.
-    largest: u32,
+    connections: BTreeMap<u32, Connection>,
 }
 
 impl Driver<'_> {
     fn act(&mut self, action: Action) -> Result<()> {
+        let TcpTask {
+            service,
+            host,
+            page,
+            ..
+        } = self.task;
         match action {
             Action::Open { id, mss } => {
-                let connection = self.open(id, mss)?;
-                self.connections.push(connection);
+                let connection = self.open(mss)?;
+                self.connections.insert(id, connection);
             }
             Action::SendLadder { id, packets } => {
-                let Some(connection) = self.connection(id) else {
+                let Some(connection) = self.connections.get_mut(&id) else {
                     return Ok(());
                 };
-                let headers = Bytes::new(connection.headers.into());
-                let sizes = packets.iter().map(|&size| (size - headers).get());
-                let sizes: Vec<usize> = sizes.filter_map(|size| size.try_into().ok()).collect();
-                let TcpTask { host, page, .. } = self.task;
+                let headers = connection.headers();
+                let sizes = packets.iter().map(|&size| data(size, headers));
+                let sizes: Vec<usize> = sizes.collect();
                 let length = sizes.iter().sum();
-                let service = self.task.service;
                 let mut bytes = service.beginning(host, page, &self.nonce, length);
                 let segments = sizes.into_iter().map(|size| {
                     let rest = bytes.split_off(size.min(bytes.len()));
                     std::mem::replace(&mut bytes, rest)
                 });
-                let segments: VecDeque<Vec<u8>> = segments.collect();
-                self.send(id, segments)?;
+                connection.send(segments.collect())?;
+            }
+            Action::SendWhole { id, packet } => {
+                if let Some(connection) = self.connections.get_mut(&id) {
+                    let length = data(packet, connection.headers());
+                    let request = service.whole(host, page, &self.nonce, length);
+                    connection.send(VecDeque::from([request]))?;
+                }
             }
             Action::SendRequests { id, count } => {
-                let TcpTask { host, page, .. } = self.task;
-                let request = self.task.service.request(host, page, &self.nonce);
+                let request = service.request(host, page, &self.nonce);
                 let count = usize::try_from(count).unwrap_or(1);
                 let bytes = request.repeat(count);
                 let segments = bytes.chunks(REQUEST_SEGMENT).map(<[u8]>::to_vec);
-                self.send(id, segments.collect())?;
+                if let Some(connection) = self.connections.get_mut(&id) {
+                    connection.send(segments.collect())?;
+                }
             }
-            Action::Close { id } => self.connections.retain(|connection| connection.id != id),
+            Action::Close { id } => {
+                self.connections.remove(&id);
+            }
         }
         Ok(())
     }
 
-    fn connection(&mut self, id: u32) -> Option<&mut Connection> {
-        let mut connections = self.connections.iter_mut();
-        connections.find(|connection| connection.id == id)
-    }
-
-    fn send(&mut self, id: u32, segments: VecDeque<Vec<u8>>) -> Result<()> {
-        match self.connection(id) {
-            Some(connection) => {
-                connection.waiting = segments;
-                connection.flush()
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Begins a connection. Its segments are not fragmented, and closing it drops what it has
-    /// not sent.
-    fn open(&self, id: u32, mss: Option<u16>) -> Result<Connection> {
+    /// Begins a connection. Closing it drops what it has not sent.
+    fn open(&self, mss: Option<u16>) -> Result<Connection> {
+        let here = |from| zoned(SocketAddr::new(from, 0), 0);
+        // Without a choice of the MSS, no segment is larger than the window.
+        let window = mss.filter(|_| !LIMITS_SEGMENTS);
         let options = Options {
-            bind: self
-                .task
-                .address
-                .map(|from| zoned(SocketAddr::new(from, 0), 0)),
+            bind: self.task.address.map(here),
             device: self.task.interface.clone(),
-            path_mtu: PathMtu::Do,
             send_buffer: Some(SEND_BUFFER),
-            receive_buffer: Some(RECEIVE_BUFFER),
-            segment: mss,
+            receive_buffer: Some(window.map_or(RECEIVE_BUFFER, |mss| Bytes::new(mss.into()))),
+            segment: mss.filter(|_| LIMITS_SEGMENTS),
             no_delay: true,
             non_blocking: true,
             reset_on_close: true,
             ..Options::default()
         };
-        let socket = open(Kind::Stream, self.to.ip(), &options)?;
-        let ended = begin_to_connect(&socket, self.to).err().map(state_after);
-        Ok(Connection {
-            id,
-            socket,
-            ended,
-            waiting: VecDeque::new(),
-            headers: 0,
-            acknowledged: None,
-            largest: 0,
-        })
+        let to = zoned(self.task.to, self.outgoing.index);
+        Connection::open(to, options, self.outgoing.mtu)
     }
 
-    /// What the kernel knows of each connection.
+    /// What the system states of each connection.
     fn observe(&mut self) -> Result<Vec<(u32, Observation)>> {
-        let to = self.to.ip();
         let connections = self.connections.iter_mut();
-        let seen = connections.map(|connection| Ok((connection.id, connection.observe(to)?)));
+        let seen = connections.map(|(&id, connection)| Ok((id, connection.observe()?)));
         seen.collect()
     }
 }
 
-impl Connection {
-    /// Gives the kernel the segments that it takes.
-    fn flush(&mut self) -> Result<()> {
-        while let Some(segment) = self.waiting.front() {
-            // The end of a record keeps the kernel from joining it with the next one, whenever
-            // it is sent.
-            let flags = MsgFlags::MSG_EOR | MsgFlags::MSG_NOSIGNAL;
-            match send(self.socket.as_raw_fd(), segment, flags) {
-                Ok(sent) if sent < segment.len() => {
-                    let rest = segment[sent..].to_vec();
-                    self.waiting[0] = rest;
-                }
-                Ok(_) => {
-                    self.waiting.pop_front();
-                }
-                Err(Errno::EAGAIN | Errno::EINTR) => return Ok(()),
-                // The connection ended; its state says how.
-                Err(_) => self.waiting.clear(),
-            }
-        }
-        Ok(())
-    }
-
-    fn observe(&mut self, to: IpAddr) -> Result<Observation> {
-        self.flush()?;
-        let info = tcp_info(self.socket.as_fd()).during(|| "reading TCP_INFO")?;
-        let error = getsockopt(&self.socket, sockopt::SocketError)
-            .during(|| "reading how a connection ended")?;
-        if error != 0 {
-            self.ended = Some(state_after(Errno::from_raw(error)));
-        }
-        let state = self.ended.unwrap_or(match info.tcpi_state {
-            ESTABLISHED => State::Open,
-            SYN_SENT => State::Connecting,
-            CLOSE_WAIT => State::Ended,
-            _ => State::Failed,
-        });
-        let headers = u32::try_from(version(to).header().get()).unwrap_or(0) + TCP_HEADER;
-        self.headers = match info.tcpi_options & HAS_TIMESTAMPS {
-            0 => headers,
-            _ => headers + TIMESTAMPS,
-        };
-        if state == State::Open {
-            self.acknowledged = self.acknowledged.or(Some(info.tcpi_bytes_acked));
-        }
-        let before = self.acknowledged.unwrap_or(info.tcpi_bytes_acked);
-        self.largest = self.largest.max(info.tcpi_rcv_mss);
-        // The kernel's first estimate is no larger than this.
-        let is_known = self.largest > SMALL_MSS.into();
-        let bytes = |size: u32| Bytes::new(size.into());
-        // The SYN has no data.
-        let segments = 1 + u64::from(info.tcpi_data_segs_out);
-        Ok(Observation {
-            state,
-            headers: bytes(self.headers),
-            sends: bytes(info.tcpi_snd_mss + self.headers),
-            known_mtu: bytes(info.tcpi_pmtu),
-            accepts: bytes(info.tcpi_advmss + headers),
-            window: bytes(info.tcpi_snd_wnd),
-            acknowledged: info.tcpi_bytes_acked.saturating_sub(before),
-            behind: info.tcpi_sacked,
-            retransmitted: info.tcpi_total_retrans,
-            received: info.tcpi_bytes_received,
-            out_of_order: info.tcpi_rcv_ooopack,
-            largest_received: is_known.then(|| bytes(self.largest + self.headers)),
-            round_trip: (info.tcpi_rtt > 0).then(|| Span::from_micros(info.tcpi_rtt.into())),
-            segments,
-            sent: Bytes::new(info.tcpi_bytes_sent) + bytes(self.headers) * segments,
-        })
-    }
-}
-
-/// The state of a connection that ended with an error.
-fn state_after(error: Errno) -> State {
-    match error {
-        Errno::ECONNREFUSED | Errno::ECONNRESET | Errno::EPIPE => State::Reset,
-        _ => State::Failed,
-    }
+/// The bytes of data in a packet of this size.
+fn data(packet: Bytes, headers: Bytes) -> usize {
+    let data = packet.get().saturating_sub(headers.get());
+    usize::try_from(data).unwrap_or(usize::MAX)
 }

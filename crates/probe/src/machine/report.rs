@@ -225,6 +225,9 @@ pub enum Limit {
     Fragmented,
     /// TCP sends no larger segments: the far end's MSS, or its MTU, is the limit.
     SegmentSize,
+    /// The largest packets of connections pass, and the system does not state their size.
+    #[serde(rename = "not_stated")]
+    Unstated,
     /// Larger answers were not asked for, because larger probes do not arrive, or the
     /// protocols that answer give small answers only.
     NotSeen,
@@ -306,6 +309,19 @@ pub enum NotSeen {
     LargeAnswers,
     /// The exact size, because a server takes no more connections.
     ExactSize,
+    /// What connections deliver to a server that answers no request, because the system does not
+    /// state what was acknowledged.
+    Unanswered,
+    /// The MSS and the size of the packets that connections send, which the system does not state.
+    SentSizes,
+    /// The size of the packets that arrived, which the system does not state.
+    ArrivedSizes,
+    /// The exact size, because the system does not state the options of TCP in each packet.
+    Options,
+    /// The exact size on the reverse path, because the system lets no program choose the MSS.
+    ReverseSize,
+    /// What was acknowledged and sent again, which the system does not state.
+    Acknowledgements,
     /// The end of the investigation, because time or probes ran out.
     Cut,
 }

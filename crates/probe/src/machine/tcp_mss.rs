@@ -10,12 +10,19 @@
 //!   The server's kernel acknowledges them whatever its program does. Segments that are never
 //!   acknowledged although smaller ones are show a limit of the forward path.
 //!
+//! Some systems do not state what was acknowledged. Then a whole request in one segment takes the
+//! place of a ladder, of one size each: if its answer arrives, so did the segment. On systems
+//! without a choice of the MSS, the window of a small receive buffer keeps the first answer's
+//! segments small, and the reverse path is tested with the largest ones alone.
+//!
 //! A [`TcpTest`] decides which connections to open, at most [`MOST_CONNECTIONS`] to a server, and
-//! judges what the kernel knows of them, an [`Observation`] each.
+//! judges what the system states of them, an [`Observation`] each.
 
 mod bracket;
 mod connection;
 mod facts;
+mod observation;
+mod plan;
 mod report;
 mod request;
 #[cfg(test)]
@@ -28,7 +35,9 @@ use units::{Bytes, IpMtu, IpVersion, Span, Time};
 
 use super::PathReport;
 use connection::Connection;
-use facts::{Facts, Plan};
+use facts::Facts;
+pub use observation::{Observation, Sending, State};
+use plan::Plan;
 pub use request::{Nonce, Service};
 
 /// The most connections that a test opens.
@@ -58,6 +67,10 @@ pub struct TcpSettings {
     pub interface_mtu: Bytes,
     /// Whether one connection takes several requests, which make a larger answer.
     pub repeats: bool,
+    /// Whether a connection can announce any MSS.
+    pub chooses_mss: bool,
+    /// Whether the system states the sizes of segments that arrived.
+    pub states_arrivals: bool,
 }
 
 impl TcpSettings {
@@ -84,65 +97,18 @@ impl TcpSettings {
 /// What the driver is to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Open a connection, announcing this MSS; `None`: the kernel's choice.
+    /// Open a connection, announcing this MSS, or a window of as many bytes where the system
+    /// chooses the MSS; `None`: the system's choice.
     Open { id: u32, mss: Option<u16> },
     /// Send the beginning of a request that does not end, as one segment for each of these
     /// sizes of packets.
     SendLadder { id: u32, packets: Vec<Bytes> },
+    /// Send a whole request in one segment, which fills a packet of this size.
+    SendWhole { id: u32, packet: Bytes },
     /// Send whole requests, in small segments.
     SendRequests { id: u32, count: u32 },
     /// Close the connection, and drop what it has not sent.
     Close { id: u32 },
-}
-
-/// The state of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// The far end has not answered yet.
-    Connecting,
-    /// Data can be sent.
-    Open,
-    /// The far end has sent everything, and all of it has arrived.
-    Ended,
-    /// The far end rejected or reset it.
-    Reset,
-    /// It ended for another reason, for example because nothing answers.
-    Failed,
-}
-
-/// What the kernel knows of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Observation {
-    pub state: State,
-    /// The headers of a packet with data: IP, TCP and its options.
-    pub headers: Bytes,
-    /// The largest packet that the kernel sends, given the far end's MSS and the path MTU that
-    /// the kernel knows.
-    pub sends: Bytes,
-    /// The path MTU that the kernel knows, the MTU of the interface at first.
-    pub known_mtu: Bytes,
-    /// The largest packet that the far end may send, given the MSS that this end announced.
-    pub accepts: Bytes,
-    /// The bytes that the far end takes without delivering any to its program.
-    pub window: Bytes,
-    /// The bytes of data that the far end has acknowledged.
-    pub acknowledged: u64,
-    /// Segments that arrived behind one that is missing.
-    pub behind: u32,
-    /// Segments that were sent again.
-    pub retransmitted: u32,
-    /// The bytes of data that have arrived in order.
-    pub received: u64,
-    /// Segments that arrived while an earlier one was missing.
-    pub out_of_order: u32,
-    /// The largest packet with data that has arrived in order, if it is larger than
-    /// [`SMALL_MSS`] makes it.
-    pub largest_received: Option<Bytes>,
-    /// The smoothed round-trip time.
-    pub round_trip: Option<Span>,
-    /// Segments sent other than acknowledgements, and their bytes with headers.
-    pub segments: u64,
-    pub sent: Bytes,
 }
 
 /// The test of the path of TCP connections to a server.
@@ -206,7 +172,7 @@ impl TcpTest {
         self.actions.pop_front()
     }
 
-    /// Takes what the kernel knows of a connection. Others than those that are open, and those
+    /// Takes what the system states of a connection. Others than those that are open, and those
     /// of others, are ignored.
     pub fn observed(&mut self, now: Time, id: u32, observation: Observation) {
         let mut open = self.open.iter_mut();
@@ -214,6 +180,12 @@ impl TcpTest {
             connection.observed(now, observation, &mut self.facts);
             self.actions.extend(connection.poll_send(now, &self.facts));
         }
+    }
+
+    /// Takes the path MTU that the system knows at the end, where it does not state that of a
+    /// connection.
+    pub fn knows_mtu(&mut self, mtu: Bytes) {
+        self.facts.knows_mtu(number(mtu));
     }
 
     /// Ends the test, with what was found out so far.

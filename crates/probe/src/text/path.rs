@@ -11,7 +11,7 @@ use link::Direction;
 use units::{Bytes, Span};
 
 use super::sentence::bytes;
-use crate::machine::{Hop, Limit, PathReport, SizeLoss, VLAN_TAG, Verdict};
+use crate::machine::{Hop, Limit, NotSeen, PathReport, SizeLoss, VLAN_TAG, Verdict};
 pub use advice::on_linux_alone;
 pub use json::{path_change_json, path_json};
 
@@ -90,6 +90,15 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
         .map(|finding| words::phrase(&finding.kind, probed));
     let carried = report.forward.mtu;
     match (report.verdict, cause) {
+        (Verdict::Clean, _) if report.reverse.limit == Limit::Unstated => {
+            match report.forward.limit {
+                Limit::Unstated => format!(
+                    "TCP connections to {far_end} deliver their largest packets in both directions, \
+                     of at most {asked}."
+                ),
+                _ => format!("Packets of {asked} reach {far_end}, and its largest packets arrive."),
+            }
+        }
         (Verdict::Clean, _) => {
             let lost = report.losses.last().filter(|large| large.loss.lost > 0);
             let lost = lost.map_or_else(String::new, |large| {
@@ -100,6 +109,10 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
             });
             format!("The path to {far_end} delivers packets of {asked} in both directions{lost}.")
         }
+        (Verdict::Unclear, _) if report.forward.limit == Limit::Unstated => format!(
+            "The largest packets of TCP connections reach {far_end}, of at most {asked}; whether the \
+             reverse path delivers them was not tested."
+        ),
         (Verdict::Unclear, _) if report.forward.limit == Limit::Asked => {
             let largest = report.reverse.mtu.map_or_else(String::new, |back| {
                 format!(" (the largest answer: {})", bytes(back))
@@ -139,8 +152,23 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
 /// addition.
 fn mtu(passed: Bytes, report: &PathReport) -> String {
     let advised = report.advised_mtu().unwrap_or(passed);
+    if report.not_seen.contains(&NotSeen::Options) {
+        return between(passed, report);
+    }
     match passed.checked_sub(advised) {
         Some(more) if more == VLAN_TAG => format!("{} (+{})", bytes(advised), more.get()),
+        _ => bytes(passed),
+    }
+}
+
+/// The path MTU that lies between a size that passed and one that did not.
+fn between(passed: Bytes, report: &PathReport) -> String {
+    let fails = report.protocols.iter().filter_map(|one| one.fails_from);
+    match fails
+        .min()
+        .and_then(|fails| fails.checked_sub(Bytes::new(1)))
+    {
+        Some(most) if most > passed => format!("{} to {}", passed.get(), bytes(most)),
         _ => bytes(passed),
     }
 }

@@ -57,7 +57,9 @@ fn judged(report: &PathReport, [from, to]: [&str; 2]) -> Result<Option<Limit>> {
     };
     let bytes = passes.get();
     let why = match report.forward.limit {
-        Reason::Asked | Reason::SegmentSize | Reason::NotSeen => return Ok(None),
+        Reason::Asked | Reason::SegmentSize | Reason::Unstated | Reason::NotSeen => {
+            return Ok(None);
+        }
         Reason::Interface => {
             format!("the interface of {from} sends at most {bytes} bytes to {to}")
         }

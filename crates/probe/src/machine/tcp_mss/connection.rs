@@ -2,7 +2,8 @@
 
 use units::{Bytes, Span, Time};
 
-use super::facts::{Facts, Plan, Role};
+use super::facts::Facts;
+use super::plan::{Plan, Role};
 use super::{Action, Observation, State, number};
 
 /// The longest time until a connection is established: its SYN is sent three times at most.
@@ -43,6 +44,10 @@ pub(super) struct Connection {
     /// The sizes of packets that a ladder sent.
     pub(super) rungs: Vec<u32>,
     opened: Time,
+    /// When it was established.
+    established: Option<Time>,
+    /// The bytes that arrived before it sent its data.
+    pub(super) unasked: u64,
     /// When it sent its data.
     asked: Option<Time>,
     /// When data were last acknowledged or arrived, and what had been sent again until then.
@@ -74,6 +79,8 @@ impl Connection {
             latest: None,
             rungs: Vec::new(),
             opened: now,
+            established: None,
+            unasked: 0,
             asked: None,
             progress: now,
             retransmitted: 0,
@@ -82,10 +89,13 @@ impl Connection {
 
     /// Takes what the kernel knows.
     pub(super) fn observed(&mut self, now: Time, observation: Observation, facts: &mut Facts) {
-        let done = |seen: &Observation| (seen.acknowledged, seen.received);
+        let done = |seen: &Observation| (seen.acknowledged(), seen.received);
         if self.latest.as_ref().map(done) < Some(done(&observation)) {
             self.progress = now;
-            self.retransmitted = observation.retransmitted;
+            self.retransmitted = retransmitted(&observation);
+        }
+        if observation.state == State::Open {
+            self.established.get_or_insert(now);
         }
         facts.observe(&self.plan, self.latest.as_ref(), &observation);
         self.latest = Some(observation);
@@ -94,16 +104,25 @@ impl Connection {
     /// Sends its data once it is established.
     pub(super) fn poll_send(&mut self, now: Time, facts: &Facts) -> Option<Action> {
         let latest = self.latest.filter(|latest| latest.state == State::Open)?;
-        if self.asked.is_some() {
+        if self.asked.is_some() || self.listens(now, &latest) {
             return None;
         }
         self.asked = Some(now);
         self.progress = now;
+        self.unasked = latest.received;
         Some(match self.plan {
             Plan::Fetch { requests, .. } => Action::SendRequests {
                 id: self.id,
                 count: requests,
             },
+            Plan::Whole => {
+                let size = facts.whole_size();
+                self.rungs = vec![size];
+                Action::SendWhole {
+                    id: self.id,
+                    packet: Bytes::new(size.into()),
+                }
+            }
             Plan::Ladder => {
                 self.rungs = facts.rungs(&latest);
                 let packets = self.rungs.iter();
@@ -113,6 +132,22 @@ impl Connection {
                 }
             }
         })
+    }
+
+    /// Whether it waits before its request for what the far end says by itself. Where only an
+    /// answer shows that a request arrived, what comes without one is none.
+    fn listens(&self, now: Time, latest: &Observation) -> bool {
+        let is_first = matches!(
+            self.plan,
+            Plan::Fetch {
+                role: Role::Small,
+                ..
+            }
+        );
+        let open = self.established.and_then(|open| now.since(open));
+        let round_trip = latest.round_trip.unwrap_or_default();
+        let quiet = QUIET.max(round_trip * QUIET_ROUND_TRIPS);
+        is_first && latest.sending.is_none() && open.unwrap_or_default() < quiet
     }
 
     /// How it ended; `None` while that is unknown.
@@ -131,13 +166,18 @@ impl Connection {
         let idle = since(self.progress);
         let outcome = match self.plan {
             Plan::Ladder => self.climbed(&latest, idle, round_trip),
+            Plan::Whole => self.asked_whole(&latest, idle, round_trip, facts),
             Plan::Fetch { .. } => self.fetched(&latest, [idle, since(asked)], round_trip, facts),
         };
         outcome.or_else(|| (since(asked) >= LIVES).then_some(Outcome::Silent))
     }
 
     fn climbed(&self, latest: &Observation, idle: Span, round_trip: Span) -> Option<Outcome> {
-        let mut left = latest.acknowledged;
+        let Some(sending) = latest.sending else {
+            let has_ended = matches!(latest.state, State::Reset | State::Failed);
+            return has_ended.then_some(Outcome::Reset);
+        };
+        let mut left = sending.acknowledged;
         let acknowledged = self.rungs.iter().take_while(|&&size| {
             let data = u64::from(size.saturating_sub(number(latest.headers)));
             let rest = left.checked_sub(data);
@@ -146,9 +186,10 @@ impl Connection {
         });
         let rungs = acknowledged.count();
         let climbed = |lost| Some(Outcome::Climbed { rungs, lost });
-        let again = latest.retransmitted.saturating_sub(self.retransmitted);
+        let again = sending.retransmitted.saturating_sub(self.retransmitted);
         let stalls = STALLED.max(round_trip * STALLED_ROUND_TRIPS);
-        let all_lost = self.rungs.len() - rungs >= LOST && latest.behind == 0;
+        let none_behind = sending.behind.is_none_or(|behind| behind == 0);
+        let all_lost = self.rungs.len() - rungs >= LOST && none_behind;
         let is_lost = again >= 2 && idle >= stalls
             || again >= 1 && idle >= stalls && all_lost
             || again >= 1 && idle >= STALLED_LONG.max(stalls);
@@ -158,6 +199,27 @@ impl Connection {
             State::Connecting | State::Open | State::Ended => None,
             State::Reset | State::Failed if rungs > 0 => climbed(None),
             State::Reset | State::Failed => Some(Outcome::Reset),
+        }
+    }
+
+    /// The outcome of a request in one segment, which only its answer shows.
+    fn asked_whole(
+        &self,
+        latest: &Observation,
+        idle: Span,
+        round_trip: Span,
+        facts: &Facts,
+    ) -> Option<Outcome> {
+        let took = facts.answer().map_or(Span::ZERO, |answer| answer.took);
+        let waits = HANGS_FIRST
+            .max(took * 2)
+            .max(round_trip * HANGS_ROUND_TRIPS);
+        let climbed = |rungs, lost| Some(Outcome::Climbed { rungs, lost });
+        match latest.state {
+            _ if latest.received > self.unasked => climbed(1, None),
+            State::Connecting | State::Open if idle >= waits => climbed(0, Some(1)),
+            State::Connecting | State::Open => None,
+            State::Ended | State::Reset | State::Failed => Some(Outcome::Reset),
         }
     }
 
@@ -185,7 +247,8 @@ impl Connection {
             (_, Some(answer)) => {
                 let expected = answer.received.min(enough);
                 let is_most = latest.received >= expected - expected / 4;
-                if is_most && latest.out_of_order == 0 && idle >= quiet {
+                let in_order = latest.out_of_order.is_none_or(|segments| segments == 0);
+                if is_most && in_order && idle >= quiet {
                     return answered;
                 }
                 let least = match self.plan {
@@ -198,8 +261,14 @@ impl Connection {
                     .max(answer.took * 2)
                     .max(round_trip * HANGS_ROUND_TRIPS);
                 // A request that did not arrive has no answer.
-                (idle >= waits && latest.acknowledged > 0).then_some(Outcome::Hangs)
+                let has_arrived = latest.acknowledged().is_none_or(|bytes| bytes > 0);
+                (idle >= waits && has_arrived).then_some(Outcome::Hangs)
             }
         }
     }
+}
+
+/// Segments that were sent again, as far as the system states them.
+fn retransmitted(seen: &Observation) -> u32 {
+    seen.sending.map_or(0, |sending| sending.retransmitted)
 }

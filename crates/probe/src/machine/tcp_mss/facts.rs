@@ -1,9 +1,13 @@
 //! What the connections of a test have shown, and which ones to open next.
 
+mod arrived;
+mod whole;
+
 use units::{Bytes, Span};
 
 use super::bracket::{Bracket, split};
 use super::connection::{Connection, Outcome};
+use super::plan::{Plan, Role};
 use super::{Observation, SMALL_MSS, State, TcpSettings, number};
 
 /// The most sizes that one round of fetches tries at the same time. Fewer take longer, and need
@@ -27,42 +31,6 @@ const CONFIRMED: u32 = 2;
 /// Connections without any answer after which a server is left alone, and resets.
 const MOST_SILENT: u32 = 3;
 const MOST_RESETS: u32 = 2;
-
-/// What a connection is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Plan {
-    Ladder,
-    /// A fetch whose packets have at most this size; `None`: as the kernel chooses.
-    Fetch {
-        size: Option<u32>,
-        mss: Option<u16>,
-        requests: u32,
-        role: Role,
-    },
-}
-
-/// The question of a fetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Does the server answer at all, and how much?
-    Small,
-    /// Do the largest packets arrive?
-    Large,
-    /// Do packets of a size between arrive?
-    Search,
-    /// Does the server serve several connections at the same time?
-    Control,
-}
-
-impl Plan {
-    /// The MSS that the connection announces; `None`: the kernel's choice.
-    pub(super) const fn mss(&self) -> Option<u16> {
-        match self {
-            Self::Ladder => None,
-            Self::Fetch { mss, .. } => *mss,
-        }
-    }
-}
 
 /// The server's answer in small segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +65,14 @@ pub(super) struct Facts {
     pub(super) sent: Bytes,
     /// Whether the test ended before its time.
     pub(super) is_cut: bool,
+    /// Whether the system states what was acknowledged.
+    pub(super) states_sending: bool,
+    /// The bytes of TCP's options that the system may have added without stating them.
+    pub(super) unstated_options: u32,
+    /// Whether an answer in segments larger than what was asked for did not arrive.
+    pub(super) hangs_above: bool,
+    /// Whether the far end says something before it is asked.
+    speaks_first: bool,
     answer: Option<Answer>,
     tried_small: bool,
     /// The headers of packets with data.
@@ -130,6 +106,10 @@ impl Facts {
             segments: 0,
             sent: Bytes::ZERO,
             is_cut: false,
+            states_sending: true,
+            unstated_options: 0,
+            hangs_above: false,
+            speaks_first: false,
             answer: None,
             tried_small: false,
             headers: settings.headers(),
@@ -161,7 +141,7 @@ impl Facts {
         4 * u64::from(self.goal())
     }
 
-    /// Takes what the kernel knows of a connection.
+    /// Takes what the system states of a connection.
     pub(super) fn observe(
         &mut self,
         plan: &Plan,
@@ -175,18 +155,21 @@ impl Facts {
             return;
         }
         self.connected = true;
+        self.states_sending = seen.sending.is_some();
+        self.unstated_options = number(seen.unstated_options);
         self.headers = number(seen.headers);
         let round_trips = [self.round_trip, seen.round_trip];
         self.round_trip = round_trips.into_iter().flatten().min();
-        let known = number(seen.known_mtu);
-        self.known_mtu = Some(self.known_mtu.map_or(known, |before| before.min(known)));
+        self.knows_mtu(number(seen.known_mtu));
         if plan.mss().is_none() {
             self.accepts = Some(number(seen.accepts));
             // The MSS is hidden where the path MTU is smaller.
-            let shows =
-                seen.known_mtu >= self.settings.interface_mtu || seen.sends < seen.known_mtu;
-            let mss = self.settings.mss(number(seen.sends));
-            self.mss = self.mss.or_else(|| shows.then_some(mss));
+            let is_whole = seen.known_mtu >= self.settings.interface_mtu;
+            let sends = seen
+                .sends
+                .filter(|&sends| is_whole || sends < seen.known_mtu);
+            let mss = sends.map(|sends| self.settings.mss(number(sends)));
+            self.mss = self.mss.or(mss);
         }
     }
 
@@ -197,6 +180,7 @@ impl Facts {
         }
         match connection.plan {
             Plan::Ladder => self.climbed(connection, outcome),
+            Plan::Whole => self.asked_whole(connection, outcome),
             Plan::Fetch {
                 size,
                 requests,
@@ -208,10 +192,10 @@ impl Facts {
 
     fn climbed(&mut self, connection: &Connection, outcome: Outcome) {
         self.ladders += 1;
-        let Some(latest) = connection.latest else {
+        let latest = connection.latest;
+        let Some(sends) = latest.and_then(|latest| latest.sends).map(number) else {
             return;
         };
-        let sends = number(latest.sends);
         self.top = Some(sends.min(self.settings.asked.map_or(sends, number)));
         match outcome {
             Outcome::Climbed { rungs, lost } => {
@@ -245,8 +229,7 @@ impl Facts {
         let received = latest.map_or(0, |latest| latest.received);
         let small = self.settings.packet(SMALL_MSS);
         let whole = self.headers + number(Bytes::new(received));
-        let largest = latest.and_then(|latest| latest.largest_received);
-        let largest = largest.map_or(small, number).min(whole);
+        let largest = self.largest_arrived(latest.as_ref()).min(whole);
         match (role, outcome) {
             (Role::Small, Outcome::Answered { took }) => {
                 let is_larger = self.answer.is_none_or(|answer| answer.received < received);
@@ -266,7 +249,7 @@ impl Facts {
             }
             (Role::Large, Outcome::Hangs) => {
                 self.large_answer = Some(received);
-                self.reverse.failed(self.goal_of_answer(), 1);
+                self.large_hangs();
             }
             (Role::Search, Outcome::Answered { .. }) => {
                 self.reverse
@@ -283,15 +266,21 @@ impl Facts {
             (_, Outcome::Silent | Outcome::Hangs | Outcome::Climbed { .. }) => {}
         }
         self.tried_small |= role == Role::Small;
+        self.speaks_first |= connection.unasked > 0;
     }
 
     /// The largest packet of an answer in large segments.
     fn goal_of_answer(&self) -> u32 {
-        let received = self.answer.map_or(0, |answer| answer.received);
-        let whole = self.headers + number(Bytes::new(received));
+        let whole = self.whole_answer();
         let accepts = self.accepts.unwrap_or(whole);
         let asked = self.settings.asked.map_or(accepts, number);
         asked.min(accepts).min(whole)
+    }
+
+    /// The packet that the whole answer would fill.
+    fn whole_answer(&self) -> u32 {
+        let received = self.answer.map_or(0, |answer| answer.received);
+        self.headers + number(Bytes::new(received))
     }
 
     /// Takes the outcome of a round. If the server serves one connection at a time, the first
@@ -320,21 +309,31 @@ impl Facts {
         if is_over || !self.connected {
             return Vec::new();
         }
-        if self.needs_ladder() {
-            return vec![Plan::Ladder];
+        let (is_needed, climb) = match self.states_sending {
+            true => (self.needs_ladder(), Plan::Ladder),
+            false => (self.needs_whole(), Plan::Whole),
+        };
+        if is_needed {
+            return vec![climb];
         }
         let Some(answer) = self.answer else {
             return Vec::new();
         };
         let whole = u64::from(self.headers).saturating_add(answer.received);
         let is_small = whole < u64::from(self.goal());
-        if is_small && self.settings.repeats && answer.requests == 1 && self.large_answer.is_none()
-        {
+        // Several answers may come in a segment each: only their sizes show that one is large.
+        let repeats = self.settings.repeats && self.settings.states_arrivals;
+        if is_small && repeats && answer.requests == 1 && self.large_answer.is_none() {
             return vec![self.small(REQUESTS)];
         }
-        if self.large_answer.is_none() {
+        let needs_again =
+            !self.settings.chooses_mss && (1..CONFIRMED).contains(&self.reverse.failures());
+        if self.large_answer.is_none() || needs_again {
             let size = self.settings.asked.map(number);
             return vec![self.fetch(size, answer.requests, Role::Large)];
+        }
+        if !self.settings.chooses_mss {
+            return Vec::new();
         }
         self.search(answer, left)
     }
@@ -409,9 +408,12 @@ impl Facts {
     }
 
     fn fetch(&self, size: Option<u32>, requests: u32, role: Role) -> Plan {
+        // Without a choice of the MSS, a small window makes small segments, and a larger one shows
+        // nothing.
+        let announced = size.filter(|_| self.settings.chooses_mss || role == Role::Small);
         Plan::Fetch {
             size,
-            mss: size.map(|size| self.settings.mss(size)),
+            mss: announced.map(|size| self.settings.mss(size)),
             requests,
             role,
         }
@@ -422,7 +424,7 @@ impl Facts {
     pub(super) fn rungs(&self, seen: &Observation) -> Vec<u32> {
         let small = self.settings.packet(SMALL_MSS);
         let asked = self.settings.asked.map_or(u32::MAX, number);
-        let top = number(seen.sends).min(asked);
+        let top = seen.sends.map_or(asked, number).min(asked);
         let (passes, fails) = (self.forward.passes(), self.forward.fails());
         let passes = passes.unwrap_or(small);
         if self.is_impatient() {
@@ -447,7 +449,10 @@ impl Facts {
         rungs.dedup();
         // All of them fit into the window, and a program that reads nothing stops none.
         let data = |rungs: &[u32]| rungs.iter().map(|&size| u64::from(size)).sum::<u64>();
-        while rungs.len() > 2 && data(&rungs) > seen.window.get() {
+        let window = seen
+            .sending
+            .map_or(u64::MAX, |sending| sending.window.get());
+        while rungs.len() > 2 && data(&rungs) > window {
             rungs.remove(rungs.len() / 2);
         }
         rungs

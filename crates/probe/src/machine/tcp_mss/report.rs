@@ -20,7 +20,7 @@ pub(super) fn report(facts: &Facts, took: Span) -> PathReport {
     findings.sort_by_key(|finding| finding.kind.rank());
     let verdict = if findings.iter().any(|finding| finding.kind.is_problem()) {
         Verdict::Problem
-    } else if [forward.limit, reverse.limit] == [Limit::Asked; 2] {
+    } else if [forward, reverse].iter().all(is_reached) {
         Verdict::Clean
     } else {
         Verdict::Unclear
@@ -34,13 +34,13 @@ pub(super) fn report(facts: &Facts, took: Span) -> PathReport {
         protocols: vec![ProtocolResult {
             protocol: Protocol::Tcp,
             answers: facts.connected || facts.rejected,
-            largest: size(facts.forward.passes()),
+            largest: forward.mtu,
             fails_from: size(facts.forward.fails()),
             mss: facts.mss,
         }],
         advice: facts.advice(asked),
         findings,
-        not_seen: facts.not_seen(reverse.limit),
+        not_seen: facts.not_seen([forward.limit, reverse.limit]),
         probes: facts.segments,
         bytes: facts.sent,
         took,
@@ -61,6 +61,14 @@ impl Facts {
 
     fn forward(&self, asked: u32) -> DirectionResult {
         let passes = self.forward.passes();
+        let passes = match self.hides_sent() {
+            // What is sent in one piece leaves in packets of the path MTU that the system knows.
+            true => passes.map(|passes| {
+                let most = self.with_options(passes);
+                most.min(self.known_mtu.unwrap_or(most))
+            }),
+            false => passes,
+        };
         let reaches = |size: Option<u32>| size.is_some() && passes >= size;
         let limit = if self.forward.fails().is_some() {
             Limit::Vanish
@@ -75,7 +83,7 @@ impl Facts {
         } else {
             Limit::NotSeen
         };
-        direction(passes, limit)
+        direction(passes, limit, self.hides_sent())
     }
 
     fn reverse(&self, asked: u32) -> DirectionResult {
@@ -91,7 +99,7 @@ impl Facts {
         } else {
             Limit::NotSeen
         };
-        direction(passes, limit)
+        direction(passes, limit, self.hides_arrived())
     }
 
     /// Whether the far end sends segments that are smaller than it may, and the answer is long
@@ -130,7 +138,12 @@ impl Facts {
             let sizes = bracket.passes().into_iter().chain(failing);
             let evidence = sizes.map(|size| evidence(bracket, size)).collect();
             findings.push(Finding { kind, evidence });
-            let tunnel = bracket.passes().map(bytes);
+            // A size that is not exact is that of no tunnel.
+            let is_exact = match direction {
+                Direction::Forward => self.unstated_options == 0,
+                Direction::Reverse => self.settings.chooses_mss,
+            };
+            let tunnel = bracket.passes().filter(|_| is_exact).map(bytes);
             let tunnel = tunnel.and_then(|mtu| tunnel::guess(mtu, bytes(asked)));
             let found = tunnel.map(|tunnel| finding(FindingKind::Tunnel(tunnel), None));
             findings.extend(found.filter(|found| !findings.contains(found)));
@@ -195,8 +208,11 @@ impl Facts {
                 advice.push(one);
             }
         };
-        let (forward, reverse) = (self.forward.limit(), self.reverse.limit());
-        if forward.or(reverse).is_some() {
+        let forward = self.forward.limit();
+        // Its size is known if a connection can choose the MSS.
+        let reverse = self.reverse.limit();
+        let reverse = reverse.filter(|_| self.settings.chooses_mss);
+        if forward.is_some() || self.reverse.limit().is_some() {
             add(Device::Path, Remedy::Mtu(bytes(asked)));
         }
         if let Some(size) = forward {
@@ -215,17 +231,40 @@ impl Facts {
         advice
     }
 
-    fn not_seen(&self, reverse: Limit) -> Vec<NotSeen> {
-        let is_open = |bracket: &Bracket| !bracket.split(1).is_empty();
+    fn not_seen(&self, [forward, reverse]: [Limit; 2]) -> Vec<NotSeen> {
+        let fails = |bracket: &Bracket| bracket.passes().zip(bracket.fails());
+        let is_wide = |(passes, fails)| self.is_wide(passes, fails);
+        let chooses = self.settings.chooses_mss;
+        let forward_fails = fails(&self.forward);
+        let reverse_fails = fails(&self.reverse);
+        let is_wide_forward = forward_fails.is_some_and(is_wide);
+        let is_wide_reverse = chooses && reverse_fails.is_some_and(is_wide);
+        let hides_reverse = self.hides_arrived() && reverse != Limit::NotSeen;
+        let by_answers = self.connected && !self.states_sending;
         [
             (
-                self.connected && reverse == Limit::NotSeen,
+                self.connected && reverse == Limit::NotSeen && !self.hangs_above,
                 NotSeen::LargeAnswers,
             ),
             (
-                !self.is_cut && (is_open(&self.forward) || is_open(&self.reverse)),
+                !self.is_cut && (is_wide_forward || is_wide_reverse),
                 NotSeen::ExactSize,
             ),
+            (
+                by_answers && self.forward.passes().is_none(),
+                NotSeen::Unanswered,
+            ),
+            (forward == Limit::Unstated, NotSeen::SentSizes),
+            (hides_reverse, NotSeen::ArrivedSizes),
+            (
+                forward_fails.is_some() && self.unstated_options > 0,
+                NotSeen::Options,
+            ),
+            (
+                self.hangs_above || !chooses && reverse_fails.is_some(),
+                NotSeen::ReverseSize,
+            ),
+            (by_answers, NotSeen::Acknowledgements),
             (self.is_cut, NotSeen::Cut),
         ]
         .into_iter()
@@ -234,10 +273,22 @@ impl Facts {
     }
 }
 
-fn direction(passes: Option<u32>, limit: Limit) -> DirectionResult {
+/// Whether the size that the path should carry passed, or the largest packets of connections
+/// whose size the system does not state.
+fn is_reached(direction: &DirectionResult) -> bool {
+    matches!(direction.limit, Limit::Asked | Limit::Unstated)
+}
+
+/// The result of a direction. If the size of its packets is hidden, none is claimed.
+fn direction(passes: Option<u32>, limit: Limit, is_hidden: bool) -> DirectionResult {
+    let is_of_size = matches!(limit, Limit::Asked | Limit::Interface | Limit::SegmentSize);
+    let is_hidden = is_hidden && is_of_size;
     DirectionResult {
-        mtu: passes.map(bytes),
-        limit,
+        mtu: passes.filter(|_| !is_hidden).map(bytes),
+        limit: match limit {
+            Limit::Asked if is_hidden => Limit::Unstated,
+            limit => limit,
+        },
         loss: None,
     }
 }

@@ -24,6 +24,9 @@ const RECORD: usize = 1 << 14;
 /// The largest extension [RFC8446 s4.2], with room for the others next to it.
 const LARGEST_EXTENSION: usize = 0xffff - 1_000;
 
+/// Bytes in front of the data of an extension: its kind and length [RFC8446 s4.2].
+const EXTENSION_HEADER: usize = 4;
+
 /// AES-GCM and ChaCha20 of TLS 1.3 [RFC8446 sB.4], and of TLS 1.2 with ECDHE [RFC5289 s3.2]
 /// [RFC7905 s2].
 const CIPHERS: [u16; 9] = [
@@ -63,6 +66,24 @@ impl Service {
         }
     }
 
+    /// A whole request of `length` bytes. One that is longer without padding is left as it is, and
+    /// the padding of TLS ends at [`LARGEST_EXTENSION`].
+    pub fn whole(self, host: &str, path: &str, nonce: &Nonce, length: usize) -> Vec<u8> {
+        match self {
+            Self::Http => whole_http(host, path, length)
+                .or_else(|| whole_http(host, "/", length))
+                .unwrap_or_else(|| self.request(host, "/", nonce)),
+            Self::Https => {
+                let hello = |padding: usize| client_hello(host, nonce, padding);
+                let without = length.saturating_sub(hello(0).len() + EXTENSION_HEADER);
+                let padding = without.min(LARGEST_EXTENSION);
+                // Further records have headers of their own.
+                let more = hello(padding).len().saturating_sub(length);
+                hello(padding.saturating_sub(more))
+            }
+        }
+    }
+
     /// The first `length` bytes of a request that is longer.
     pub fn beginning(self, host: &str, path: &str, nonce: &Nonce, length: usize) -> Vec<u8> {
         let mut bytes = match self {
@@ -82,6 +103,31 @@ impl Service {
         bytes.truncate(length);
         bytes
     }
+}
+
+/// A whole request with lines of padding, and spaces where there is no room for a line
+/// [RFC9112 s5]; `None` if it is longer.
+fn whole_http(host: &str, path: &str, length: usize) -> Option<Vec<u8>> {
+    const NAME: &[u8] = b"X-Padding: ";
+    const END: &[u8] = b"\r\n";
+    let mut bytes = http(host, path);
+    let least = NAME.len() + END.len();
+    let mut left = length.checked_sub(bytes.len() + END.len())?;
+    while left >= least {
+        // What is left has room for another line, or is none.
+        let line = match left {
+            ..=LINE => left,
+            left => LINE.min(left - least),
+        };
+        bytes.extend(NAME);
+        bytes.resize(bytes.len() + line - least, b'x');
+        bytes.extend(END);
+        left -= line;
+    }
+    let last = bytes.len() - END.len();
+    bytes.splice(last..last, std::iter::repeat_n(b' ', left));
+    bytes.extend(END);
+    Some(bytes)
 }
 
 /// The first lines of a request [RFC9112 s3].
@@ -215,6 +261,29 @@ mod tests {
             let all = read_hello(&client_hello("host.example", &[7; 64], padding));
             let last = all.last().unwrap();
             prop_assert_eq!((last.0, last.1.len()), (extension::PADDING, padding));
+        }
+
+        #[test]
+        fn a_whole_request_has_the_length_asked_for_and_an_end(length in 536_usize..=64_000, tls: bool) {
+            let service = if tls { Service::Https } else { Service::Http };
+            let long = "/".repeat(500);
+            for path in ["/", &long] {
+                let bytes = service.whole("host.example", path, &[7; 64], length);
+                prop_assert_eq!(bytes.len(), length);
+                if tls {
+                    prop_assert_eq!(read_hello(&bytes).last().map(|last| last.0), Some(extension::PADDING));
+                    continue;
+                }
+                let text = String::from_utf8(bytes).unwrap();
+                let lines: Vec<&str> = text.split("\r\n").collect();
+                prop_assert!(lines[0].starts_with("GET /") && lines[0].ends_with(" HTTP/1.1"));
+                let (head, ends) = lines[1..].split_at(lines.len() - 3);
+                prop_assert_eq!(ends, ["", ""]);
+                for line in head {
+                    prop_assert!(line.split_once(": ").is_some_and(|(name, _)| !name.is_empty()), "{}", line);
+                    prop_assert!(line.len() <= LINE);
+                }
+            }
         }
 
         #[test]

@@ -2,6 +2,7 @@
 
 mod properties;
 mod server;
+mod unstated;
 
 use units::{Bytes, Span};
 

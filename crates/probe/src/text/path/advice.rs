@@ -98,10 +98,13 @@ pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
 }
 
 /// Findings that other systems cannot show, and the systems that can.
-const ABSENT: [(NotSeen, &str, &str); 3] = [
-    (NotSeen::TcpSizes, "TCP segments of other sizes", "Linux"),
+const ABSENT: [(NotSeen, &str, &str); 2] = [
+    (
+        NotSeen::TcpSizes,
+        "TCP segments of other sizes",
+        "Linux, or a server: `jumbolab probe HOST:PORT`",
+    ),
     (NotSeen::Fragments, "fragments", "Linux"),
-    (NotSeen::Mss, "the far end's MSS", "Linux"),
 ];
 
 /// Why echo requests were not sent.
@@ -130,9 +133,16 @@ pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
         NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW), or a web server: `jumbolab probe https://HOST`.".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
         NotSeen::Reverse => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
+        NotSeen::Mss if !IS_LINUX => "The far end's MSS: `jumbolab probe HOST:PORT` shows it where this system states it.".to_owned(),
         NotSeen::Mss => "The far end's MSS: needs an open TCP port; name one with --port.".to_owned(),
         NotSeen::LargeAnswers => "Larger answers: the server's answer fills no larger packet; name a page of several kilobytes, http://HOST/PAGE.".to_owned(),
         NotSeen::ExactSize => "The exact size: a test opens no more connections to a server.".to_owned(),
+        NotSeen::Unanswered => "The forward path: the server answers no request, and this system does not state what was acknowledged.".to_owned(),
+        NotSeen::SentSizes => format!("The MSS and the size of the packets sent: this system does not state them; they have at most {}.", bytes(asked)),
+        NotSeen::ArrivedSizes => format!("The size of the packets that arrived: this system does not state it; they have at most {}.", bytes(asked)),
+        NotSeen::Options => "The exact size on the forward path: this system does not state TCP's options, which have up to 12 bytes.".to_owned(),
+        NotSeen::ReverseSize => "The exact size on the reverse path: this system lets no program choose the MSS that it announces.".to_owned(),
+        NotSeen::Acknowledgements => "What was acknowledged and sent again: this system does not state it; whether packets arrive is judged by the answers.".to_owned(),
         NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", bytes(asked)),
     }
 }

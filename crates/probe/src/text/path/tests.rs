@@ -1,6 +1,7 @@
 //! Reports of paths that were made up.
 
 mod losses;
+mod unstated;
 
 use std::net::{IpAddr, Ipv4Addr};
 

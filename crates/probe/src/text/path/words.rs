@@ -25,6 +25,7 @@ pub(super) const fn limit(limit: Limit, direction: Direction) -> &'static str {
             Direction::Reverse => "larger answers arrive in fragments",
         },
         Limit::SegmentSize => "larger TCP segments were not sent",
+        Limit::Unstated => "the largest packets pass; this system does not state their size",
         Limit::NotSeen => "larger answers were not seen",
     }
 }
@@ -404,6 +405,9 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
             "The MTU of the far end is smaller, a device of the path lowers the MSS of TCP, or the far end knows a smaller path MTU.",
         ),
         FindingKind::ClosedPort => Some("Name an open port: HOST:PORT."),
+        FindingKind::KnownMtu { .. } if cfg!(not(target_os = "linux")) => {
+            Some("TCP then sends smaller segments by itself.")
+        }
         FindingKind::KnownMtu { .. } => Some(
             "TCP then sends smaller segments by itself. `ip route get` shows the value; a value of an ICMP error ends after ten minutes.",
         ),

@@ -9,11 +9,12 @@ use super::holes;
 use super::server::{Server, settings};
 use crate::machine::Verdict;
 use crate::machine::tcp_mss::{
-    Action, MOST_CONNECTIONS, MOST_TIME, Observation, State, TcpSettings, TcpTest,
+    Action, MOST_CONNECTIONS, MOST_TIME, Observation, Sending, State, TcpSettings, TcpTest,
 };
 
-/// What a kernel never says, and what hostile servers make it say.
-fn any_observation(rng: &mut ChaCha8Rng) -> Observation {
+/// What a kernel never says, and what hostile servers make it say. It states a share of what
+/// was acknowledged.
+fn any_observation(rng: &mut ChaCha8Rng, share: f64) -> Observation {
     let states = [
         State::Connecting,
         State::Open,
@@ -33,15 +34,18 @@ fn any_observation(rng: &mut ChaCha8Rng) -> Observation {
     Observation {
         state: states[rng.random_range(0..states.len())],
         headers: Bytes::new(numbers[0]),
-        sends: Bytes::new(numbers[1]),
+        unstated_options: Bytes::new(numbers[0] % 13),
+        sends: rng.random_bool(0.8).then_some(Bytes::new(numbers[1])),
         known_mtu: Bytes::new(numbers[2]),
         accepts: Bytes::new(numbers[3]),
-        window: Bytes::new(numbers[4]),
-        acknowledged: numbers[5],
-        behind: small(numbers[8]),
-        retransmitted: small(numbers[6]),
+        sending: rng.random_bool(share).then_some(Sending {
+            window: Bytes::new(numbers[4]),
+            acknowledged: numbers[5],
+            behind: rng.random_bool(0.5).then_some(small(numbers[8])),
+            retransmitted: small(numbers[6]),
+        }),
         received: numbers[7],
-        out_of_order: small(numbers[8]),
+        out_of_order: rng.random_bool(0.5).then_some(small(numbers[8])),
         largest_received: rng.random_bool(0.5).then_some(Bytes::new(numbers[9])),
         round_trip: rng
             .random_bool(0.5)
@@ -55,9 +59,13 @@ proptest! {
     #[test]
     fn whatever_a_server_does_the_test_ends_and_closes_its_few_connections(
         seed: u64, repeats: bool, asked in proptest::option::of(0_u64..70_000), share in 0.0..1.0,
+        stated in 0_u8..=2, chooses_mss: bool, states_arrivals: bool,
     ) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let settings = TcpSettings { repeats, asked: asked.map(Bytes::new), ..settings() };
+        let stated = f64::from(stated) / 2.0;
+        let settings = TcpSettings {
+            repeats, chooses_mss, states_arrivals, asked: asked.map(Bytes::new), ..settings()
+        };
         let mut test = TcpTest::new(settings);
         let (mut now, mut open) = (Time::from_nanos(1), Vec::new());
         let end = now + MOST_TIME + Span::from_secs(1);
@@ -73,6 +81,7 @@ proptest! {
                     Action::SendLadder { packets, .. } => {
                         prop_assert!(packets.len() <= 10);
                     }
+                    Action::SendWhole { packet, .. } => prop_assert!(packet.get() <= 1500),
                     Action::SendRequests { count, .. } => prop_assert!(count <= 8),
                 }
                 prop_assert!(open.len() <= 4);
@@ -81,7 +90,7 @@ proptest! {
             // Of connections that are open, that were closed, and that never were.
             for id in 0..MOST_CONNECTIONS + 1 {
                 if rng.random_bool(share) {
-                    test.observed(now, id, any_observation(&mut rng));
+                    test.observed(now, id, any_observation(&mut rng, stated));
                 }
             }
         }

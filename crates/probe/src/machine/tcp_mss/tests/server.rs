@@ -9,7 +9,7 @@ use units::{Bytes, Span, Time};
 
 use crate::machine::PathReport;
 use crate::machine::tcp_mss::{
-    Action, MOST_CONNECTIONS, MOST_TIME, Observation, State, TcpSettings, TcpTest,
+    Action, MOST_CONNECTIONS, MOST_TIME, Observation, Sending, State, TcpSettings, TcpTest,
 };
 
 /// Headers of IPv4 and TCP with timestamps.
@@ -25,7 +25,20 @@ pub(super) fn settings() -> TcpSettings {
         asked: None,
         interface_mtu: Bytes::new(1500),
         repeats: true,
+        chooses_mss: true,
+        states_arrivals: true,
     }
+}
+
+/// What a system states of connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stated {
+    /// All that Linux does.
+    All,
+    /// The segments that this end sends.
+    Sending,
+    /// Nothing but the data that arrive.
+    Data,
 }
 
 /// A server behind a path.
@@ -50,6 +63,10 @@ pub(super) struct Server {
     pub(super) is_closed: bool,
     /// Whether it resets a connection on which the first segment is no request.
     pub(super) is_impatient: bool,
+    /// The bytes that it says before it is asked.
+    pub(super) greets: u64,
+    /// What the system of the near end states.
+    pub(super) stated: Stated,
 }
 
 impl Default for Server {
@@ -67,6 +84,8 @@ impl Default for Server {
             is_sequential: false,
             is_closed: false,
             is_impatient: false,
+            greets: 0,
+            stated: Stated::All,
         }
     }
 }
@@ -91,6 +110,11 @@ impl Server {
     /// The report of a test of this server.
     pub(super) fn tested(&self, settings: TcpSettings, seed: u64) -> (PathReport, TcpTest) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let settings = TcpSettings {
+            chooses_mss: self.stated == Stated::All,
+            states_arrivals: self.stated == Stated::All,
+            ..settings
+        };
         let mut test = TcpTest::new(settings);
         let mut open: BTreeMap<u32, Connection> = BTreeMap::new();
         let mut now = Time::from_nanos(1);
@@ -122,6 +146,20 @@ impl Server {
                         let connection = open.get_mut(&id).unwrap();
                         connection.requests = count.into();
                         connection.sent = vec![self.segment(300, self.forward, now, &mut rng)];
+                    }
+                    Action::SendWhole { id, packet } => {
+                        // In as many segments as the MSS demands.
+                        let connection = open.get_mut(&id).unwrap();
+                        connection.requests = 1;
+                        let mut left = packet.get() + OPTIONS - HEADERS;
+                        let full = self.mss.min(interface - 40) - OPTIONS;
+                        while left > 0 {
+                            let data = left.min(full);
+                            left -= data;
+                            let size = data + HEADERS;
+                            let one = self.segment(size, self.forward, now, &mut rng);
+                            connection.sent.push(one);
+                        }
                     }
                     Action::Close { id } => {
                         open.remove(&id);
@@ -166,7 +204,9 @@ impl Server {
 
     /// Answers a request that has arrived.
     fn serve(&self, connection: &mut Connection, rng: &mut ChaCha8Rng) {
-        let arrived = connection.sent.first().and_then(|request| request.arrives);
+        let arrived = connection.sent.iter().map(|segment| segment.arrives);
+        let arrived = arrived.collect::<Option<Vec<Time>>>();
+        let arrived = arrived.and_then(|times| times.into_iter().max());
         let (Some(at), Some(served)) = (arrived, connection.served) else {
             return;
         };
@@ -212,7 +252,8 @@ impl Server {
         let arrived = sent.iter().filter(|one| one.has_arrived(now, half)).count();
         let in_order = sent.iter().take_while(|one| one.has_arrived(now, half));
         let behind = arrived - in_order.count();
-        let received = prefix(answer, now, Span::ZERO);
+        let greeting = if is_open { self.greets } else { 0 };
+        let received = greeting + prefix(answer, now, Span::ZERO);
         let arrived = answer.iter().filter(|one| one.has_arrived(now, Span::ZERO));
         let in_order = answer
             .iter()
@@ -222,23 +263,41 @@ impl Server {
         let first = sent.first();
         let is_rejected = is_ladder && first.is_some_and(|one| one.has_arrived(now, half));
         let bytes = Bytes::new;
+        let states_all = self.stated == Stated::All;
         Observation {
             state: match (self.is_closed || is_rejected, is_open) {
                 (true, true) => State::Reset,
                 (false, true) => State::Open,
                 (_, false) => State::Connecting,
             },
-            headers: bytes(HEADERS),
-            sends: bytes((segment + 40).min(known)),
-            known_mtu: bytes(known),
-            accepts: bytes(mss + 40),
-            window: bytes(64_000),
-            acknowledged,
-            behind: u32::try_from(behind).unwrap(),
-            retransmitted: u32::try_from(again).unwrap(),
+            headers: bytes(match self.stated {
+                Stated::Data => HEADERS - OPTIONS,
+                _ => HEADERS,
+            }),
+            unstated_options: bytes(match self.stated {
+                Stated::Data => OPTIONS,
+                _ => 0,
+            }),
+            sends: (self.stated != Stated::Data).then(|| bytes((segment + 40).min(known))),
+            known_mtu: bytes(match self.stated {
+                Stated::Data => interface,
+                _ => known,
+            }),
+            accepts: bytes(match self.stated {
+                Stated::All => mss + 40,
+                _ => interface,
+            }),
+            sending: (self.stated != Stated::Data).then(|| Sending {
+                window: bytes(64_000),
+                acknowledged,
+                behind: states_all.then(|| u32::try_from(behind).unwrap()),
+                retransmitted: u32::try_from(again).unwrap(),
+            }),
             received,
-            out_of_order: u32::try_from(arrived.count() - in_order.count()).unwrap(),
+            out_of_order: states_all
+                .then(|| u32::try_from(arrived.count() - in_order.count()).unwrap()),
             largest_received: largest
+                .filter(|_| states_all)
                 .filter(|&data| data > 536)
                 .map(|data| bytes(data + HEADERS)),
             round_trip: is_open.then_some(self.rtt),
