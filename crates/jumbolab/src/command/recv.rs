@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         folder: args.packet_log_dir.clone(),
         space: log_space(args)?,
         open: Arc::default(),
-        finished: Arc::default(),
+        unsent: destination.as_ref().map(|_| Arc::default()),
         failed: Arc::default(),
         log_thread: log.clone(),
     };
@@ -121,8 +121,8 @@ struct Logs {
     folder: Option<PathBuf>,
     space: Arc<LogSpace>,
     open: Arc<Mutex<Vec<(PathBuf, PacketLog)>>>,
-    /// The files of complete logs, for those who send them.
-    finished: Arc<Mutex<VecDeque<PathBuf>>>,
+    /// The files of complete logs, if they are to be sent to another host.
+    unsent: Option<Arc<Mutex<VecDeque<PathBuf>>>>,
     /// Whether a log ended early.
     failed: Arc<AtomicBool>,
     log_thread: LogThread,
@@ -173,11 +173,18 @@ impl Logs {
     fn end(&self, is_over: fn(&PacketLog) -> bool) {
         let mut logs = self.open.lock().expect(NO_PANIC);
         for (path, log) in logs.extract_if(.., |(_, log)| is_over(log)) {
-            match log.end() {
-                Ok(()) => self.finished.lock().expect(NO_PANIC).push_back(path),
-                Err(_) => self.failed.store(true, Ordering::Relaxed),
+            match (log.end(), &self.unsent) {
+                (Ok(()), Some(unsent)) => unsent.lock().expect(NO_PANIC).push_back(path),
+                (Ok(()), None) => {}
+                (Err(_), _) => self.failed.store(true, Ordering::Relaxed),
             }
         }
+    }
+
+    /// The file of the next complete log that is to be sent.
+    fn next_unsent(&self) -> Option<PathBuf> {
+        let unsent = self.unsent.as_ref()?;
+        unsent.lock().expect(NO_PANIC).pop_front()
     }
 
     /// Whether sessions write logs: their flows may be under way.

@@ -12,7 +12,7 @@ use traffic::driver::log_transfer::{Destination, send};
 use traffic::driver::packet_log::PacketLog;
 use units::Span;
 
-use super::{Logs, NO_PANIC};
+use super::Logs;
 use crate::args::PORT;
 
 /// The interval of looks for complete logs.
@@ -94,8 +94,7 @@ fn send_all(to: &Destination, logs: &Logs, is_over: &AtomicBool) -> bool {
         // Set before the last logs are complete, and read before they are looked for.
         let ends = is_over.load(Ordering::Relaxed);
         logs.end(PacketLog::is_over);
-        let next = logs.finished.lock().expect(NO_PANIC).pop_front();
-        match next {
+        match logs.next_unsent() {
             Some(path) if ends && !stored => kept(logs, &path, "the other host failed before"),
             Some(path) => stored &= send_one(to, logs, &path),
             None if ends => return stored,
