@@ -7,19 +7,20 @@
 use std::net::{Ipv6Addr, SocketAddr};
 use std::thread;
 
+use jumbolab_traffic::driver::sessions::Protocol;
 use jumbolab_traffic::driver::sessions::{
     Flow, Meter, Name, Options, Outcome, Plan, Receiver, SendingRate, Serving, run,
 };
 use jumbolab_traffic::machine::control::Limits;
 use meter::departures::{Distribution, Schedule};
 use os::socket;
-use units::{Seed, Span, Time, Transport};
+use units::{Seed, Span, Time};
 
 fn main() {
-    let datagrams = measure(Transport::Udp, Meter::OneWay, 64.0, 0.0, false);
+    let datagrams = measure(Protocol::Udp, Meter::OneWay, 64.0, 0.0, false);
     show("64 bytes one way", &datagrams);
     for busy in [false, true] {
-        let exchanged = measure(Transport::Udp, Meter::RoundTrip, 64.0, 0.0, busy);
+        let exchanged = measure(Protocol::Udp, Meter::RoundTrip, 64.0, 0.0, busy);
         show(
             if busy {
                 "64 bytes there and back, busy"
@@ -29,14 +30,14 @@ fn main() {
             &exchanged,
         );
     }
-    let paced = measure(Transport::Udp, Meter::OneWay, 64.0, 100e6, false);
+    let paced = measure(Protocol::Udp, Meter::OneWay, 64.0, 100e6, false);
     show("64 bytes at 10 000/s", &paced);
-    let stream = measure(Transport::Tcp, Meter::OneWay, 131_072.0, 0.0, false);
+    let stream = measure(Protocol::Tcp, Meter::OneWay, 131_072.0, 0.0, false);
     show("128 KiB over TCP", &stream);
 }
 
 /// One flow for two seconds; the gap is in picoseconds.
-fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) -> Outcome {
+fn measure(transport: Protocol, meter: Meter, size: f64, gap: f64, busy: bool) -> Outcome {
     let receiver = Receiver::open(Serving {
         listen: vec![SocketAddr::new(Ipv6Addr::LOCALHOST.into(), 0)],
         secret: None,

@@ -9,8 +9,8 @@ mod file;
 mod fuzz;
 mod iperf3;
 mod preset;
+mod protocol;
 
-use std::env::consts::OS;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
@@ -20,17 +20,18 @@ use meter::departures::{
     Bursts, Distribution, Measure, PathMtu, Seen, WrittenDistribution, mean_gap,
 };
 use os::socket;
-use units::{Bytes, Rate, Seed, Span, Transport};
+use units::{Bytes, Rate, Seed, Span};
 use wire::dscp;
 
 use crate::driver::sessions::{
     Flow, HEADER_LEN, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Payload,
-    Source, sizes,
+    Protocol, Source, sizes,
 };
 pub use ditg_script::read_ditg_script;
 pub use file::{KEYS, read, read_file};
 pub use iperf3::iperf3;
 use preset::Preset;
+use protocol::{check_system, protocol};
 
 /// The default protocol.
 const PROTOCOL: &str = "udp";
@@ -120,7 +121,7 @@ pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Fl
             return Err(keys.reject(key, why));
         }
     }
-    if transport == Transport::Tcp && flow.largest > Some(LARGEST_REVERSED) {
+    if transport == Protocol::Tcp && flow.largest > Some(LARGEST_REVERSED) {
         let most = LARGEST_REVERSED;
         let why = format!("with --reverse and --bidir, messages have {most} at most over TCP");
         return Err(keys.reject("message", why));
@@ -138,18 +139,11 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         )
     })?;
     let preset = preset(keys)?;
-    let transport = keys.word(
-        "protocol",
-        preset.as_ref().map_or(PROTOCOL, |preset| preset.protocol),
-        &[
-            ("udp", Some(Transport::Udp)),
-            ("tcp", Some(Transport::Tcp)),
-            ("icmp", None),
-        ],
-    )?;
+    let usual = preset.as_ref().map_or(PROTOCOL, |preset| preset.protocol);
+    let transport = protocol(keys, usual)?;
     let options = options(keys, transport, to)?;
     let meter = meter(keys, transport)?;
-    let stream = transport == Some(Transport::Tcp);
+    let stream = transport == Some(Protocol::Tcp);
     let messages = match (keys.text("message")?, &preset) {
         (None, Some(preset)) => preset.sizes.clone(),
         (None, None) if stream => distribution(keys, "message", WRITE, Measure::Sizes)?,
@@ -210,7 +204,7 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
         payload: payload(keys, largest)?,
         codec: preset
             .and_then(|preset| preset.codec)
-            .filter(|_| transport == Some(Transport::Udp) && meter == Meter::OneWay),
+            .filter(|_| transport.is_some_and(Protocol::is_of_datagrams) && meter == Meter::OneWay),
         options,
         limit: None,
         reverse: None,
@@ -218,32 +212,10 @@ fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Fl
     Ok((flow, source))
 }
 
-fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<Options> {
-    let only = |key: &str, wanted: Transport| -> Result<()> {
-        if !keys.has(key) || transport == Some(wanted) {
-            return Ok(());
-        }
-        let name = if wanted == Transport::Tcp {
-            "tcp"
-        } else {
-            "udp"
-        };
-        Err(keys.reject(
-            key,
-            format!("only flows of protocol {name} have it; leave it out"),
-        ))
-    };
-    for key in ["nagle", "mss", "congestion"] {
-        only(key, Transport::Tcp)?;
-    }
-    for key in ["gso", "gro", "ecn"] {
-        only(key, Transport::Udp)?;
-    }
-    for key in ["control", "source_port", "destination_port", "flow_label"] {
-        if keys.has(key) && transport.is_none() {
-            let why = "only flows of protocols udp and tcp have it; leave it out";
-            return Err(keys.reject(key, why));
-        }
+fn options(keys: &Section, transport: Option<Protocol>, to: IpAddr) -> Result<Options> {
+    if keys.has("control") && transport.is_none() {
+        let why = "echo requests need no receiver; leave it out";
+        return Err(keys.reject("control", why));
     }
     let like = "an address of this host, for instance 192.0.2.1";
     let bind: Option<IpAddr> = keys.parsed("source", like)?;
@@ -268,7 +240,7 @@ fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<O
         socket: socket::Options {
             bind: local(to, bind, small(source_port)),
             // The last connection of the port may not be forgotten yet.
-            reuse_address: source_port.is_some() && transport == Some(Transport::Tcp),
+            reuse_address: source_port.is_some() && transport == Some(Protocol::Tcp),
             device: keys.text("interface")?.map(str::to_owned),
             dscp: keys.read_by("dscp", dscp::parse)?.unwrap_or(0),
             ecn: keys.word("ecn", "not-ect", &ECN)?,
@@ -320,44 +292,7 @@ fn local(to: IpAddr, address: Option<IpAddr>, port: Option<u16>) -> Option<Socke
     is_written.then(|| SocketAddr::new(address.unwrap_or(any), port.unwrap_or(0)))
 }
 
-/// Rejects by name what this system lacks.
-fn check_system(keys: &Section, transport: Option<Transport>, options: &Options) -> Result<()> {
-    let socket = &options.socket;
-    let of_linux = [
-        ("protocol", transport.is_none()),
-        ("interface", socket.device.is_some()),
-        ("flow_label", socket.flow_label.is_some()),
-        ("mss", socket.segment.is_some()),
-        ("congestion", socket.congestion.is_some()),
-        ("gso", options.segmentation > 1),
-        ("gro", options.merge),
-    ];
-    let absent = of_linux
-        .into_iter()
-        .chain([
-            ("dscp", cfg!(windows) && socket.dscp != 0),
-            ("ecn", cfg!(windows) && socket.ecn != 0),
-        ])
-        .find(|(_, is_set)| *is_set && cfg!(not(target_os = "linux")));
-    if let Some((key, _)) = absent {
-        let why = format!("it needs Linux, and this program is for {OS}; leave it out");
-        return Err(keys.reject(key, why));
-    }
-    let lacks_mode = |transport| !socket::has_path_mtu(socket.path_mtu, transport);
-    match transport {
-        Some(Transport::Tcp) if lacks_mode(Transport::Tcp) => {
-            let why = format!("for TCP it needs Linux, and this program is for {OS}; leave it out");
-            Err(keys.reject("pmtudisc", why))
-        }
-        Some(Transport::Udp) if lacks_mode(Transport::Udp) => {
-            let why = format!("{OS} lacks this mode; write do or dont, or leave it out");
-            Err(keys.reject("pmtudisc", why))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn meter(keys: &Section, transport: Option<Transport>) -> Result<Meter> {
+fn meter(keys: &Section, transport: Option<Protocol>) -> Result<Meter> {
     let meters = [("one-way", Meter::OneWay), ("round-trip", Meter::RoundTrip)];
     match transport {
         Some(_) => keys.word("meter", "one-way", &meters),
@@ -476,7 +411,7 @@ fn bursts(keys: &Section) -> Result<Option<Bursts>> {
 fn check_sizes(
     keys: &Section,
     messages: &Distribution,
-    (transport, meter): (Option<Transport>, Meter),
+    (transport, meter): (Option<Protocol>, Meter),
     to: IpAddr,
     options: &Options,
 ) -> Result<Option<Bytes>> {
@@ -492,8 +427,10 @@ fn check_sizes(
     let [least_f64, most_f64] = [least, most].map(float);
     if smallest < least_f64 || largest > most_f64 {
         let what = match transport {
-            Some(Transport::Udp) => "a UDP datagram",
-            Some(Transport::Tcp) => "a message over TCP",
+            Some(Protocol::Udp) => "a UDP datagram",
+            Some(Protocol::UdpLite { .. }) => "a UDP-Lite datagram",
+            Some(Protocol::Tcp) => "a message over TCP",
+            Some(Protocol::Sctp { .. }) => "a message over SCTP",
             None => "an echo request",
         };
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };

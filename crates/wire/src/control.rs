@@ -30,7 +30,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::bytes::array;
 use crate::{Error, Field};
 
-pub use flow::{Codec, Flow, Meter, Name};
+pub use flow::{Codec, Flow, LEAST_COVERAGE, MOST_STREAMS, Meter, Name, Protocol};
 pub use progress::Progress;
 pub use report::{Report, StampPrecision};
 pub use reverse::{
@@ -195,6 +195,8 @@ pub enum Reason {
     Address,
     /// The port that a flow asks for is in use, or not among those that this end allows.
     Port,
+    /// The system of this end lacks the protocol of a flow.
+    Protocol,
 }
 
 /// The version of a first frame, behind what identifies a stream of this protocol.

@@ -18,12 +18,12 @@ use os::socket::{self, CHOOSES_CONGESTION_CONTROL, TcpState};
 use secret::Secret;
 use serde::{Deserialize, Serialize};
 use traffic::driver::sessions::{
-    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, SendingRate,
-    Served, Serving, sizes,
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Protocol, Receiver, Report,
+    SendingRate, Served, Serving, sizes,
 };
 use traffic::driver::trial_token::Token;
 use traffic::machine::control::{FlowBounds, Impossible, Limits};
-use units::{Bytes, Seed, Span, Time, Transport};
+use units::{Bytes, Seed, Span, Time};
 use wire::control::{SentReport, StampPrecision};
 
 pub(crate) use arrived::Arrived;
@@ -220,8 +220,8 @@ impl Wanted {
             schedule = schedule.packets(packets);
         }
         let transport = match self.stream {
-            true => Transport::Tcp,
-            false => Transport::Udp,
+            true => Protocol::Tcp,
+            false => Protocol::Udp,
         };
         let meter = match self.round_trip {
             true => Meter::RoundTrip,

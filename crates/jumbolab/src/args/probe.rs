@@ -24,7 +24,7 @@ pub(crate) struct Probe {
     /// Largest MTU to test [default: MTU of the outgoing interface, at most 65535].
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_mtu: Option<String>,
-    /// Protocol to send: `icmp` (echo requests), `udp` or `tcp`.
+    /// Protocol to send: `icmp` (echo requests), `udp` or `tcp`; `send` also has `udplite` and `sctp`, on Linux.
     #[arg(
         long,
         value_name = "PROTOCOL,..",

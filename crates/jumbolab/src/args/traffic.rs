@@ -155,7 +155,7 @@ pub(crate) struct Send {
         help_heading = "Flows"
     )]
     pub(crate) flows: u16,
-    /// The receiver sends, and this end receives. All connections are opened from here. One-way flows of UDP and TCP only.
+    /// The receiver sends, and this end receives. All connections are opened from here. One-way flows only, and no echo requests.
     #[arg(long, conflicts_with = "bidir", help_heading = "Flows")]
     pub(crate) reverse: bool,
     /// Flows in both directions at the same time: each, and NAME-reverse.
@@ -195,7 +195,7 @@ pub(crate) struct FlowKeys {
     /// Traffic of an application: `telnet`, `dns`, `quake3`, `counter-strike-active`, `counter-strike-idle`, or a call with `voip-g711-1`, `voip-g711-2`, `voip-g729-2`, `voip-g729-3` or `voip-g723-1`, each also with `-crtp` (compressed headers) and `-vad` (no packets in pauses). Sets protocol, message, gap, on-time and off-time; those options replace parts of it.
     #[arg(long, value_name = "NAME", help_heading = TRAFFIC)]
     preset: Option<String>,
-    /// Protocol to send: `icmp` (echo requests), `udp` or `tcp` [default: udp].
+    /// Protocol to send: `icmp` (echo requests), `udp` or `tcp`; `send` also has `udplite` and `sctp`, on Linux [default: udp].
     #[arg(long, value_name = "PROTOCOL", help_heading = TRAFFIC)]
     protocol: Option<String>,
     /// Measurement: `one-way`, or `round-trip` (the receiver returns every message) [default: one-way].
@@ -242,7 +242,7 @@ pub(crate) struct FlowKeys {
     /// Differentiated services code point: a number from 0 to 63, or a name such as EF, AF41 or CS1.
     #[arg(long, value_name = "DSCP", help_heading = SOCKET)]
     dscp: Option<String>,
-    /// UDP: explicit congestion notification, the two bits below the code point: `not-ect`, `ect0`, `ect1` or `ce` [default: not-ect].
+    /// UDP and UDP-Lite: explicit congestion notification, the two bits below the code point: `not-ect`, `ect0`, `ect1` or `ce` [default: not-ect].
     #[arg(long, value_name = "ECN", help_heading = SOCKET)]
     ecn: Option<String>,
     /// IPv6: flow label of the packets that this end sends, a number of 20 bits such as 0x12345 [default: as the kernel chooses].
@@ -278,9 +278,18 @@ pub(crate) struct FlowKeys {
     /// Poll for messages at both ends instead of sleeping: lower latency, one processor busy at each end. The receiver needs --max-busy-poll.
     #[arg(long, help_heading = SOCKET)]
     busy_poll: bool,
-    /// TCP: enable Nagle's algorithm.
+    /// TCP and SCTP: enable Nagle's algorithm.
     #[arg(long, help_heading = SOCKET)]
     nagle: bool,
+    /// UDP-Lite: bytes of each packet that the checksum covers, from its header of 8 bytes on; the receiver drops packets with a smaller coverage [default: 0, whole packets].
+    #[arg(long, hide = ELSEWHERE, value_name = "BYTES", help_heading = SOCKET)]
+    checksum_coverage: Option<String>,
+    /// SCTP: streams of the association, from 1 to 1024, on which messages leave in turn [default: 1].
+    #[arg(long, hide = ELSEWHERE, value_name = "COUNT", help_heading = SOCKET)]
+    sctp_streams: Option<String>,
+    /// SCTP: messages may overtake others of their stream.
+    #[arg(long, hide = ELSEWHERE, help_heading = SOCKET)]
+    unordered: bool,
     /// TCP: maximum segment size.
     #[arg(long, hide = ELSEWHERE, value_name = "BYTES", help_heading = SOCKET)]
     mss: Option<String>,
@@ -334,6 +343,8 @@ impl FlowKeys {
             ("source_port", &self.source_port),
             ("destination_port", &self.destination_port),
             ("interface", &self.interface),
+            ("checksum_coverage", &self.checksum_coverage),
+            ("sctp_streams", &self.sctp_streams),
             ("mss", &self.mss),
             ("congestion", &self.congestion),
             ("send_buffer", &self.send_buffer),
@@ -346,6 +357,7 @@ impl FlowKeys {
         }
         for (key, set) in [
             ("nagle", self.nagle),
+            ("unordered", self.unordered),
             ("gro", self.gro),
             ("busy_poll", self.busy_poll),
         ] {

@@ -16,8 +16,8 @@ use anyhow::{Context, Result, anyhow, ensure};
 use meter::clock_offset::ClockOffset;
 use secret::Secret;
 use traffic::driver::sessions::{
-    DelayDistribution, Flow, FlowOutcome, Meter, Outcome, ReceivedFlow, SHORTEST_INTERVAL, Sent,
-    Served,
+    DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Protocol, ReceivedFlow,
+    SHORTEST_INTERVAL, Sent, Served,
 };
 use units::{Bytes, Span, Transport};
 
@@ -112,12 +112,8 @@ impl Results {
 }
 
 /// A description of a flow.
-pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
-    let how = match transport {
-        Some(Transport::Udp) => "UDP",
-        Some(Transport::Tcp) => "TCP",
-        None => "ICMP echo",
-    };
+pub(super) fn describe(transport: Option<Protocol>, meter: Meter) -> String {
+    let how = transport.map_or("ICMP echo", Protocol::name);
     let what = match meter {
         Meter::OneWay => "one way",
         Meter::RoundTrip => "round trip",

@@ -18,6 +18,7 @@ mod packets;
 mod payload;
 mod ports;
 mod presets;
+mod protocols;
 mod receivers;
 mod remote_logs;
 mod reverse;

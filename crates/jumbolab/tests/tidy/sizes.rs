@@ -28,7 +28,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 25] = [
     ("secret", 4),
     ("sim", 70),
     ("tcp", 29),
-    ("traffic", 213),
+    ("traffic", 218),
     ("units", 11),
     ("backends", 252),
     ("wire", 111),

@@ -30,8 +30,8 @@ pub use datagrams::{STAMPS_ARRIVALS, cut, merge, stamp_arrivals, stated_drops};
 pub use error_number::{Errno, is_of_connection};
 pub use inbox::{Inbox, receive_stamped};
 pub use open::{
-    apply, bind_to, keep_alive, open, receive_buffer, reset_on_close, reuse_address, send_buffer,
-    set_code_point, set_no_delay, set_non_blocking, set_timeout,
+    apply, bind_to, keep_alive, missing, open, receive_buffer, reset_on_close, reuse_address,
+    send_buffer, set_code_point, set_no_delay, set_non_blocking, set_timeout,
 };
 #[cfg(not(target_os = "linux"))]
 pub use segments::segment_state;

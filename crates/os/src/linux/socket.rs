@@ -27,6 +27,7 @@ pub use congestion::{CHOOSES_CONGESTION_CONTROL, LIMITS_SEGMENTS, available_cong
 pub use congestion::{default_congestion_control, try_congestion_control};
 pub use errors::{next_error, reported};
 pub use ip_option::IpOption;
+pub use kind::missing;
 pub use open::{NO_ECHOES, control, listen, open, open_for_echoes, receive_icmp_only};
 pub use options::{apply, has_path_mtu, reset_on_close, set_code_point, set_timeout};
 pub use receive::{receive, receive_from};
@@ -49,7 +50,8 @@ pub use crate::portable::socket_parts::{
     stalled,
 };
 pub use crate::sys::datagrams::{cut, merge};
-pub use crate::sys::inbox::{Inbox, receive_stamped};
+pub use crate::sys::inbox::{Inbox, receive_piece, receive_stamped};
+pub use crate::sys::sctp::send_on_stream;
 pub use crate::sys::socket::{accept, reset};
 pub use crate::sys::tcp_info::stuck_segment;
 

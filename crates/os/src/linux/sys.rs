@@ -16,6 +16,7 @@ pub mod packet;
 pub(crate) mod packet_ring;
 pub mod queued;
 pub(crate) mod scheduling;
+pub mod sctp;
 pub(crate) mod socket;
 pub mod tcp_info;
 pub(crate) mod tun;

@@ -24,6 +24,17 @@ pub enum Kind {
     /// Packets of an IP protocol, without the header of IPv6. With that of IPv4 the kernel
     /// delivers them, and takes them with the option for headers. On Linux only.
     Raw(i32),
+    /// UDP-Lite. On Linux only.
+    UdpLite {
+        /// The bytes that the checksum of packets covers, those of the header included, and has
+        /// to cover of packets that arrive; 0: all.
+        coverage: u16,
+    },
+    /// An association of SCTP, which keeps the boundaries of messages. On Linux only.
+    Sctp {
+        /// The streams in each direction.
+        streams: u16,
+    },
 }
 
 impl From<Transport> for Kind {

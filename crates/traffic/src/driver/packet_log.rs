@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use crate::driver::sessions::{Described, Entry, Meter, Records};
+use crate::driver::sessions::{Described, Entry, Meter, Protocol, Records};
 use anyhow::{Context, Result, anyhow};
 use meter::clock_offset::ClockOffset;
 use os::clock::Epoch;
 use os::kernel_clock;
 use os::socket::STAMPS_ARRIVALS;
-use units::{Bytes, Transport};
+use units::Bytes;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
 /// Capacity of the queue in bundles of records: at most 60 MB.
@@ -322,10 +322,12 @@ fn facts(role: Role) -> Facts {
 }
 
 fn described(flow: &Described) -> Flow {
-    // The assigned protocol numbers [RFC792] [RFC768] [RFC9293] [RFC4443].
+    // The assigned protocol numbers [RFC792] [RFC768] [RFC9293] [RFC4443] [RFC3828] [RFC9260].
     let protocol = match (flow.transport, flow.to.is_ipv4()) {
-        (Some(Transport::Tcp), _) => 6,
-        (Some(Transport::Udp), _) => 17,
+        (Some(Protocol::Tcp), _) => 6,
+        (Some(Protocol::Udp), _) => 17,
+        (Some(Protocol::Sctp { .. }), _) => 132,
+        (Some(Protocol::UdpLite { .. }), _) => 136,
         (None, true) => 1,
         (None, false) => 58,
     };
@@ -395,7 +397,7 @@ mod tests {
         let described = Described {
             flow: 3,
             name: Name::new("voice").unwrap(),
-            transport: Some(Transport::Udp),
+            transport: Some(Protocol::Udp),
             meter: Meter::OneWay,
             from,
             to: from,

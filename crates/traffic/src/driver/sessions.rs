@@ -6,6 +6,8 @@
 //! the header of [`wire::message`]. All times, including the kernel's receive
 //! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
 
+#[cfg(target_os = "linux")]
+mod association;
 mod black_hole;
 mod common_start;
 mod connect;
@@ -28,7 +30,7 @@ mod serve;
 mod session;
 mod unanswered;
 
-pub use wire::control::{Codec, Flow as Asked, Meter, Name, Report};
+pub use wire::control::{Codec, Flow as Asked, Meter, Name, Protocol, Report};
 pub use wire::message::{HEADER_LEN, TIMED};
 
 pub use black_hole::black_hole;
@@ -40,7 +42,7 @@ pub use intervals::{
     FlowInterval, Interval, Intervals, PathMtuNotice, Quantiles, ReceivedInterval,
     SHORTEST_INTERVAL, SentInterval, TcpInterval,
 };
-pub use options::{Options, sizes};
+pub use options::{Options, kind, sizes};
 pub use payload::Payload;
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;

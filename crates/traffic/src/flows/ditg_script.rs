@@ -114,7 +114,8 @@ impl<'a> LineReader<'a> {
         if let Some([codec, header]) = call {
             self.set("preset", &format!("voip-{codec}{header}"));
         }
-        let is_stream = (self.keys.text("protocol")?).is_some_and(|protocol| protocol == "tcp");
+        let is_stream = (self.keys.text("protocol")?)
+            .is_some_and(|protocol| ["tcp", "sctp"].contains(&protocol));
         if is_stream && !disables_nagle {
             self.set("nagle", "on");
         }
@@ -134,7 +135,19 @@ impl<'a> LineReader<'a> {
                 self.set("protocol", "icmp");
                 self.set("meter", "round-trip");
             }
-            _ => return Err(self.reject(option, "write UDP, TCP or ICMP")),
+            // The number of the association means nothing here. ITGSend 2.8.1 itself rejects
+            // more streams than one.
+            "SCTP" => {
+                self.set("protocol", "sctp");
+                self.number(option)?;
+                let streams = self.positive(option)?;
+                self.set("sctp_streams", &streams.to_string());
+            }
+            "DCCP" => {
+                let why = "Linux removed DCCP in version 6.16; write UDP, TCP, SCTP or ICMP";
+                return Err(self.reject(option, why));
+            }
+            _ => return Err(self.reject(option, "write UDP, TCP, SCTP or ICMP")),
         }
         Ok(())
     }

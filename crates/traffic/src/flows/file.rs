@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use keyfile::{Origin, Section, Table, fault, rejection};
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
-pub const KEYS: [&str; 34] = [
+pub const KEYS: [&str; 37] = [
     "host",
     "control",
     "preset",
@@ -34,6 +34,9 @@ pub const KEYS: [&str; 34] = [
     "destination_port",
     "interface",
     "nagle",
+    "checksum_coverage",
+    "sctp_streams",
+    "unordered",
     "mss",
     "congestion",
     "send_buffer",

@@ -7,6 +7,7 @@ use keyfile::Section;
 use os::socket;
 use units::{Bytes, Rate, Span, Transport};
 
+use super::protocol::check_keys;
 use super::{KEYS, LENGTH, options, size};
 use crate::machine::iperf3::{Bounds, Direction, MOST_STREAMS, Request};
 
@@ -95,7 +96,8 @@ pub fn iperf3(
     let is_udp = transport == Transport::Udp;
     let block: Option<Bytes> = size(keys, "message")?;
     let rate: Option<Rate> = keys.quantity("payload_rate")?;
-    let socket = options(keys, Some(transport), to)?.socket;
+    check_keys(keys, "udp")?;
+    let socket = options(keys, Some(transport.into()), to)?.socket;
     let usual_rate = if is_udp { DATAGRAM_RATE } else { 0 };
     let block = block.unwrap_or(if is_udp { DATAGRAM } else { WRITE });
     let request = Request {

@@ -22,7 +22,7 @@ fn built(pairs: &[(&str, &str)]) -> Result<Flow> {
 #[test]
 fn a_flow_that_says_nothing_sends_512_bytes_every_millisecond_for_ten_seconds() {
     let flow = built(&[]).unwrap();
-    assert_eq!(flow.transport, Some(Transport::Udp));
+    assert_eq!(flow.transport, Some(Protocol::Udp));
     assert_eq!((flow.length, flow.paced), (Some(Span::from_secs(10)), true));
     let first: Vec<_> = flow.schedule.take(2).collect();
     let at = |millis| Time::ZERO + Span::from_millis(millis);
@@ -94,8 +94,8 @@ fn every_distribution_is_read_for_sizes_and_for_gaps() {
 fn what_cannot_be_is_rejected_with_what_would_be_right() {
     for (pairs, words) in [
         (
-            &[("protocol", "sctp")][..],
-            "--protocol sctp: write one of udp, tcp, icmp",
+            &[("protocol", "quic")][..],
+            "--protocol quic: write one of udp, tcp, sctp, udplite, icmp",
         ),
         (
             &[("dscp", "64")],

@@ -117,6 +117,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Port => {
             "it cannot open the data port: it is in use there, or not among its --data-ports; see its own messages, or write another --destination-port"
         }
+        Reason::Protocol => {
+            "its system lacks the protocol of a flow; see its own messages, or write another --protocol"
+        }
         Reason::Stopped => "it was stopped; start it again",
         Reason::Reverse => {
             "it sends no flows (recv --max-payload-rate 0); leave --reverse and --bidir out"

@@ -5,10 +5,9 @@ use jumbolab_traffic::machine::control::{
 };
 use meter::departures::Distribution;
 use secret::Secret;
-use units::Transport;
 use units::{Span, Time};
 use wire::control::{
-    self, Control, Flow, LONGEST, Meter, Name, Progress, Report, Reverse, Traffic,
+    self, Control, Flow, LONGEST, Meter, Name, Progress, Protocol, Report, Reverse, Traffic,
 };
 
 use super::{Chance, in_a_process_of_its_own, try_all};
@@ -305,7 +304,7 @@ fn flow(number: u16, chance: &mut Chance) -> Flow {
     Flow {
         flow: number,
         name: Name::new("one").unwrap(),
-        transport: [Transport::Udp, Transport::Tcp][chance.below(2)],
+        transport: [Protocol::Udp, Protocol::Tcp][chance.below(2)],
         meter: [Meter::OneWay, Meter::RoundTrip][chance.below(2)],
         busy: chance.below(2) == 0,
         merge: chance.below(2) == 0,

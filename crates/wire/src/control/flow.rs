@@ -5,6 +5,12 @@ use units::Transport;
 
 use super::{below, is_text, text, valid};
 
+/// The bytes of a header of UDP-Lite, which its checksum always covers [RFC3828 s3.1].
+pub const LEAST_COVERAGE: u16 = 8;
+
+/// The most streams of an SCTP association: a kernel needs memory for each.
+pub const MOST_STREAMS: u16 = 1024;
+
 /// A flow, as the sender describes it to the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
@@ -13,7 +19,7 @@ pub struct Flow {
     /// Name of the flow, for logs and reports.
     pub name: Name,
     /// Transport protocol of the messages.
-    pub transport: Transport,
+    pub transport: Protocol,
     /// The delay that is measured.
     pub meter: Meter,
     /// Whether the receiver polls for messages instead of sleeping.
@@ -39,6 +45,63 @@ pub struct Flow {
     /// The first bytes of the flow's traffic. They prove to the receiver that the
     /// source address of the traffic is the sender's.
     pub cookie: [u8; 16],
+}
+
+/// The transport protocol of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Protocol {
+    /// TCP [RFC9293].
+    Tcp,
+    /// UDP [RFC768].
+    Udp,
+    /// UDP-Lite [RFC3828].
+    UdpLite {
+        /// The bytes that the checksum covers, those of the header included; 0: all.
+        #[serde(deserialize_with = "coverage")]
+        coverage: u16,
+    },
+    /// SCTP [RFC9260].
+    Sctp {
+        /// The streams in each direction, from 1 to [`MOST_STREAMS`].
+        #[serde(deserialize_with = "streams")]
+        streams: u16,
+        /// Whether messages may overtake others of their stream.
+        unordered: bool,
+    },
+}
+
+impl Protocol {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "TCP",
+            Self::Udp => "UDP",
+            Self::UdpLite { .. } => "UDP-Lite",
+            Self::Sctp { .. } => "SCTP",
+        }
+    }
+
+    /// Whether messages are separate datagrams, which the path may lose.
+    pub const fn is_of_datagrams(self) -> bool {
+        matches!(self, Self::Udp | Self::UdpLite { .. })
+    }
+}
+
+impl From<Transport> for Protocol {
+    fn from(transport: Transport) -> Self {
+        match transport {
+            Transport::Tcp => Self::Tcp,
+            Transport::Udp => Self::Udp,
+        }
+    }
+}
+
+fn coverage<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+    valid(from, |bytes| *bytes == 0 || *bytes >= LEAST_COVERAGE)
+}
+
+fn streams<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+    valid(from, |streams| (1..=MOST_STREAMS).contains(streams))
 }
 
 /// The delay that a flow measures.

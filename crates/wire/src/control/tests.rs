@@ -5,7 +5,6 @@ use std::vec;
 
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
-use units::Transport;
 
 use super::*;
 
@@ -82,6 +81,30 @@ fn a_name_has_letters_digits_and_little_else() {
     }
 }
 
+#[test]
+fn a_protocol_with_impossible_figures_is_not_read() {
+    let read = |bytes: &[u8]| postcard::from_bytes::<Protocol>(bytes).ok();
+    // Those without figures have the bytes of their first version.
+    assert_eq!(read(&[0]), Some(Protocol::Tcp));
+    assert_eq!(read(&[1]), Some(Protocol::Udp));
+    for (bytes, coverage) in [(0, Some(0)), (7, None), (8, Some(8)), (127, Some(127))] {
+        let lite = coverage.map(|coverage| Protocol::UdpLite { coverage });
+        assert_eq!(read(&[2, bytes]), lite, "{bytes}");
+    }
+    for (bytes, streams) in [
+        (&[3, 0, 0][..], None),
+        (&[3, 1, 1], Some(1)),
+        (&[3, 0x80, 8, 1], Some(1024)),
+        (&[3, 0x81, 8, 1], None),
+        (&[3, 1, 2], None),
+        (&[4], None),
+    ] {
+        let unordered = true;
+        let sctp = streams.map(|streams| Protocol::Sctp { streams, unordered });
+        assert_eq!(read(bytes), sctp, "{bytes:?}");
+    }
+}
+
 proptest! {
     #[test]
     fn what_was_emitted_parses_back_and_nothing_less_or_more_does(message in message()) {
@@ -147,7 +170,7 @@ pub(super) fn message() -> impl Strategy<Value = Control> {
             flows,
             longest
         }),
-        (0_u8..12).prop_map(|reason| Control::Rejected(of(reason))),
+        (0_u8..15).prop_map(|reason| Control::Rejected(of(reason))),
         any::<u64>().prop_map(|sent| Control::Ask { sent }),
         any::<[u64; 3]>().prop_map(|[asked, received, answered]| Control::Tell {
             asked,
@@ -234,9 +257,20 @@ fn traffic() -> impl Strategy<Value = Traffic> {
         )
 }
 
+fn protocol() -> impl Strategy<Value = Protocol> {
+    prop_oneof![
+        Just(Protocol::Tcp),
+        Just(Protocol::Udp),
+        prop_oneof![Just(0), LEAST_COVERAGE..=u16::MAX]
+            .prop_map(|coverage| Protocol::UdpLite { coverage }),
+        (1..=MOST_STREAMS, any::<bool>())
+            .prop_map(|(streams, unordered)| Protocol::Sctp { streams, unordered }),
+    ]
+}
+
 fn flow() -> impl Strategy<Value = Flow> {
     let name = "[a-zA-Z0-9._-]{1,32}".prop_map(|text: String| Name::new(&text).unwrap());
-    let kind = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let kind = (protocol(), any::<bool>(), any::<bool>(), any::<bool>());
     (
         any::<u16>(),
         name,
@@ -249,7 +283,7 @@ fn flow() -> impl Strategy<Value = Flow> {
             |(
                 flow,
                 name,
-                (tcp, round, busy, merge),
+                (transport, round, busy, merge),
                 dscp,
                 (buffer, largest, port, [at, cookie]),
                 codec,
@@ -257,7 +291,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 Flow {
                     flow,
                     name,
-                    transport: if tcp { Transport::Tcp } else { Transport::Udp },
+                    transport,
                     meter: if round {
                         Meter::RoundTrip
                     } else {

@@ -7,8 +7,8 @@ use std::net::SocketAddr;
 use os::fragments::Fragments;
 use os::nic;
 use probe::driver::Outgoing;
-use traffic::driver::sessions::{Flow, FlowOutcome, Meter, Outcome};
-use units::{Bytes, IpVersion, Transport};
+use traffic::driver::sessions::{Flow, FlowOutcome, Meter, Outcome, Protocol};
+use units::{Bytes, IpVersion};
 
 /// The largest super-packet, for which two segments must have room.
 const SUPER_PACKET: u64 = 1 << 16;
@@ -66,8 +66,9 @@ impl Host {
             return String::new();
         };
         let room = mtu.get().saturating_sub(self.ip.header().get() + HEADER);
-        let of_datagrams =
-            |flow: &Flow| flow.transport != Some(Transport::Tcp) && flow.reverse.is_none();
+        let of_datagrams = |flow: &Flow| {
+            flow.transport.is_none_or(Protocol::is_of_datagrams) && flow.reverse.is_none()
+        };
         let large = |(flow, result): (&Flow, &FlowOutcome)| {
             let sent = result.sent.as_ref().filter(|_| of_datagrams(flow))?;
             let mean = sent.bytes.get().checked_div(sent.messages)?;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use traffic::driver::sessions::{
-    Flow, FlowInterval, Interval, Meter, Name, PathMtuNotice, ReceivedInterval, SentInterval,
-    Stall, black_hole,
+    Flow, FlowInterval, Interval, Meter, Name, PathMtuNotice, Protocol, ReceivedInterval,
+    SentInterval, Stall, black_hole,
 };
 use units::{Bytes, Span, Transport};
 
@@ -70,7 +70,7 @@ impl Table {
         let peers = flows.iter().map(|(flow, peer)| (flow.name, *peer));
         let peers = peers.collect();
         let flows: Vec<_> = flows.iter().map(|(flow, _)| *flow).collect();
-        let is_stream = |flow: &Flow| flow.transport == Some(Transport::Tcp);
+        let is_stream = |flow: &Flow| flow.transport == Some(Protocol::Tcp);
         let answered = |flow: &Flow| flow.transport.is_some();
         let streams = flows.iter().any(|flow| is_stream(flow));
         let datagrams = flows.iter().any(|flow| !is_stream(flow));

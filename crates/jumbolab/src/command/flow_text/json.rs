@@ -8,10 +8,10 @@ use os::socket::TcpState;
 use serde::Serialize;
 use traffic::driver::sessions::{
     Asked, DelayDistribution, Flow, FlowInterval, FlowOutcome, Interval, Meter, Outcome,
-    PathMtuNotice, Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
+    PathMtuNotice, Protocol, Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
 };
 use units::with_unit::seconds;
-use units::{Bytes, Span, Transport};
+use units::{Bytes, Span};
 
 use super::stamps::{self, Stamps};
 use super::{call, delays, has_jitter, per_second, untimed};
@@ -274,13 +274,15 @@ pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
 
 impl<'a> ResultLine<'a> {
     /// What is known of each flow.
-    fn new(flow: &'a str, transport: Option<Transport>, meter: Meter) -> Self {
+    fn new(flow: &'a str, transport: Option<Protocol>, meter: Meter) -> Self {
         Self {
             kind: "result",
             flow,
             protocol: match transport {
-                Some(Transport::Udp) => "udp",
-                Some(Transport::Tcp) => "tcp",
+                Some(Protocol::Udp) => "udp",
+                Some(Protocol::Tcp) => "tcp",
+                Some(Protocol::UdpLite { .. }) => "udplite",
+                Some(Protocol::Sctp { .. }) => "sctp",
                 None => "icmp",
             },
             meter: match meter {

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::socket::{setsockopt, sockopt};
 use traffic::machine::control::Fault;
-use units::{Time, Transport};
-use wire::control::{Flow, Meter, Name, Reason};
+use units::Time;
+use wire::control::{Flow, Meter, Name, Protocol, Reason};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::super::harness::Dir;
@@ -29,7 +29,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 impl OwnSender {
     /// Opens a flow of datagrams and shows its cookie.
     fn datagrams(&mut self) -> UdpSocket {
-        let port = self.open(flow(0, Transport::Udp)).unwrap();
+        let port = self.open(flow(0, Protocol::Udp)).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(("127.0.0.1", port)).unwrap();
         socket.send(&COOKIE).unwrap();
@@ -38,7 +38,7 @@ impl OwnSender {
 
     /// Opens a stream and shows its cookie.
     fn stream(&mut self, number: u16) -> TcpStream {
-        let port = self.open(flow(number, Transport::Tcp)).unwrap();
+        let port = self.open(flow(number, Protocol::Tcp)).unwrap();
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.write_all(&COOKIE).unwrap();
         stream
@@ -46,7 +46,7 @@ impl OwnSender {
 }
 
 /// A flow of round trips.
-fn flow(number: u16, transport: Transport) -> Flow {
+fn flow(number: u16, transport: Protocol) -> Flow {
     Flow {
         flow: number,
         name: Name::new("hostile").unwrap(),
@@ -57,8 +57,8 @@ fn flow(number: u16, transport: Transport) -> Flow {
         dscp: 0,
         buffer: 0,
         largest: match transport {
-            Transport::Udp => 65_000,
-            Transport::Tcp => 16 << 20,
+            Protocol::Tcp => 16 << 20,
+            _ => 65_000,
         },
         port: 0,
         at: [0; 16],
@@ -244,10 +244,10 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
         busy: true,
         ..flow(number, transport)
     };
-    one.open(busy(0, Transport::Udp)).unwrap();
-    other.open(busy(0, Transport::Tcp)).unwrap();
-    one.open(flow(1, Transport::Udp)).unwrap();
-    let fault = one.open(busy(2, Transport::Udp)).unwrap_err();
+    one.open(busy(0, Protocol::Udp)).unwrap();
+    other.open(busy(0, Protocol::Tcp)).unwrap();
+    one.open(flow(1, Protocol::Udp)).unwrap();
+    let fault = one.open(busy(2, Protocol::Udp)).unwrap_err();
     assert!(fault.to_string().contains("--max-busy-poll"), "{fault}");
 }
 
@@ -255,7 +255,7 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
 fn flows_beyond_the_limits_are_rejected() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "--max-flows 1");
-    let [datagrams, stream] = [Transport::Udp, Transport::Tcp].map(|transport| flow(0, transport));
+    let [datagrams, stream] = [Protocol::Udp, Protocol::Tcp].map(|transport| flow(0, transport));
     for beyond in [
         Flow {
             buffer: u32::MAX,
@@ -273,11 +273,32 @@ fn flows_beyond_the_limits_are_rejected() {
         let fault = OwnSender::connect(&receiver).open(beyond).unwrap_err();
         assert_eq!(fault, Fault::Rejected(Reason::Limit), "{beyond:?}");
     }
-    for second in [flow(1, Transport::Udp), datagrams] {
+    for second in [flow(1, Protocol::Udp), datagrams] {
         let mut sender = OwnSender::connect(&receiver);
         sender.open(datagrams).unwrap();
         let fault = sender.open(second).unwrap_err();
         assert_eq!(fault, Fault::Rejected(Reason::Limit), "{second:?}");
+    }
+    receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
+}
+
+#[test]
+fn a_flow_of_a_protocol_that_this_kernel_lacks_is_rejected_for_that_reason() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let sctp = Protocol::Sctp {
+        streams: 1,
+        unordered: false,
+    };
+    let lite = Protocol::UdpLite { coverage: 8 };
+    for (protocol, name) in [(sctp, "SCTP"), (lite, "UDP-Lite")] {
+        let opened = OwnSender::connect(&receiver).open(flow(0, protocol));
+        // The attempt has made the kernel load its module.
+        let listed = std::fs::read_to_string("/proc/net/protocols").unwrap();
+        match listed.lines().any(|line| line.starts_with(name)) {
+            true => assert!(opened.unwrap() > 0),
+            false => assert_eq!(opened.unwrap_err(), Fault::Rejected(Reason::Protocol)),
+        }
     }
     receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
 }

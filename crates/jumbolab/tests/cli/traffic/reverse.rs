@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 
 use meter::departures::Distribution;
 use traffic::machine::control::Fault;
-use units::Transport;
-use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Reason, Reverse, Traffic};
+use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Protocol, Reason, Reverse, Traffic};
 
 use super::super::harness::{Dir, Outcome};
 use super::super::lookup::Object;
@@ -178,7 +177,7 @@ fn combinations_without_meaning_are_rejected_by_name() {
 }
 
 /// A flood without end, as fast as possible.
-fn flood(transport: Transport) -> Reverse {
+fn flood(transport: Protocol) -> Reverse {
     Reverse {
         flow: Flow {
             flow: 0,
@@ -221,7 +220,7 @@ fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     let mut peer = OwnSender::connect(&receiver);
-    let port = peer.reverse(flood(Transport::Udp)).unwrap();
+    let port = peer.reverse(flood(Protocol::Udp)).unwrap();
     let open = |address: &str| {
         let socket = UdpSocket::bind((address, 0)).unwrap();
         socket.connect(("127.0.0.1", port)).unwrap();
@@ -250,7 +249,7 @@ fn nothing_is_sent_to_another_address_that_does_not_return_a_second_cookie() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "--listen 127.0.0.1 --listen 127.0.0.2");
     let mut peer = OwnSender::connect(&receiver);
-    let mut asked = flood(Transport::Udp);
+    let mut asked = flood(Protocol::Udp);
     asked.flow.at = Ipv4Addr::new(127, 0, 0, 2).to_ipv6_mapped().octets();
     let port = peer.reverse(asked).unwrap();
     let socket = UdpSocket::bind("127.0.0.3:0").unwrap();
@@ -281,7 +280,7 @@ fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--max-payload-rate 80kbit");
     let mut peer = OwnSender::connect(&receiver);
-    let port = peer.reverse(flood(Transport::Udp)).unwrap();
+    let port = peer.reverse(flood(Protocol::Udp)).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(("127.0.0.1", port)).unwrap();
     socket.send(&COOKIE).unwrap();
@@ -307,7 +306,7 @@ fn flows_that_a_receiver_does_not_send_are_rejected() {
         |asked| asked.traffic.send_buffer = u32::MAX,
         |asked| asked.traffic.gaps.parameters = [f64::NAN.to_bits(); 2],
     ];
-    for transport in [Transport::Udp, Transport::Tcp] {
+    for transport in [Protocol::Udp, Protocol::Tcp] {
         for change in changed {
             let mut asked = flood(transport);
             change(&mut asked);
@@ -316,7 +315,7 @@ fn flows_that_a_receiver_does_not_send_are_rejected() {
         }
     }
     // No module of the kernel is loaded for others.
-    let mut asked = flood(Transport::Tcp);
+    let mut asked = flood(Protocol::Tcp);
     asked.traffic.congestion[..7].copy_from_slice(b"unknown");
     let answer = OwnSender::connect(&receiver).reverse(asked);
     assert_eq!(answer, Err(Fault::Rejected(Reason::Limit)));

@@ -33,6 +33,8 @@ pub fn open(kind: impl Into<Kind>, address: IpAddr, options: &Options) -> Result
         #[cfg(windows)]
         Kind::Echo => return Err(needs_linux("a socket for echo requests")),
         Kind::Raw(_) => return Err(needs_linux("a raw socket")),
+        Kind::UdpLite { .. } => return Err(needs_linux("a socket of UDP-Lite")),
+        Kind::Sctp { .. } => return Err(needs_linux("a socket of SCTP")),
     };
     let socket = socket2::Socket::new(domain, of_system, protocol);
     let socket = socket.and_then(|socket| Socket::new(socket, options.non_blocking));
@@ -62,10 +64,17 @@ const fn icmp(address: IpAddr) -> Protocol {
 }
 
 fn needs_linux(what: &str) -> Error {
-    Error::new(
-        what,
-        format!("it needs Linux, and this program is for {OS}; leave it out"),
-    )
+    let why = format!("it needs Linux, and this program is for {OS}; leave it out");
+    Error {
+        operation: what.to_owned(),
+        source: io::Error::new(ErrorKind::Unsupported, why),
+    }
+}
+
+/// Why this system has no sockets of a kind, with a remedy; `None` if it has them.
+pub fn missing(kind: Kind) -> Option<String> {
+    matches!(kind, Kind::UdpLite { .. } | Kind::Sctp { .. })
+        .then(|| format!("it needs Linux, and this program is for {OS}; write udp or tcp"))
 }
 
 impl Options {

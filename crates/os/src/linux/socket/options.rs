@@ -12,7 +12,7 @@ use super::ip_option::IpOption;
 use super::{address, buffers, congestion, stamps};
 use crate::error::{OperationContext, Result};
 use crate::portable::socket_parts::{Kind, Options};
-use crate::sys::{flow_label, option};
+use crate::sys::{flow_label, option, sctp};
 
 /// Sets the options of a socket of this kind, for packets to or from `address`; those of
 /// TCP, of streams only.
@@ -28,8 +28,11 @@ pub fn apply(options: &Options, socket: &OwnedFd, kind: Kind, address: IpAddr) -
     if let Some(size) = options.receive_buffer {
         buffers::set_receive_buffer(fd, size)?;
     }
-    if kind == Kind::Stream {
-        options.apply_to_stream(fd)?;
+    match kind {
+        Kind::Stream => options.apply_to_stream(fd)?,
+        Kind::UdpLite { coverage } => cover(fd, coverage)?,
+        Kind::Sctp { streams } => options.apply_to_association(fd, streams)?,
+        Kind::Datagram | Kind::Echo | Kind::Raw(_) => {}
     }
     if options.stamps {
         stamps::stamp_arrivals(fd)?;
@@ -98,6 +101,14 @@ impl Options {
         Ok(())
     }
 
+    fn apply_to_association(&self, socket: BorrowedFd<'_>, streams: u16) -> Result<()> {
+        sctp::set_streams(socket, streams).during(|| format!("asking for {streams} streams"))?;
+        if self.no_delay {
+            sctp::set_no_delay(socket).during(|| "switching Nagle's algorithm off")?;
+        }
+        Ok(())
+    }
+
     fn apply_to_address(&self, socket: &OwnedFd) -> Result<()> {
         if self.reuse_address {
             setsockopt(socket, sockopt::ReuseAddr, &true).during(|| "sharing an address")?;
@@ -111,6 +122,19 @@ impl Options {
             None => Ok(()),
         }
     }
+}
+
+/// Sets the bytes that checksums of UDP-Lite cover, and the fewest that they have to cover of
+/// packets that arrive [RFC3828 s3.1].
+fn cover(socket: BorrowedFd<'_>, coverage: u16) -> Result<()> {
+    /// [LinuxUapi udp.h]
+    const UDPLITE_SEND_CSCOV: libc::c_int = 10;
+    const UDPLITE_RECV_CSCOV: libc::c_int = 11;
+    for name in [UDPLITE_SEND_CSCOV, UDPLITE_RECV_CSCOV] {
+        option::set(socket, libc::IPPROTO_UDPLITE, name, coverage.into())
+            .during(|| format!("setting a checksum coverage of {coverage}"))?;
+    }
+    Ok(())
 }
 
 /// Whether this system has a treatment of the path MTU for sockets of this kind.

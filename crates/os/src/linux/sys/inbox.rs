@@ -111,6 +111,27 @@ pub fn receive_stamped(
     flags: MsgFlags,
     _permit: Permit,
 ) -> nix::Result<InboxEntry> {
+    read(&socket, room, flags).map(|(entry, _)| entry)
+}
+
+/// Reads a message of SCTP, or a piece of one, with the timestamp of its last bytes. Returns
+/// whether the message ends with it. An association without messages has ended.
+pub fn receive_piece(
+    socket: impl AsFd,
+    room: &mut [u8],
+    flags: MsgFlags,
+    _permit: Permit,
+) -> nix::Result<(InboxEntry, bool)> {
+    let (entry, flags) = read(&socket, room, flags)?;
+    Ok((entry, flags & libc::MSG_EOR != 0))
+}
+
+/// Reads once. Returns also the kernel's flags.
+fn read(
+    socket: &impl AsFd,
+    room: &mut [u8],
+    flags: MsgFlags,
+) -> nix::Result<(InboxEntry, libc::c_int)> {
     let (mut piece, mut control) = (piece(room), [0; CONTROL_WORDS]);
     let mut header = header(&mut piece, &mut control);
     // SAFETY: the header points to buffers that outlive the call and have the stated
@@ -118,10 +139,11 @@ pub fn receive_stamped(
     let length =
         unsafe { libc::recvmsg(socket.as_fd().as_raw_fd(), &raw mut header, flags.bits()) };
     let length = usize::try_from(length).map_err(|_| Errno::last())?;
-    Ok(InboxEntry {
+    let entry = InboxEntry {
         length,
         ..said(&header)
-    })
+    };
+    Ok((entry, header.msg_flags))
 }
 
 fn piece(room: &mut [u8]) -> libc::iovec {

@@ -14,11 +14,11 @@ use meter::streaming_recorder::Delays;
 use meter::{FlowRecorder, Summary};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
-use units::{Bytes, Seed, Span, Time, Transport};
+use units::{Bytes, Seed, Span, Time};
 use wire::control::Meter;
 use wire::numbered::{LEN, Numbered};
 
-use crate::driver::sessions::sizes;
+use crate::driver::sessions::{Protocol, sizes};
 use crate::driver::timeline::Timeline;
 use os::deadline::Deadline;
 use os::error::{Error, OperationContext, Result};
@@ -179,7 +179,7 @@ impl Flow {
         let socket = open(Kind::Datagram, spec.to.ip(), &options)?;
         connect(&socket, spec.to).during(|| format!("connecting to {}", spec.to))?;
         let least = Bytes::new(LEN as u64);
-        let (_, most) = sizes(Some(Transport::Udp), Meter::OneWay, spec.to.ip());
+        let (_, most) = sizes(Some(Protocol::Udp), Meter::OneWay, spec.to.ip());
         let (gaps, payloads) = (spec.gaps.clone(), spec.payloads.clone());
         let mut schedule = Schedule::new(Time::ZERO, gaps, payloads, Seed::new(spec.seed));
         if let Some(bursts) = spec.bursts.clone() {

@@ -19,7 +19,7 @@ use super::intervals::Intervals;
 #[cfg(target_os = "linux")]
 use super::send::run_echoes;
 use super::send::{Ready, Sent};
-use super::{CommonStart, Described, Entry, Flow, Records, black_hole, reverse, sizes};
+use super::{CommonStart, Described, Entry, Flow, Protocol, Records, black_hole, reverse, sizes};
 use crate::driver::control_port::{Connection, Room};
 use os::deadline::{Deadline, Ended};
 use os::error::{Error, Result};
@@ -396,10 +396,16 @@ impl Session {
     }
 
     /// Requests a flow and connects to its port.
-    fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
+    fn open(
+        &mut self,
+        number: u16,
+        mut flow: Flow,
+        records: Option<Records>,
+    ) -> Result<(Ready, u32)> {
         self.check(number, &flow)?;
+        flow.choose_path(self.connection.here()?.ip());
         let mut to = flow.options.data_address(self.connection.peer());
-        let transport = flow.transport.unwrap_or(units::Transport::Udp);
+        let transport = flow.transport.unwrap_or(Protocol::Udp);
         let cookie = random()?;
         let largest = flow
             .largest

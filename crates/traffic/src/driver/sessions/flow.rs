@@ -1,11 +1,11 @@
 //! Flows as configured at their sender.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use crate::machine::control::FlowBounds;
 use meter::departures::{Distribution, Schedule};
-use units::{Bytes, Rate, Seed, Span, Time, Transport};
-use wire::control::{Codec, Meter, Name};
+use units::{Bytes, Rate, Seed, Span, Time};
+use wire::control::{Codec, Meter, Name, Protocol};
 
 use super::options::{Options, sizes};
 use super::payload::Payload;
@@ -16,7 +16,7 @@ pub struct Flow {
     /// Name of the flow.
     pub name: Name,
     /// The transport; `None`: ICMP echoes.
-    pub transport: Option<Transport>,
+    pub transport: Option<Protocol>,
     /// The delay that is measured.
     pub meter: Meter,
     /// Departures and sizes of messages, relative to the start of the flow.
@@ -46,6 +46,17 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Gives a flow of SCTP the local address `here`, unless it has one or a receiver's address
+    /// of its own: an association without one moves to other paths of this host after losses
+    /// [RFC9260 s6.4].
+    pub(super) fn choose_path(&mut self, here: IpAddr) {
+        let options = &mut self.options;
+        let is_free = options.socket.bind.is_none() && options.destination.is_none();
+        if is_free && matches!(self.transport, Some(Protocol::Sctp { .. })) {
+            options.socket.bind = Some(SocketAddr::new(here, 0));
+        }
+    }
+
     /// What reports of the flow to or from `peer` cannot exceed, but for the time.
     pub(super) fn bounds(&self, peer: IpAddr) -> FlowBounds {
         let (least, most) = sizes(self.transport, self.meter, peer);
@@ -81,7 +92,7 @@ pub struct Source {
 
 impl Source {
     /// The messages of a flow over `transport` to `to`.
-    pub fn schedule(&self, transport: Option<Transport>, meter: Meter, to: IpAddr) -> Schedule {
+    pub fn schedule(&self, transport: Option<Protocol>, meter: Meter, to: IpAddr) -> Schedule {
         let Self {
             gaps,
             sizes: lengths,

@@ -3,11 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZero;
 
-use units::{Bytes, Transport};
-use wire::control::Meter;
+use units::Bytes;
+use wire::control::{Meter, Protocol};
 use wire::message::HEADER_LEN;
 
-use os::socket;
+use os::socket::{self, Kind};
 
 /// The options of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,15 +56,30 @@ impl Options {
 /// sender.
 const LARGEST_OF_STREAM: u64 = 16 << 20;
 
+/// The largest message of SCTP, which has no limit either.
+const LARGEST_OF_SCTP: u64 = 1 << 16;
+
+/// The socket of a protocol.
+pub fn kind(protocol: Protocol) -> Kind {
+    match protocol {
+        Protocol::Tcp => Kind::Stream,
+        Protocol::Udp => Kind::Datagram,
+        Protocol::UdpLite { coverage } => Kind::UdpLite { coverage },
+        Protocol::Sctp { streams, .. } => Kind::Sctp { streams },
+    }
+}
+
 /// The sizes that messages of a flow may have.
 ///
 /// UDP's length has 16 bits and counts its own header of 8 bytes; over IPv4 the
-/// packet's length has 16 bits, too, and counts its header of 20 [RFC768] [RFC791]. An
+/// packet's length has 16 bits, too, and counts its header of 20 [RFC768] [RFC791]. UDP-Lite
+/// has the header of UDP, and the packet's length [RFC3828 s3]. An
 /// echo also has a header of 8 bytes [RFC792]. Answers need a whole header of Jumbolab;
 /// one-way messages have what fits of it.
-pub fn sizes(transport: Option<Transport>, meter: Meter, to: IpAddr) -> (Bytes, Bytes) {
+pub fn sizes(transport: Option<Protocol>, meter: Meter, to: IpAddr) -> (Bytes, Bytes) {
     let most = match (transport, to) {
-        (Some(Transport::Tcp), _) => LARGEST_OF_STREAM,
+        (Some(Protocol::Tcp), _) => LARGEST_OF_STREAM,
+        (Some(Protocol::Sctp { .. }), _) => LARGEST_OF_SCTP,
         (_, IpAddr::V4(_)) => 65_535 - 20 - 8,
         (_, IpAddr::V6(_)) => 65_535 - 8,
     };
@@ -86,14 +101,11 @@ mod tests {
             IpAddr::V4(Ipv4Addr::LOCALHOST),
             IpAddr::V6(Ipv6Addr::LOCALHOST),
         ];
-        assert_eq!(
-            sizes(Some(Transport::Udp), Meter::OneWay, four).1,
-            Bytes::new(65_507)
-        );
-        assert_eq!(
-            sizes(Some(Transport::Udp), Meter::OneWay, six).1,
-            Bytes::new(65_527)
-        );
+        for protocol in [Protocol::Udp, Protocol::UdpLite { coverage: 8 }] {
+            let most = |to| sizes(Some(protocol), Meter::OneWay, to).1;
+            assert_eq!(most(four), Bytes::new(65_507));
+            assert_eq!(most(six), Bytes::new(65_527));
+        }
         assert_eq!(sizes(None, Meter::RoundTrip, six).1, Bytes::new(65_527));
     }
 }

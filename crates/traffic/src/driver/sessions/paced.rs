@@ -269,15 +269,15 @@ mod tests {
     use super::*;
     use meter::departures::{Distribution, Schedule};
     use std::net::Ipv4Addr;
-    use units::{Seed, Transport};
-    use wire::control::Name;
+    use units::Seed;
+    use wire::control::{Name, Protocol};
 
     #[test]
     fn a_sender_that_was_suspended_past_its_end_is_late_by_that_time() {
         let distribution = |value| Distribution::Constant(value);
         let flow = Flow {
             name: Name::new("flow").unwrap(),
-            transport: Some(Transport::Udp),
+            transport: Some(Protocol::Udp),
             meter: Meter::OneWay,
             // A gap of a millisecond, in picoseconds.
             schedule: Schedule::new(

@@ -6,6 +6,8 @@ mod datagrams;
 mod out_of_order;
 mod recorder;
 mod reversed;
+#[cfg_attr(not(target_os = "linux"), path = "receive/no_sctp.rs")]
+mod sctp;
 mod stream;
 
 use std::io::ErrorKind;
@@ -15,11 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use meter::clock_offset::ClockOffset;
-use units::{Bytes, Span, Time, Transport};
-use wire::control::{Flow, Report};
+use units::{Bytes, Span, Time};
+use wire::control::{Flow, Protocol, Report};
 
 use super::Records;
 use super::counters::ReceivedCounters;
+use super::options::kind;
 use super::records::LogSink;
 use crate::driver::callers::BACKLOG;
 use crate::driver::timeline::Timeline;
@@ -36,10 +39,10 @@ const LOOK: Span = Span::from_millis(50);
 /// The time without arrivals after which a flow that has ended is complete. Datagrams
 /// still missing are lost. Missing data of a stream are being retransmitted, so its end
 /// arrives by itself, unless the sender has gone.
-const fn quiet(transport: Transport) -> Span {
+const fn quiet(transport: Protocol) -> Span {
     match transport {
-        Transport::Udp => Span::from_millis(500),
-        Transport::Tcp => Span::from_secs(20),
+        Protocol::Udp | Protocol::UdpLite { .. } => Span::from_millis(500),
+        Protocol::Tcp | Protocol::Sctp { .. } => Span::from_secs(20),
     }
 }
 
@@ -188,8 +191,9 @@ impl Waiting {
     /// If the kernel rejects a call, or the sender's data are invalid.
     pub(super) fn run(mut self) -> Result<Report> {
         match self.flow.transport {
-            Transport::Udp => self.take_datagrams()?,
-            Transport::Tcp => self.take_stream()?,
+            Protocol::Udp | Protocol::UdpLite { .. } => self.take_datagrams()?,
+            Protocol::Tcp => self.take_stream()?,
+            Protocol::Sctp { .. } => self.take_association()?,
         }
         Ok(self.recorder.report())
     }
@@ -232,20 +236,22 @@ fn first_free(flow: &Flow, mut here: SocketAddr, ports: &RangeInclusive<u16>) ->
 }
 
 fn at(flow: &Flow, here: SocketAddr) -> Result<Socket> {
-    let stream = flow.transport == Transport::Tcp;
+    let is_echoed = flow.meter == wire::control::Meter::RoundTrip;
+    let connects = !flow.transport.is_of_datagrams();
     let options = Options {
         bind: Some(here),
         receive_buffer: match (flow.buffer, flow.transport) {
-            (0, Transport::Tcp) => None,
-            (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
+            (0, _) if connects => None,
+            (0, _) => Some(UDP_RECEIVE_BUFFER),
             (bytes, _) => Some(Bytes::new(bytes.into())),
         },
         timeout: Some(LOOK),
-        reuse_address: stream,
+        reuse_address: connects,
+        no_delay: is_echoed && matches!(flow.transport, Protocol::Sctp { .. }),
         ..Options::default()
     };
-    let socket = open(flow.transport, here.ip(), &options)?;
-    if stream {
+    let socket = open(kind(flow.transport), here.ip(), &options)?;
+    if connects {
         listen(&socket, BACKLOG)?;
     } else if flow.merge {
         merge(&socket).during(|| "letting the kernel merge datagrams")?;

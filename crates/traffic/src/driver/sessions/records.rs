@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
 
 use meter::clock_offset::ClockOffset;
-use units::Transport;
-use wire::control::{Meter, Name};
+use wire::control::{Meter, Name, Protocol};
 
 /// A message in the log of a sender or a receiver. Times are nanoseconds since the
 /// start of the session, on the sender's clock.
@@ -93,7 +92,7 @@ pub struct Described {
     /// Name of the flow.
     pub name: Name,
     /// The transport; `None`: ICMP echoes.
-    pub transport: Option<Transport>,
+    pub transport: Option<Protocol>,
     /// The delay that is measured.
     pub meter: Meter,
     /// Source address; port 0 if not known yet.

@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use meter::departures::{Distribution, PathMtu};
 use meter::time_series::TimeSeries;
-use units::{Bytes, Rate, Seed, Span, Transport};
-use wire::control::{self, LONGEST_CONGESTION, Meter, SentReport, Traffic, congestion_name};
+use units::{Bytes, Rate, Seed, Span};
+use wire::control::congestion_name;
+use wire::control::{self, LONGEST_CONGESTION, Meter, Protocol, SentReport, Traffic};
 
 use super::counters::PathMtuNotice;
 use super::delays::DelayDistribution;
@@ -75,10 +76,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
     let control::Reverse { flow, traffic } = reverse;
     let transport = Some(flow.transport);
     let (least, most) = sizes(transport, Meter::OneWay, to);
-    let most = match flow.transport {
-        Transport::Udp => most,
-        Transport::Tcp => most.min(LARGEST_REVERSED),
-    };
+    let most = most.min(LARGEST_REVERSED);
     let largest = Bytes::new(flow.largest.into());
     let source = Source {
         gaps: Distribution::of_wire(&traffic.gaps)?,
@@ -90,7 +88,7 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
     let (smallest, _) = source.sizes.range();
     let congestion = congestion_name(&traffic.congestion);
     let is_known = congestion.is_empty()
-        || flow.transport == Transport::Tcp
+        || flow.transport == Protocol::Tcp
             && available_congestion_controls().contains(&congestion.to_owned());
     let send_buffer = Bytes::new(traffic.send_buffer.into());
     let is_allowed = flow.meter == Meter::OneWay
@@ -247,11 +245,10 @@ pub(super) fn request(
     to: IpAddr,
     cookie: [u8; 16],
 ) -> control::Reverse {
-    let transport = flow.transport.unwrap_or(Transport::Udp);
-    let most = match transport {
-        Transport::Udp => sizes(flow.transport, flow.meter, to).1,
-        Transport::Tcp => LARGEST_REVERSED,
-    };
+    let transport = flow.transport.unwrap_or(Protocol::Udp);
+    let most = sizes(flow.transport, flow.meter, to)
+        .1
+        .min(LARGEST_REVERSED);
     let largest = flow.largest.unwrap_or(most).max(Bytes::new(1));
     control::Reverse {
         flow: control::Flow {

@@ -7,6 +7,8 @@ mod departures;
 mod echo;
 mod replies;
 mod round_trips;
+#[cfg_attr(not(target_os = "linux"), path = "send/no_sctp.rs")]
+mod sctp;
 mod stall_timer;
 mod stream;
 
@@ -16,14 +18,15 @@ use std::sync::atomic::AtomicBool;
 
 use meter::streaming_recorder::SHARES;
 use meter::time_series::TimeSeries;
-use units::{Bytes, Span, Time, Transport};
-use wire::control::Meter;
+use units::{Bytes, Span, Time};
+use wire::control::{Meter, Protocol};
 use wire::message::{Carrier, Echo, HEADER_LEN, Message};
 
 use super::counters::{PathMtuNotice, SentCounters};
 use super::delays::DelayDistribution;
 use super::echo_tags::EchoTags;
 use super::intervals::Observed;
+use super::options::kind;
 use super::paced::Departures;
 #[cfg(target_os = "linux")]
 use super::path_mtu;
@@ -164,19 +167,21 @@ impl Ready {
         records: Option<Records>,
         deadline: &Deadline,
     ) -> Result<Self> {
-        let transport = flow.transport.unwrap_or(Transport::Udp);
+        let transport = flow.transport.unwrap_or(Protocol::Udp);
         let own = &flow.options.socket;
         let options = Options {
-            path_errors: transport == Transport::Udp,
-            receive_buffer: match (&flow.reverse, transport) {
-                (None, _) => None,
-                (Some(_), Transport::Udp) => own.receive_buffer.or(Some(UDP_RECEIVE_BUFFER)),
-                (Some(_), Transport::Tcp) => own.receive_buffer,
+            path_errors: transport.is_of_datagrams(),
+            receive_buffer: match flow.reverse {
+                None => None,
+                Some(_) if transport.is_of_datagrams() => {
+                    own.receive_buffer.or(Some(UDP_RECEIVE_BUFFER))
+                }
+                Some(_) => own.receive_buffer,
             },
             timeout: Some(Span::from_secs(5)),
             ..own.clone()
         };
-        let socket = open(transport, to.ip(), &options)?;
+        let socket = open(kind(transport), to.ip(), &options)?;
         connect(&socket, labelled(to, own.flow_label))
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
         let ready = Self {
@@ -202,13 +207,13 @@ impl Ready {
         socket: Socket,
         counters: Arc<SentCounters>,
     ) -> Result<Self> {
-        let transport = flow.transport.unwrap_or(Transport::Udp);
+        let transport = flow.transport.unwrap_or(Protocol::Udp);
         let options = Options {
-            path_errors: transport == Transport::Udp,
+            path_errors: transport.is_of_datagrams(),
             timeout: Some(LOOK),
             ..flow.options.socket.clone()
         };
-        apply(&options, &socket, transport.into(), to.ip())?;
+        apply(&options, &socket, kind(transport), to.ip())?;
         Ok(Self {
             payload: None,
             flow,
@@ -236,7 +241,7 @@ impl Ready {
     /// # Errors
     /// If the kernel has no descriptor left.
     pub(super) fn observed(&self) -> Result<Observed> {
-        if self.flow.transport == Some(Transport::Tcp) {
+        if self.flow.transport == Some(Protocol::Tcp) {
             let socket = self.socket.try_clone().during(|| "sharing a socket")?;
             // Nobody has set it before.
             let _ = self.counters.stream.set(socket);
@@ -258,15 +263,16 @@ impl Ready {
         let mut departures = Departures::new(&self.flow, to, begin, stop, &self.counters)?;
         let mut log = Log::new(epoch, &self.counters);
         match self.flow.transport {
-            Some(Transport::Tcp) => self.send_stream(&mut departures, &mut log)?,
-            _ => {
+            Some(Protocol::Tcp) => self.send_stream(&mut departures, &mut log)?,
+            Some(Protocol::Sctp { .. }) => self.send_association(&mut departures, &mut log)?,
+            Some(Protocol::Udp | Protocol::UdpLite { .. }) | None => {
                 self.send_datagrams(&mut departures, &mut log)?;
                 self.read_errors();
             }
         }
         self.log_sink.flush();
         let tcp = match self.flow.transport {
-            Some(Transport::Tcp) => stated_tcp_state(&self.socket)?,
+            Some(Protocol::Tcp) => stated_tcp_state(&self.socket)?,
             _ => None,
         };
         let tcp = tcp.map(|tcp| log.after_warmup(tcp));
@@ -279,12 +285,15 @@ impl Ready {
 
     /// Shows the cookie, which proves that the session and this socket have the same
     /// owner.
-    fn show(&self, transport: Transport, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
+    fn show(&self, transport: Protocol, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
         let doing = || format!("opening the flow {}", self.flow.name.as_str());
         let mut cookie = *cookie;
-        if transport == Transport::Tcp {
+        if !transport.is_of_datagrams() {
             send(&self.socket, &cookie, MsgFlags::MSG_NOSIGNAL).during(doing)?;
-            return Ok(());
+            return match transport {
+                Protocol::Tcp => Ok(()),
+                _ => self.see_answer(&cookie, deadline),
+            };
         }
         set_timeout(&self.socket, AGAIN)?;
         let mut room = [0; 64];
@@ -311,7 +320,8 @@ impl Ready {
         Err(Error::new(
             doing(),
             format!(
-                "no answer to UDP from port {}; is it open in the firewall there?",
+                "no answer to {} from port {}; is it open in the firewall there?",
+                transport.name(),
                 self.to.port()
             ),
         ))

@@ -93,6 +93,23 @@ fn sizes_have_the_distributions_of_gaps() {
 }
 
 #[test]
+fn an_association_of_sctp_has_its_streams_and_nagle_as_tcp() {
+    let words = ["protocol", "sctp_streams", "nagle"];
+    for (line, expected) in [
+        (
+            "-a h -T SCTP 7 4 -D",
+            "protocol sctp, sctp_streams 4, nagle -",
+        ),
+        (
+            "-a h -T sctp 0 1",
+            "protocol sctp, sctp_streams 1, nagle on",
+        ),
+    ] {
+        assert_eq!(keys(line, &words), expected, "{line}");
+    }
+}
+
+#[test]
 fn applications_are_presets() {
     for (line, preset) in [
         ("-T TCP Telnet", "telnet"),
@@ -111,7 +128,11 @@ fn what_is_not_supported_is_rejected_by_line_and_option() {
     for (line, words) in [
         ("-a h -s 0.5", "-s: the random numbers"),
         ("-a h -O 10", "-O: D-ITG waits"),
-        ("-a h -T SCTP 1 2", "-T: write UDP"),
+        ("-a h -T QUIC", "-T: write UDP, TCP, SCTP or ICMP"),
+        ("-a h -T DCCP", "-T: Linux removed DCCP in version 6.16"),
+        ("-a h -T SCTP", "-T: its value is missing"),
+        ("-a h -T SCTP 1 -t 100", "-T: write a number"),
+        ("-a h -T SCTP 1 0", "-T: write a number above 0"),
         ("-a h -Ssa 192.0.2.9", "-Ssa: the control"),
         ("VoIP -x MP3", "-x: write one of G.711.1"),
         ("-a h -x r.log", "-x: leave it out"),

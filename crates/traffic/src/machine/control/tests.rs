@@ -3,10 +3,9 @@
 mod fuzz;
 
 use proptest::prelude::*;
-use units::Transport;
 use units::{Span, Time};
 use wire::control::{
-    Control, Distribution, Flow, LONGEST, Meter, Name, Progress, Reason, Report, Reverse,
+    Control, Distribution, Flow, LONGEST, Meter, Name, Progress, Protocol, Reason, Report, Reverse,
     SentReport, StampPrecision, Traffic, VERSION,
 };
 
@@ -43,7 +42,7 @@ fn flow(number: u16) -> Flow {
     Flow {
         flow: number,
         name: Name::new("one").unwrap(),
-        transport: Transport::Udp,
+        transport: Protocol::Udp,
         meter: Meter::OneWay,
         busy: false,
         merge: false,

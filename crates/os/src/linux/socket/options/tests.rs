@@ -1,11 +1,14 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sys::socket::getsockopt;
+use nix::sys::socket::{MsgFlags, getsockopt};
 use units::Bytes;
 
+use super::super::kind::missing;
 use super::super::open::open;
+use super::super::receive::receive;
 use super::*;
+use crate::deadline::Deadline;
 
 const ADDRESSES: [IpAddr; 2] = [
     IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -197,4 +200,70 @@ fn an_address_of_another_host_is_rejected_with_the_remedy() {
     };
     let error = open(Kind::Datagram, ADDRESSES[0], &options).unwrap_err();
     assert!(error.to_string().contains("`ip address` shows"), "{error}");
+}
+
+/// Whether this kernel has a protocol, by its own list.
+fn has(protocol: &str) -> bool {
+    let listed = std::fs::read_to_string("/proc/net/protocols").unwrap();
+    listed.lines().any(|line| line.starts_with(protocol))
+}
+
+#[test]
+fn a_kind_of_sockets_is_missing_where_the_kernel_does_not_list_it() {
+    let lite = missing(Kind::UdpLite { coverage: 0 });
+    assert_eq!(lite.is_none(), has("UDP-Lite"), "{lite:?}");
+    let sctp = missing(Kind::Sctp { streams: 1 });
+    // The attempt has made the kernel load its module.
+    assert_eq!(sctp.is_none(), has("SCTP"), "{sctp:?}");
+    for why in [lite, sctp].into_iter().flatten() {
+        assert!(why.starts_with("this kernel has no "), "{why}");
+    }
+    assert_eq!(missing(Kind::Datagram), None);
+}
+
+#[test]
+fn packets_of_udp_lite_whose_checksum_covers_too_little_are_dropped() {
+    if missing(Kind::UdpLite { coverage: 0 }).is_some() {
+        return;
+    }
+    for address in ADDRESSES {
+        let bound = |coverage| {
+            let options = Options {
+                bind: Some(SocketAddr::new(address, 0)),
+                ..Options::default()
+            };
+            open(Kind::UdpLite { coverage }, address, &options).unwrap()
+        };
+        // The coverage of the receiver, and whether packets of 1008 bytes arrive of which the
+        // checksum covers 0 (all), 8, 500 and 2000 (all) bytes.
+        for (wanted, arrive) in [
+            (0, [true, false, false, true]),
+            (8, [true; 4]),
+            (500, [true, false, true, true]),
+            (501, [true, false, false, true]),
+        ] {
+            let far = bound(wanted);
+            let to = crate::socket::address_of(&far).unwrap();
+            let sent = [0, 8, 500, 2000].map(|coverage| {
+                let near = bound(coverage);
+                crate::socket::connect(&near, to).unwrap();
+                let bytes = [u8::try_from(coverage % 251).unwrap(); 1000];
+                crate::socket::send(&near, &bytes, MsgFlags::empty()).unwrap();
+                bytes[0]
+            });
+            let mut arrived = Vec::new();
+            let mut room = [0; 1000];
+            let deadline = Deadline::fixed(Span::from_secs(60));
+            let mut take = || {
+                let permit = deadline.permit().unwrap();
+                receive(&far, &mut room, MsgFlags::MSG_DONTWAIT, permit).map(|_| room[0])
+            };
+            while let Ok(first) = take() {
+                arrived.push(first);
+            }
+            let expected = sent.iter().zip(arrive).filter(|(_, arrives)| *arrives);
+            let expected: Vec<u8> = expected.map(|(first, _)| *first).collect();
+            assert_eq!(arrived, expected, "{wanted}, {address}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use units::{Span, Time, Transport};
+use units::{Span, Time};
 use wire::control::{self, Name};
 
 use super::waits::REPORT;
@@ -11,7 +11,7 @@ use crate::driver::sessions::intervals::IncomingFlow;
 use crate::driver::sessions::options::Options;
 use crate::driver::sessions::receive::{Signal, Waiting};
 use crate::driver::sessions::send::Ready;
-use crate::driver::sessions::{Flow, Report, Source, reverse};
+use crate::driver::sessions::{Flow, Protocol, Report, Source, reverse};
 use os::deadline::Deadline;
 use os::error::{OperationContext, Result};
 use os::random::random;
@@ -57,11 +57,12 @@ impl Session {
     pub(super) fn open_reverse(
         &mut self,
         number: u16,
-        flow: Flow,
+        mut flow: Flow,
         source: &Source,
         epoch: Time,
     ) -> Result<(Incoming, u32)> {
         self.check(number, &flow)?;
+        flow.choose_path(self.connection.here()?.ip());
         let (peer, cookie) = (self.connection.peer(), random()?);
         let traffic = reverse::traffic(&flow, source)?;
         let request = reverse::request(number, &flow, traffic, peer.ip(), cookie);
@@ -103,7 +104,7 @@ impl Session {
             &self.deadline.within(TIMEOUT),
         )?;
         let socket = ready.into_socket();
-        if merge && request.flow.transport == Transport::Udp {
+        if merge && request.flow.transport == Protocol::Udp {
             socket::merge(&socket).during(|| "letting the kernel merge datagrams")?;
         }
         let signal = Signal::new();

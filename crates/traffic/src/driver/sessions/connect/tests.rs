@@ -9,7 +9,7 @@ use std::thread;
 
 use crate::machine::control::{Limits, Request, Server, Settings};
 use meter::departures::{Distribution, Schedule};
-use units::{Seed, Transport};
+use units::Seed;
 use wire::control::Meter;
 
 use super::*;
@@ -57,7 +57,7 @@ fn serve_slowly(mut stream: TcpStream) -> Option<TcpListener> {
 fn stream() -> Flow {
     Flow {
         name: control::Name::new("flow").unwrap(),
-        transport: Some(Transport::Tcp),
+        transport: Some(Protocol::Tcp),
         meter: Meter::OneWay,
         schedule: Schedule::new(
             Time::ZERO,

@@ -190,7 +190,7 @@ impl Waiting {
     }
 
     /// A datagram that does not match its header, or what fits of it, is not ours.
-    fn count_one(&mut self, bytes: &[u8], length: usize, arrival: Arrival) {
+    pub(super) fn count_one(&mut self, bytes: &[u8], length: usize, arrival: Arrival) {
         if length < HEADER_LEN {
             let short = bytes.get(..length);
             if let Some(Ok(message)) = short.map(|all| Short::parse(all, Carrier::Datagram)) {

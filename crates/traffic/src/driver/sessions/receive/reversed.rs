@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use units::{Span, Time, Transport};
-use wire::control;
+use units::{Span, Time};
+use wire::control::{self, Protocol};
 
 use super::{ReceiveRecorder, Signal, Waiting};
 use crate::driver::sessions::Flow;
@@ -67,12 +67,16 @@ impl Waiting {
         counters: Arc<SentCounters>,
     ) -> Result<Option<Sent>> {
         let stream = match self.flow.transport {
-            Transport::Udp => match self.meet()? {
+            Protocol::Udp | Protocol::UdpLite { .. } => match self.meet()? {
                 true => None,
                 false => return Ok(None),
             },
-            Transport::Tcp => match self.accept()? {
+            Protocol::Tcp => match self.accept()? {
                 Some(stream) => Some(stream),
+                None => return Ok(None),
+            },
+            Protocol::Sctp { .. } => match self.accept_association()? {
+                Some(association) => Some(association),
                 None => return Ok(None),
             },
         };
@@ -97,8 +101,8 @@ impl Waiting {
                 return Ok(true);
             }
             match self.flow.transport {
-                Transport::Tcp => clock::sleep(SOON),
-                Transport::Udp => {
+                Protocol::Tcp | Protocol::Sctp { .. } => clock::sleep(SOON),
+                Protocol::Udp | Protocol::UdpLite { .. } => {
                     let read = receive(&self.socket, &mut room, MsgFlags::empty(), permit);
                     if read.is_ok_and(|length| room[..length] == self.flow.cookie) {
                         self.show_cookie();

@@ -86,7 +86,7 @@ impl Replies {
 
     /// Permits one read; `None` once all echoes are back, or the wait for them is over.
     /// The sending of the flow has limits of its own, and the wait begins after it.
-    fn permit(&mut self) -> Option<Permit> {
+    pub(super) fn permit(&mut self) -> Option<Permit> {
         let expected = self.expected.0.load(Ordering::Relaxed);
         if expected == u64::MAX {
             return Deadline::fixed(QUIET).permit().ok();
@@ -100,6 +100,12 @@ impl Replies {
         let latest = self.latest.max(*began);
         let is_over = self.round_trips.returned() >= expected || now > latest + QUIET;
         deadline.permit().ok().filter(|_| !is_over)
+    }
+
+    /// Records a message of its own that arrived at `read`.
+    pub(super) fn arrived(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
+        self.latest = read;
+        self.take(message, stamp, read);
     }
 
     /// Records what an honest receiver sent, which marks its echoes.

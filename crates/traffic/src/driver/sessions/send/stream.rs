@@ -199,11 +199,11 @@ impl Ready {
     }
 }
 
-fn closed_early() -> Error {
+pub(super) fn closed_early() -> Error {
     Error::new("a flow", "the receiver closed it before its end")
 }
 
-fn no_echo() -> Error {
+pub(super) fn no_echo() -> Error {
     Error::new(
         "a flow",
         format!("the receiver did not return a message within {STALLED}"),

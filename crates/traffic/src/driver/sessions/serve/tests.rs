@@ -7,8 +7,7 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
 
 use crate::machine::control::{Client, Fault, ReceiverMessage};
-use units::Transport;
-use wire::control::{Meter, Name, Reason};
+use wire::control::{Meter, Name, Protocol, Reason};
 
 use super::*;
 
@@ -70,7 +69,7 @@ fn a_session_without_a_flow_ends_early_and_gives_its_slot_back() {
             client.open(Flow {
                 flow: 0,
                 name: Name::new("flow").unwrap(),
-                transport: Transport::Udp,
+                transport: Protocol::Udp,
                 meter: Meter::OneWay,
                 busy: false,
                 merge: false,

@@ -54,6 +54,7 @@ impl ControlSession<'_> {
         waiting.map_err(|error| {
             let reason = match error.source.kind() {
                 ErrorKind::AddrInUse => Reason::Port,
+                ErrorKind::Unsupported => Reason::Protocol,
                 _ => Reason::Kernel,
             };
             self.rejection(reason, &error.to_string())
