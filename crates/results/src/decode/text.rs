@@ -112,12 +112,14 @@ fn heading(scope: &Scope) -> String {
 }
 
 /// The names of the protocols that this program sends, by assigned number
-/// [RFC768] [RFC9293] [RFC792] [RFC4443].
+/// [RFC768] [RFC9293] [RFC792] [RFC4443] [RFC9260] [RFC3828].
 fn protocol(number: u8) -> String {
     match number {
         1 => "ICMP".into(),
         6 => "TCP".into(),
         17 => "UDP".into(),
+        132 => "SCTP".into(),
+        136 => "UDP-Lite".into(),
         58 => "ICMPv6".into(),
         number => format!("protocol {number}"),
     }
