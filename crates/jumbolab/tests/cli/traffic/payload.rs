@@ -9,8 +9,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;
 
 use traffic::machine::control::{Request, Server};
-use units::Transport;
-use wire::control::{Flow, Report};
+use wire::control::{Flow, Protocol, Report};
 use wire::message::{HEADER_LEN, Message};
 
 use super::super::harness::{Dir, Outcome};
@@ -26,7 +25,7 @@ enum DataPort {
 impl DataPort {
     fn open(flow: &Flow, server: &mut Server) -> Self {
         let (port, opened) = match flow.transport {
-            Transport::Tcp => {
+            Protocol::Tcp => {
                 let listener = TcpListener::bind("127.0.0.1:0").unwrap();
                 let port = listener.local_addr().unwrap().port();
                 (port, Self::Stream(listener))
