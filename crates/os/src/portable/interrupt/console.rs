@@ -23,8 +23,7 @@ pub(super) fn listen(flag: &'static AtomicBool) -> Result<()> {
     ctrlc::set_handler(mark).map_err(|why| Error::new("listening for Ctrl-C", why.to_string()))
 }
 
-// Windows has no signals that a program sends itself.
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use nix::sys::signal::{Signal, raise};
     use units::Span;
