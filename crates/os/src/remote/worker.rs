@@ -5,7 +5,7 @@ mod input;
 pub mod roll;
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{self, Read};
 use std::iter;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
@@ -189,8 +189,15 @@ impl Worker {
     /// # Errors
     /// If the worker has ended.
     pub fn send_line(&mut self, line: &str) -> Result<()> {
-        let written = self.input.write_line(line);
-        written.during(|| format!("writing to the worker `{}`", self.name))
+        let Err(error) = self.input.write_line(line) else {
+            return Ok(());
+        };
+        let operation = format!("writing to the worker `{}`", self.name);
+        match error.kind() {
+            // It may have said why it ended.
+            io::ErrorKind::BrokenPipe => Err(Error::new(operation, self.exit_message())),
+            _ => Err(error).during(|| operation),
+        }
     }
 
     /// Waits for one line until the monotonic clock shows `deadline`, or a signal
@@ -406,6 +413,14 @@ mod tests {
         let script = "echo first >&2; echo reason >&2; exit 3";
         let mut worker = Worker::spawn(Command::new("sh", ["-c", script], LONG)).unwrap();
         let error = worker.receive_line(soon()).unwrap_err().to_string();
+        assert!(error.ends_with("(exit status: 3): reason"), "{error}");
+        let mut worker = Worker::spawn(Command::new("sh", ["-c", script], LONG)).unwrap();
+        // A pipe takes lines until its reader has ended.
+        let error = loop {
+            if let Err(error) = worker.send_line("more") {
+                break error.to_string();
+            }
+        };
         assert!(error.ends_with("(exit status: 3): reason"), "{error}");
     }
 }
