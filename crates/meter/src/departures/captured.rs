@@ -12,7 +12,7 @@ use super::written::Measure;
 /// Bytes of the UDP header of a message [RFC768].
 const UDP_HEADER: u32 = 8;
 
-/// What the packets of a capture have of `measure`, in their order: the payload of a datagram
+/// The sizes or gaps of the packets of a capture, in their order: the payload of a datagram
 /// that is as large as the packet, or the gap before the packet. Before the first packet is
 /// the mean gap, so that repetitions keep the rate.
 pub(super) fn read(

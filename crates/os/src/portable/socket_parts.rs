@@ -148,7 +148,7 @@ pub struct TcpProgress {
     pub stuck: Option<u32>,
 }
 
-/// What a system other than Linux states of the segments of a connection.
+/// The segments of a connection as a system other than Linux states them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentState {
     /// The largest segment that it sends, with TCP's options and without TCP's header.
@@ -161,7 +161,7 @@ pub struct SegmentState {
     pub window: Bytes,
     /// The bytes that a program has written and the far end has not acknowledged.
     pub unacknowledged: u64,
-    /// What was sent again: bytes or segments, as the system counts.
+    /// The amount that was sent again: bytes or segments, as the system counts.
     pub sent_again: u64,
 }
 

@@ -7,7 +7,7 @@ use super::super::lookup::Object;
 use super::super::undisturbed::{Disturbed, until_undisturbed};
 use super::Receiver;
 
-/// What both ends of a flow print: the sender's result, and the receiver's.
+/// The results that both ends of a flow print: the sender's, and the receiver's.
 fn both(options: &str) -> (Value, Value) {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "--json");

@@ -1,4 +1,4 @@
-//! What these systems state of the segments of a connection.
+//! The segments of a connection, as these systems state them.
 
 #[cfg(any(test, windows, target_os = "macos"))]
 use units::{Bytes, Span};
@@ -39,7 +39,7 @@ pub fn segment_state(socket: &Socket, _: u64) -> Option<SegmentState> {
     Some(of_connection_info(&info.numbers, &info.counts))
 }
 
-/// What the numbers and counts of macOS mean [XnuTcp].
+/// The meaning of the numbers and counts of macOS [XnuTcp].
 #[cfg(any(test, target_os = "macos"))]
 fn of_connection_info(numbers: &[u32; 14], counts: &[u64; 7]) -> SegmentState {
     /// The bit of timestamps, and their bytes, which the segment size lacks [RFC7323 App A].

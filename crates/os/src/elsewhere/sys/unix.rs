@@ -117,7 +117,7 @@ pub(crate) fn congestion_control() -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name[..length.unwrap_or(name.len())]).into_owned())
 }
 
-/// What macOS states of a connection: `struct tcp_connection_info`, whose fourteenth number is one
+/// A connection as macOS states it: `struct tcp_connection_info`, whose fourteenth number is one
 /// of bits [XnuTcp].
 #[cfg(target_os = "macos")]
 #[repr(C)]
@@ -127,13 +127,13 @@ pub(crate) struct ConnectionInfo {
     pub(crate) counts: [u64; 7],
 }
 
-/// What macOS states of a connection.
+/// A connection as macOS states it.
 #[cfg(target_os = "macos")]
 pub(crate) fn connection_info(socket: &Socket) -> io::Result<ConnectionInfo> {
     tcp_option(socket, libc::TCP_CONNECTION_INFO)
 }
 
-/// What FreeBSD states of the segments of a connection [FreeBsdTcp].
+/// The segments of a connection as FreeBSD states them [FreeBsdTcp].
 #[cfg(target_os = "freebsd")]
 pub(crate) fn segment_state(socket: &Socket) -> io::Result<SegmentState> {
     /// The flag of timestamps, which take their bytes from each segment.
