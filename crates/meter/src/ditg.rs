@@ -102,16 +102,16 @@ impl DitgStats {
     }
 }
 
-/// Counts the losses of a flow as D-ITG's decoder does: what is missing before a packet is a burst
-/// of losses, and each packet that is late or a duplicate takes back one loss and one burst.
-/// So after such packets there may be fewer bursts than none.
+/// Counts the losses of a flow as D-ITG's decoder does. The first two packets come first: all
+/// numbers below the higher one that neither had are lost, in one burst if the second number is
+/// above 2. Then what is missing before a packet is a burst, and each packet that is late or a
+/// duplicate takes back one loss and one burst: there may be fewer bursts than none. For a
+/// duplicate before the first loss the real decoder prints other means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DitgLosses {
     packets: u64,
     /// The highest sequence number.
     last: u64,
-    /// The losses before the first packet, which count once a second one came.
-    before: u64,
     lost: u64,
     bursts: i64,
     has_lost: bool,
@@ -122,28 +122,28 @@ impl DitgLosses {
     #[inline]
     pub fn record(&mut self, sequence: u64) {
         self.packets += 1;
-        if self.packets == 1 {
-            self.before = sequence.saturating_sub(1);
-            self.last = sequence;
-            return;
-        }
-        let before = std::mem::take(&mut self.before);
-        self.miss(before);
-        if sequence > self.last {
-            self.miss(sequence - self.last - 1);
-            self.last = sequence;
-        } else {
-            self.lost = self.lost.saturating_sub(1);
-            self.bursts -= i64::from(self.has_lost);
+        match self.packets {
+            1 => self.last = sequence,
+            2 => {
+                self.last = self.last.max(sequence);
+                self.miss(self.last.saturating_sub(2), sequence > 2);
+            }
+            _ if sequence > self.last => {
+                let missing = sequence - self.last - 1;
+                self.miss(missing, missing > 0);
+                self.last = sequence;
+            }
+            _ => {
+                self.lost = self.lost.saturating_sub(1);
+                self.bursts -= i64::from(self.has_lost);
+            }
         }
     }
 
-    fn miss(&mut self, count: u64) {
-        if count > 0 {
-            self.lost = self.lost.saturating_add(count);
-            self.bursts += 1;
-            self.has_lost = true;
-        }
+    fn miss(&mut self, count: u64, is_burst: bool) {
+        self.lost = self.lost.saturating_add(count);
+        self.bursts += i64::from(is_burst);
+        self.has_lost |= count > 0;
     }
 
     /// Adds those of another flow.
@@ -208,6 +208,13 @@ mod tests {
             (&[2, 2], 0, none),
             (&[2, 3], 1, 1.0),
             (&[5, 6, 9], 6, 3.0),
+            (&[2, 4], 2, 2.0),
+            (&[3, 6, 7], 4, 4.0),
+            (&[2, 4, 6], 3, 1.5),
+            (&[6, 2, 8], 5, 5.0),
+            (&[6, 3, 8], 5, 2.5),
+            (&[3, 2, 1, 5], 1, infinite),
+            (&[4, 3, 1, 7, 8, 10], 4, 2.0),
             (&[1, 3, 2], 0, none),
             (&[1, 2, 5, 3, 6], 1, infinite),
             (&[1, 5, 3, 9], 5, 5.0),
