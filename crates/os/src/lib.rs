@@ -33,7 +33,9 @@ pub use linux::{
     processes, processor, random, sandbox, secrecy, signals, socket, stalls, stamps, sys, tool,
     tun, users,
 };
-pub use portable::{clock, console, deadline, error, interrupt, memory, own_executable, precision};
+pub use portable::{
+    clock, console, deadline, error, host_name, interrupt, memory, own_executable, precision,
+};
 pub use remote::request;
 #[cfg(target_os = "linux")]
 pub use remote::{far_host, host_changes, lease, lines, ssh, worker};

@@ -5,7 +5,7 @@ pub mod console;
 pub(crate) mod cpu_use;
 pub mod deadline;
 pub mod error;
-pub(crate) mod host_name;
+pub mod host_name;
 pub mod interrupt;
 pub(crate) mod mapping;
 pub mod memory;

@@ -10,6 +10,7 @@ use std::thread;
 use anyhow::{Context, Result, anyhow, bail};
 use os::deadline::Deadline;
 use os::error::OperationContext as _;
+use os::host_name::host_and_port;
 use os::socket::Options;
 use os::worker::{ARGUMENT, Command};
 use os::{far_host, own_executable, random, secrecy};
@@ -53,7 +54,7 @@ impl AgentServer {
         let Some(rest) = destination.strip_prefix(SCHEME) else {
             return Ok(None);
         };
-        host_and_port(rest)?;
+        server(rest)?;
         let secret_file = secret_file.with_context(|| {
             format!(
                 "{destination} needs secret_file=FILE, the file of `jumbolab agent --listen` there"
@@ -87,31 +88,13 @@ impl AgentServer {
 }
 
 /// The host and the port of a destination without its scheme.
-fn host_and_port(text: &str) -> Result<(&str, u16)> {
-    let bad = || {
-        anyhow!(
-            "`{SCHEME}{text}`: write {SCHEME}HOST or {SCHEME}HOST:PORT, an IPv6 address in brackets"
+fn server(text: &str) -> Result<(&str, u16)> {
+    let (host, port) = host_and_port(text).with_context(|| {
+        format!(
+            "`{SCHEME}{text}`: write {SCHEME}HOST or {SCHEME}HOST:PORT, an IPv6 address with a port in brackets"
         )
-    };
-    let (host, port) = match text.strip_prefix('[') {
-        Some(rest) => {
-            let (host, rest) = rest.split_once(']').ok_or_else(bad)?;
-            let port = match rest {
-                "" => None,
-                rest => Some(rest.strip_prefix(':').ok_or_else(bad)?),
-            };
-            (host, port)
-        }
-        None => match text.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (text, None),
-        },
-    };
-    if host.is_empty() {
-        return Err(bad());
-    }
-    let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_| bad()))?;
-    Ok((host, port))
+    })?;
+    Ok((host, port.unwrap_or(PORT)))
 }
 
 /// Connects to the server that the arguments name, and carries its agent's input and output.
@@ -125,7 +108,7 @@ pub(crate) fn serve(arguments: impl Iterator<Item = String>) -> Result<()> {
     };
     let secret = secrecy::read_secret(Path::new(secret_file));
     let secret = secret.with_context(|| format!("secret_file={secret_file}"))?;
-    let (host, port) = host_and_port(destination)?;
+    let (host, port) = server(destination)?;
     let mut connected = Err(anyhow!("{host} has no address"));
     for address in far_host::addresses(host, port, ("--host", None))? {
         let connection = Connection::to(address, &Options::default(), CONNECTING, ABSENT);
@@ -183,32 +166,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_destination_has_a_host_and_may_have_a_port() {
-        for (text, host, port) in [
-            ("b", "b", PORT),
-            ("192.0.2.2:80", "192.0.2.2", 80),
-            ("[2001:db8::2]", "2001:db8::2", PORT),
-            ("[fe80::1%eth0]:81", "fe80::1%eth0", 81),
-        ] {
-            assert_eq!(host_and_port(text).unwrap(), (host, port), "{text}");
-        }
-        for bad in [
-            "",
-            ":80",
-            "b:",
-            "b:x",
-            "b:65536",
-            "2001:db8::2",
-            "[::1",
-            "[::1]80",
-        ] {
-            let why = host_and_port(bad).unwrap_err().to_string();
-            assert!(why.contains("in brackets"), "{bad}: {why}");
-        }
-    }
-
-    #[test]
-    fn a_server_needs_a_secret() {
+    fn a_server_needs_a_secret_and_a_port() {
+        let why = AgentServer::of("tcp://b:x", None).err().unwrap();
+        assert!(why.to_string().contains("tcp://HOST:PORT"), "{why}");
         assert!(AgentServer::of("user@b", None).unwrap().is_none());
         let why = AgentServer::of("tcp://b", None).err().unwrap().to_string();
         assert!(why.starts_with("tcp://b needs secret_file=FILE"), "{why}");

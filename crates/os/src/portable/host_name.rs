@@ -3,6 +3,24 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
+/// The host and the port of `HOST[:PORT]`; an address of IPv6 with a port is in brackets, which
+/// go. `None` if the text is something else.
+pub fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']')? {
+            (host, "") => (host, None),
+            (host, rest) => (host, Some(rest.strip_prefix(':')?)),
+        },
+        None => match text.split_once(':') {
+            Some((host, port)) if !port.contains(':') => (host, Some(port)),
+            // An address of IPv6 has several colons.
+            _ => (text, None),
+        },
+    };
+    let port = port.map(str::parse).transpose().ok()?;
+    (!host.is_empty() && port != Some(0)).then_some((host, port))
+}
+
 /// The host without brackets and zone, and its zone.
 pub(crate) fn parts<'a>(
     host: &'a str,
@@ -83,6 +101,24 @@ mod tests {
     }
 
     #[test]
+    fn a_host_may_have_a_port() {
+        for (text, host, port) in [
+            ("b", "b", None),
+            ("192.0.2.2:80", "192.0.2.2", Some(80)),
+            ("2001:db8::2", "2001:db8::2", None),
+            ("[2001:db8::2]", "2001:db8::2", None),
+            ("[fe80::1%eth0]:81", "fe80::1%eth0", Some(81)),
+        ] {
+            assert_eq!(host_and_port(text), Some((host, port)), "{text}");
+        }
+        for bad in [
+            "", ":80", "b:", "b:x", "b:0", "b:65536", "[]:8", "[::1", "[::1]80",
+        ] {
+            assert_eq!(host_and_port(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
     fn what_is_written_wrong_is_answered_by_what_to_write() {
         let answer =
             |host: &str| parts(host, OPTION).and_then(|(bare, _)| found(bare, 0).map(drop));
@@ -106,7 +142,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_parted_or_answered(host in "[\\[\\]%:/.0-9a-fé]{0,20}") {
-            let _ = parts(&host, OPTION);
+            let _ = (parts(&host, OPTION), host_and_port(&host));
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
+use os::host_name::host_and_port;
 use os::{clock, far_host};
 use secret::Secret;
 use traffic::driver::log_transfer::{Destination, send};
@@ -23,40 +24,15 @@ const LOOK: Span = Span::from_millis(50);
 /// # Errors
 /// One line with what to write.
 pub(super) fn destination(text: &str, secret: &Secret) -> Result<Destination> {
-    let (host, port) = host_and_port(text)?;
-    let addresses = far_host::addresses(host, port, ("--log-to", None))
+    let (host, port) = host_and_port(text).with_context(|| {
+        format!("--log-to {text}: write HOST or HOST:PORT, an IPv6 address with a port in brackets")
+    })?;
+    let addresses = far_host::addresses(host, port.unwrap_or(PORT), ("--log-to", None))
         .with_context(|| format!("--log-to {text}"))?;
     Ok(Destination {
         addresses,
         secret: secret.clone(),
     })
-}
-
-/// The host and the port of `HOST[:PORT]`; an IPv6 address with a port is in brackets.
-fn host_and_port(text: &str) -> Result<(&str, u16)> {
-    let bad = || {
-        anyhow!("--log-to {text}: write HOST or HOST:PORT, an IPv6 address with a port in brackets")
-    };
-    let (host, port) = match text.strip_prefix('[') {
-        Some(rest) => {
-            let (host, rest) = rest.split_once(']').ok_or_else(bad)?;
-            let port = match rest {
-                "" => None,
-                rest => Some(rest.strip_prefix(':').ok_or_else(bad)?),
-            };
-            (host, port)
-        }
-        None => match text.split_once(':') {
-            Some((host, port)) if !port.contains(':') => (host, Some(port)),
-            // An IPv6 address has several colons.
-            _ => (text, None),
-        },
-    };
-    let port = port.map_or(Ok(PORT), |port| port.parse().map_err(|_| bad()))?;
-    match host.is_empty() || port == 0 {
-        true => Err(bad()),
-        false => Ok((host, port)),
-    }
 }
 
 /// The thread that sends complete logs while no session writes one.
@@ -127,26 +103,4 @@ fn kept(logs: &Logs, path: &Path, why: &str) {
     let path = path.display();
     let line = format!("the log {path} was not sent and stays there: {why}");
     logs.log_thread.info(line);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_destination_has_a_host_and_may_have_a_port() {
-        for (text, host, port) in [
-            ("b", "b", PORT),
-            ("192.0.2.2:80", "192.0.2.2", 80),
-            ("2001:db8::2", "2001:db8::2", PORT),
-            ("[2001:db8::2]", "2001:db8::2", PORT),
-            ("[fe80::1%eth0]:81", "fe80::1%eth0", 81),
-        ] {
-            assert_eq!(host_and_port(text).unwrap(), (host, port), "{text}");
-        }
-        for bad in ["", ":80", "b:", "b:x", "b:0", "b:65536", "[::1", "[::1]80"] {
-            let why = host_and_port(bad).unwrap_err().to_string();
-            assert!(why.contains("in brackets"), "{bad}: {why}");
-        }
-    }
 }
