@@ -5,6 +5,7 @@ mod datagrams;
 mod departures;
 #[cfg(target_os = "linux")]
 mod echo;
+mod log;
 mod replies;
 mod round_trips;
 #[cfg_attr(not(target_os = "linux"), path = "send/no_sctp.rs")]
@@ -16,14 +17,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use meter::streaming_recorder::SHARES;
-use meter::time_series::TimeSeries;
-use units::{Bytes, Span, Time};
+use units::{Span, Time};
 use wire::control::{Meter, Protocol};
 use wire::message::{Carrier, Echo, HEADER_LEN, Message};
 
-use super::counters::{PathMtuNotice, SentCounters};
-use super::delays::DelayDistribution;
+use super::counters::SentCounters;
 use super::echo_tags::EchoTags;
 use super::intervals::Observed;
 use super::options::kind;
@@ -32,18 +30,18 @@ use super::paced::Departures;
 use super::path_mtu;
 use super::payload::{Payload, PayloadBytes};
 use super::records::LogSink;
-use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 pub(super) use datagrams::emit;
 #[cfg(target_os = "linux")]
 pub(super) use echo::run as run_echoes;
+use log::Log;
+pub use log::{Departed, Omitted, Sent};
 use os::deadline::Deadline;
 use os::error::{Error, OperationContext, Result};
-use os::socket::{Errno, MsgFlags, Options, SmoothedRtt, Socket, TcpState, UDP_RECEIVE_BUFFER};
+use os::socket::{Errno, MsgFlags, Options, Socket, UDP_RECEIVE_BUFFER};
 use os::socket::{
     apply, connect, open, receive, reset, send, send_buffer, set_timeout, stated_tcp_state,
 };
-use os::{ProgramStamps, program_stamps};
 pub use stall_timer::Stall;
 
 /// The longest time of a call on a flow's socket before the flow checks whether it is
@@ -57,93 +55,6 @@ const TRIES: u32 = 25;
 /// The time after which an echo counts as lost, if each message waits for the previous
 /// one.
 const LOST: Span = Span::from_secs(1);
-
-/// The sender's results of a flow.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sent {
-    /// What was sent in the warm-up, which all other fields leave out.
-    pub omitted: Omitted,
-    /// Messages that the schedule offered until the flow ended.
-    pub offered: u64,
-    /// Messages handed to the kernel.
-    pub messages: u64,
-    /// Bytes of those messages.
-    pub bytes: Bytes,
-    /// Messages of a size that the protocol cannot carry, which were not sent.
-    pub rejected: u64,
-    /// Messages that the kernel did not accept: too large for the path, or without room
-    /// in front of the interface.
-    pub unsent: u64,
-    /// Those of them that were too large for the path.
-    pub too_large: u64,
-    /// The latest notice of the path MTU.
-    pub path_mtu: Option<PathMtuNotice>,
-    /// Time from the first departure to the last.
-    pub lasted: Span,
-    /// Instant at which the first message was to be written, in nanoseconds since the
-    /// start of the session, whether or not the kernel accepted it.
-    pub first: Option<u64>,
-    /// Timing error of messages that had a time.
-    pub timing_error: Option<DelayDistribution>,
-    /// Round-trip times.
-    pub round_trips: Option<DelayDistribution>,
-    /// Their quantiles [`SHARES`] in seconds.
-    pub round_trip_quantiles: Option<[f64; SHARES.len()]>,
-    /// Round trips by the arrivals of their echoes, since the start of the session; of
-    /// streams without echoes TCP's smoothed round-trip time.
-    pub round_trips_over_time: TimeSeries,
-    /// Messages whose echo arrived, each counted once.
-    pub echoes: u64,
-    /// Further echoes of messages whose echo had arrived.
-    pub copies: u64,
-    /// Echoes without the kernel's timestamp although one was requested.
-    pub unstamped: u64,
-    /// The precision of the program's timestamps of echoes; `None` where the kernel has its own.
-    pub stamps: Option<ProgramStamps>,
-    /// Echoes of no message that was sent; an honest receiver has none.
-    pub unexpected: u64,
-    /// Departures of messages that the kernel timestamped.
-    pub departures: Vec<Departed>,
-    /// TCP's statistics at the end.
-    pub tcp: Option<TcpState>,
-    /// SO_SNDBUF as granted by the kernel.
-    pub send_buffer: u64,
-    /// Why a stream ended early, if it did.
-    pub stall: Option<Stall>,
-}
-
-/// What was sent in the warm-up of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Omitted {
-    /// Messages handed to the kernel.
-    pub messages: u64,
-    /// Bytes of those messages.
-    pub bytes: Bytes,
-}
-
-impl Sent {
-    /// Messages and bytes handed to the kernel, those of the warm-up included.
-    pub fn all(&self) -> (u64, Bytes) {
-        let Omitted { messages, bytes } = self.omitted;
-        (self.messages + messages, self.bytes + bytes)
-    }
-
-    /// Messages that were due and could not be sent in time: the sender fell behind.
-    pub fn missed(&self) -> u64 {
-        let tried = self.messages + self.rejected + self.unsent;
-        self.offered.saturating_sub(tried)
-    }
-}
-
-/// The departure of a message of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Departed {
-    /// Sequence number in the flow, from 0.
-    pub sequence: u64,
-    /// Instant at which the packet with its first bytes was passed to the interface,
-    /// in nanoseconds since the start of the session.
-    pub nanos: u64,
-}
 
 /// A flow whose socket is connected and whose cookie was shown.
 pub(super) struct Ready {
@@ -348,11 +259,11 @@ impl Ready {
         }
     }
 
-    /// The header of the next message.
-    fn message(&self, sequence: u64, size: usize, sent: Time, warmup: bool) -> Message {
+    /// The header of the message that `departures` let go.
+    fn message(&self, departures: &Departures, sequence: u64, size: usize, sent: Time) -> Message {
         let message = Message {
             echo: Echo::Unwanted,
-            warmup,
+            warmup: departures.is_warmup(),
             tag: 0,
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,
@@ -375,163 +286,6 @@ fn labelled(mut to: SocketAddr, label: Option<u32>) -> SocketAddr {
         to.set_flowinfo(label.to_be());
     }
     to
-}
-
-/// Records departures and echoes of messages.
-pub(super) struct Log {
-    /// The zero of the times in headers.
-    epoch: Time,
-    counters: Arc<SentCounters>,
-    omitted: Omitted,
-    messages: u64,
-    bytes: Bytes,
-    unsent: u64,
-    too_large: u64,
-    /// TCP's state at the end of the warm-up.
-    tcp_before: Option<TcpState>,
-    first: Option<Time>,
-    /// The time of the first message, sent or not.
-    begun: Option<Time>,
-    last: Time,
-    pub(super) round_trips: RoundTripRecorder,
-    pub(super) smoothed_rtt: SmoothedRtt,
-    pub(super) departures: Vec<Departed>,
-    pub(super) stall: Option<Stall>,
-}
-
-impl Log {
-    pub(super) fn new(epoch: Time, counters: &Arc<SentCounters>) -> Self {
-        Self {
-            epoch,
-            counters: Arc::clone(counters),
-            omitted: Omitted::default(),
-            messages: 0,
-            bytes: Bytes::ZERO,
-            unsent: 0,
-            too_large: 0,
-            tcp_before: None,
-            first: None,
-            begun: None,
-            last: epoch,
-            round_trips: RoundTripRecorder::new(counters),
-            smoothed_rtt: SmoothedRtt::default(),
-            departures: Vec::new(),
-            stall: None,
-        }
-    }
-
-    /// Converts a time to the time in headers.
-    pub(super) fn since_epoch(&self, now: Time) -> Time {
-        Time::ZERO + now.since(self.epoch).unwrap_or_default()
-    }
-
-    /// Records that a message was to be written at `now`.
-    pub(super) fn begin(&mut self, now: Time) {
-        self.begun.get_or_insert(now);
-    }
-
-    /// The messages that departed, those of the warm-up included.
-    pub(super) fn all_messages(&self) -> u64 {
-        self.messages + self.omitted.messages
-    }
-
-    /// Notes the state of `stream` if `message` is the first one after the warm-up.
-    pub(super) fn begin_counting(&mut self, message: &Message, stream: &Socket) -> Result<()> {
-        if self.omitted.messages > 0 && self.tcp_before.is_none() && !message.warmup {
-            self.tcp_before = stated_tcp_state(stream)?;
-        }
-        Ok(())
-    }
-
-    /// TCP's state at the end, with the segments since the warm-up.
-    fn after_warmup(&self, tcp: TcpState) -> TcpState {
-        let Some(before) = &self.tcp_before else {
-            return tcp;
-        };
-        TcpState {
-            segments: tcp.segments.saturating_sub(before.segments),
-            retransmitted: tcp.retransmitted.saturating_sub(before.retransmitted),
-            ..tcp
-        }
-    }
-
-    /// Records a message that departed at `now`.
-    pub(super) fn sent(&mut self, message: &Message, now: Time) {
-        let size = Bytes::new(message.length.into());
-        self.counters.sent(size);
-        if message.warmup {
-            self.omitted.messages += 1;
-            self.omitted.bytes += size;
-            return;
-        }
-        self.messages += 1;
-        self.bytes += size;
-        self.first.get_or_insert(now);
-        self.last = now;
-    }
-
-    /// Records a message that the kernel did not accept because of `error`.
-    pub(super) fn unsent(&mut self, message: &Message, error: Errno) {
-        self.counters.unsent(1);
-        let counted = u64::from(!message.warmup);
-        self.unsent += counted;
-        if error == Errno::EMSGSIZE {
-            self.too_large += counted;
-        }
-    }
-
-    /// The final results.
-    pub(super) fn finish(
-        self,
-        departures: &Departures,
-        tcp: Option<TcpState>,
-        send_buffer: u64,
-    ) -> Sent {
-        let (offered, rejected, timing_error) = departures.totals();
-        let lasted = self.lasted();
-        let first = self.begun.or(self.first);
-        let first = first.map(|first| self.since_epoch(first).as_nanos());
-        let (distribution, quantiles) = (
-            self.round_trips.distribution(),
-            self.round_trips.quantiles(),
-        );
-        let [echoes, copies] = [self.round_trips.echoes(), self.round_trips.copies()];
-        let (unstamped, unexpected) = (self.round_trips.unstamped, self.round_trips.unexpected);
-        let mut round_trips_over_time = self.round_trips.over_time();
-        round_trips_over_time.add(&self.smoothed_rtt.finish());
-        Sent {
-            omitted: self.omitted,
-            offered,
-            messages: self.messages,
-            bytes: self.bytes,
-            rejected,
-            unsent: self.unsent,
-            too_large: self.too_large,
-            path_mtu: self.counters.path_mtu(),
-            lasted,
-            first,
-            timing_error,
-            round_trips: distribution,
-            round_trip_quantiles: quantiles,
-            echoes,
-            copies,
-            unstamped,
-            // Measured when the session began.
-            stamps: program_stamps().ok().flatten(),
-            unexpected,
-            round_trips_over_time,
-            departures: self.departures,
-            tcp,
-            send_buffer,
-            stall: self.stall,
-        }
-    }
-
-    fn lasted(&self) -> Span {
-        self.first
-            .and_then(|first| self.last.since(first))
-            .unwrap_or_default()
-    }
 }
 
 impl LogSink {

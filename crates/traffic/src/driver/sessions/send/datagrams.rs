@@ -58,8 +58,7 @@ impl Ready {
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
             log.begin(now);
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             self.write_message(&message, Carrier::Datagram, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
@@ -102,8 +101,7 @@ impl Ready {
             let Some(now) = departures.wait(departure) else {
                 break;
             };
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             sequence += 1;
             bundle.push(message);
             if bundle.len() >= most || (bundle.len() + 1) * size >= LONGEST - 64 {
@@ -154,8 +152,7 @@ impl Ready {
         let flags = waiting(self.flow.options.busy);
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             self.write_message(&message, Carrier::Datagram, &mut room)?;
             match self.send_out(&room[..size]) {
                 Ok(_) => {}

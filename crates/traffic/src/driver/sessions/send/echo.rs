@@ -172,8 +172,8 @@ impl Echoes {
         let one_at_a_time = departures.one_at_a_time();
         while let Some((size, now)) = departures.wait_for_next() {
             room.resize(ECHO_HEADER + size, 0);
-            let (sent, warmup) = (log.since_epoch(now), departures.is_warmup());
-            let message = self.ready.message(sequence, size, sent, warmup);
+            let sent = log.since_epoch(now);
+            let message = self.ready.message(&departures, sequence, size, sent);
             let behind = &mut room[ECHO_HEADER..];
             self.ready
                 .write_message(&message, Carrier::Datagram, behind)?;

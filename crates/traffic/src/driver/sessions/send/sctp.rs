@@ -71,8 +71,7 @@ impl Ready {
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
             log.begin(now);
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             self.write_message(&message, Carrier::Datagram, &mut room)?;
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
@@ -98,8 +97,7 @@ impl Ready {
         let mut echoes = Messages::new();
         let mut sequence = 0;
         while let Some((size, now)) = departures.wait_for_next() {
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             self.write_message(&message, Carrier::Datagram, &mut room)?;
             if !self.put(&room[..size], sequence, departures, log)? {
                 break;

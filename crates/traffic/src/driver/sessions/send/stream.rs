@@ -50,8 +50,7 @@ impl Ready {
             if room.len() < size {
                 room.resize(size, 0);
             }
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             self.write_message(&message, Carrier::Stream, &mut room)?;
             log.begin_counting(&message, &self.socket)?;
             if let Some(unanswered) = &mut unanswered {
@@ -93,8 +92,7 @@ impl Ready {
             if room.len() < size {
                 room.resize(size, 0);
             }
-            let message =
-                self.message(sequence, size, log.since_epoch(now), departures.is_warmup());
+            let message = self.message(departures, sequence, size, log.since_epoch(now));
             self.write_message(&message, Carrier::Stream, &mut room)?;
             log.begin_counting(&message, &self.socket)?;
             if !self.write(&room[..size], departures, log)? {
