@@ -113,6 +113,33 @@ RULES
     );
 }
 
+/// Sends through a firewall that changes a byte in the middle of each large packet of UDP-Lite.
+#[test]
+fn changed_bits_arrive_beyond_the_coverage_alone() {
+    let dir = Dir::new();
+    if !has("UDP-Lite") {
+        return;
+    }
+    for (coverage, received) in [(8, 100), (200, 100), (400, 0), (65535, 0)] {
+        let script = format!(
+            "nft -f - <<RULES
+table inet damage {{
+    chain out {{
+        type filter hook output priority 0
+        meta l4proto udplite meta length > 500 @th,2400,8 set 0xff
+    }}
+}}
+RULES
+            jumbolab recv >received 2>&1 &
+            until grep -qs listening received; do sleep 0.01; done
+            jumbolab send ::1 --protocol udplite --checksum-coverage {coverage} --message 600 --packets 100 --json"
+        );
+        let flow = in_own_network(&dir, &script).json().remove(0);
+        let found = ["sent", "received", "lost"].map(|key| flow.count(key));
+        assert_eq!(found, [100, received, 100 - received], "{coverage}: {flow}");
+    }
+}
+
 #[test]
 fn sctp_carries_whole_messages_or_the_kernel_is_named_that_lacks_it() {
     let dir = Dir::new();
