@@ -374,7 +374,10 @@ fn every_kind_of_page_draws_all_its_plots() {
     // Two at a time: what is run and the browser wait for each other.
     thread::scope(|scope| {
         for kinds in KINDS.chunks(KINDS.len().div_ceil(2)) {
-            scope.spawn(|| kinds.iter().for_each(draws_all_its_plots));
+            let drawing = thread::Builder::new();
+            drawing
+                .spawn_scoped(scope, || kinds.iter().for_each(draws_all_its_plots))
+                .unwrap();
         }
     });
 }
