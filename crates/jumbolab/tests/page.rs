@@ -7,7 +7,6 @@ mod program;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
 
 use tempfile::TempDir;
 
@@ -267,16 +266,9 @@ queue_size,measured (Mbit/s),verdict
     assert_eq!(of("CSV"), csv);
 }
 
-/// A kind of page: its name, the commands that write one into the folder `r`, and parts of it
-/// that no other kind has.
-type Kind = (
-    &'static str,
-    &'static [&'static str],
-    &'static [&'static str],
-);
-
-/// Pages of other kinds.
-const KINDS: [Kind; 7] = [
+/// Pages of other kinds: the commands that write one into the folder `r`, and
+/// parts of it that no other kind has.
+const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "backends",
         &[
@@ -371,36 +363,25 @@ reason = \"none is named\"
 
 #[test]
 fn every_kind_of_page_draws_all_its_plots() {
-    // Two at a time: what is run and the browser wait for each other.
-    thread::scope(|scope| {
-        for kinds in KINDS.chunks(KINDS.len().div_ceil(2)) {
-            let drawing = thread::Builder::new();
-            drawing
-                .spawn_scoped(scope, || kinds.iter().for_each(draws_all_its_plots))
-                .unwrap();
+    for (kind, commands, parts) in KINDS {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("planted.toml"), SEARCHED).unwrap();
+        let mut last = None;
+        for line in commands {
+            last = Some(jumbolab(folder.path(), line).stdout);
         }
-    });
-}
-
-/// Asserts that a kind of page has its parts, and that the plots of all its places are drawn.
-fn draws_all_its_plots((kind, commands, parts): &Kind) {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("planted.toml"), SEARCHED).unwrap();
-    let mut last = None;
-    for line in *commands {
-        last = Some(jumbolab(folder.path(), line).stdout);
+        let last = last.unwrap();
+        let name = (last.lines().rev())
+            .find_map(|line| line.strip_prefix("Page: "))
+            .unwrap_or_else(|| panic!("{kind}: {last}"));
+        let page = folder.path().join(name);
+        let seen = browse_with(folder.path(), &page, SCROLLED, false);
+        let (drawn, places) = seen.drawn(kind);
+        for part in parts {
+            assert!(drawn.contains(part), "{kind}: `{part}` is not in the page");
+        }
+        assert_eq!(places == 0, WITHOUT_PLOTS.contains(&kind), "{kind}");
     }
-    let last = last.unwrap();
-    let name = (last.lines().rev())
-        .find_map(|line| line.strip_prefix("Page: "))
-        .unwrap_or_else(|| panic!("{kind}: {last}"));
-    let page = folder.path().join(name);
-    let seen = browse_with(folder.path(), &page, SCROLLED, false);
-    let (drawn, places) = seen.drawn(kind);
-    for part in *parts {
-        assert!(drawn.contains(part), "{kind}: `{part}` is not in the page");
-    }
-    assert_eq!(places == 0, WITHOUT_PLOTS.contains(kind), "{kind}");
 }
 
 #[test]
