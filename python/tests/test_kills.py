@@ -12,8 +12,10 @@ from pathlib import Path
 from types import TracebackType
 
 import pytest
+from distributed.client import FutureCancelledError
 
 import jumbolab
+from jumbolab._cluster import LostScheduler, result_of
 from jumbolab._store import Store
 
 from .conftest import STUDY, assert_same, holds, processes
@@ -139,6 +141,18 @@ def survives(folder: Path, victims: Iterator[str], kills: int, words: list[str])
         late = int(begun) - mark.stat().st_mtime_ns
         # A worker may begin while another one, which lost the scheduler, writes its mark.
         assert late < 1e9, f"{part} was begun {late / 1e9} s after it was stored"
+
+
+class Lost:
+    """The future of a shard whose scheduler is lost before its result comes."""
+
+    def result(self) -> None:
+        raise FutureCancelledError("a shard", "scheduler-connection-lost")
+
+
+def test_a_scheduler_that_is_lost_before_a_result_comes_is_looked_for_again() -> None:
+    with pytest.raises(LostScheduler):
+        result_of(Lost())
 
 
 @pytest.mark.timeout(300)

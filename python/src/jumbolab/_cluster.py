@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from typing import Any
 
 from ._errors import JumbolabError, VersionMismatch
@@ -19,6 +20,9 @@ LOOK = 0.05
 
 class LostScheduler(JumbolabError):
     """The scheduler is lost; the same call goes on with what is stored."""
+
+    def __init__(self) -> None:
+        super().__init__("the scheduler is lost; the same call goes on")
 
 
 def last_client() -> Any:
@@ -62,7 +66,7 @@ def completed(
             task = futures.pop(future)
             error = future.exception() if future.status == "error" else None
             if future.status == "finished":
-                yield future.result()
+                yield result_of(future)
             elif error is not None and type(error).__name__ == "KilledWorker":
                 # Workers were lost with it, but a trial cannot bring a machine down.
                 losses[task] = losses.get(task, 0) + 1
@@ -74,10 +78,18 @@ def completed(
             elif error is not None:
                 raise _clear(error, job)
             else:
-                raise LostScheduler("the scheduler is lost; the same call goes on")
+                raise LostScheduler
     finally:
         if futures and client.status == "running":
             client.cancel(list(futures))
+
+
+def result_of(future: Any) -> Done:
+    """What a finished shard gave; the scheduler may be lost before it comes."""
+    try:
+        return future.result()  # type: ignore[no-any-return]
+    except CancelledError as error:
+        raise LostScheduler from error
 
 
 def _while_connected(waiting: Any, client: Any) -> Iterator[Any]:
@@ -86,7 +98,7 @@ def _while_connected(waiting: Any, client: Any) -> Iterator[Any]:
         ready = waiting.next_batch(block=False)
         yield from ready
         if client.status != "running":
-            raise LostScheduler("the scheduler is lost; the same call goes on")
+            raise LostScheduler
         if not ready:
             time.sleep(LOOK)
 

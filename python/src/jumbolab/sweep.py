@@ -44,6 +44,9 @@ def main(words: Sequence[str] | None = None) -> int:
         try:
             found = _swept(args, settings)
         except (LostScheduler, OSError) as error:
+            if isinstance(error, LostScheduler):
+                # It was there, whenever this command began.
+                deadline = time.monotonic() + args.scheduler_timeout
             if args.scheduler is None or time.monotonic() > deadline:
                 return _complain(str(error))
             print("the scheduler is lost; trying again", file=sys.stderr)
