@@ -395,8 +395,8 @@ mod tests {
         }
     }
 
-    /// Reads the record, and the line as far as it is text.
-    fn read(reader: &mut DitgReader, record: &[u8; RECORD_LEN], line: &[u8]) -> [u32; 2] {
+    /// Reads a record and a line, and counts each that is accepted.
+    fn read_both(reader: &mut DitgReader, record: &[u8; RECORD_LEN], line: &[u8]) -> [u32; 2] {
         let line = str::from_utf8(line).map(DitgRecord::parse_line);
         [
             reader.read(record),
@@ -438,7 +438,7 @@ mod tests {
             }
             let order = [ByteOrder::Little, ByteOrder::Big][usize::from(number % 8 == 0)];
             let _ = ByteOrder::of(&record);
-            let found = read(&mut DitgReader::new(order), &record, &line);
+            let found = read_both(&mut DitgReader::new(order), &record, &line);
             for (all, found) in accepted.iter_mut().zip(found) {
                 *all += u64::from(found);
             }

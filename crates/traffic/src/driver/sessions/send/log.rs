@@ -19,7 +19,7 @@ use crate::driver::sessions::round_trips::RoundTripRecorder;
 /// The sender's results of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
-    /// What was sent in the warm-up, which all other fields leave out.
+    /// Messages and bytes of the warm-up; all other fields exclude them.
     pub omitted: Omitted,
     /// Messages that the schedule offered until the flow ended.
     pub offered: u64,
@@ -70,7 +70,7 @@ pub struct Sent {
     pub stall: Option<Stall>,
 }
 
-/// What was sent in the warm-up of a flow.
+/// Messages and bytes that a flow sent in its warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omitted {
     /// Messages handed to the kernel.
