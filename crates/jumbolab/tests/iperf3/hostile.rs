@@ -2,23 +2,43 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::{Receiver, iperf3, line};
 
-const COOKIE: &[u8] = b"abcdefghijklmnopqrstuvwxyz2345672345\0";
+/// The state of a server that runs another test.
+const BUSY: u8 = 0xff;
 
-/// Begins a test up to its parameters.
-fn begin(port: u16) -> TcpStream {
+/// A cookie like no other.
+fn cookie() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("{:036}\0", NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A connection that begins with `cookie`.
+fn connect(port: u16, cookie: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
-    stream.write_all(COOKIE).unwrap();
-    assert_eq!(byte(&mut stream), Some(9));
+    stream.write_all(cookie.as_bytes()).unwrap();
     stream
+}
+
+/// Begins a test up to its parameters, as soon as the one before it has ended.
+fn begin(port: u16) -> (TcpStream, String) {
+    loop {
+        let cookie = cookie();
+        let mut stream = connect(port, &cookie);
+        let answer = byte(&mut stream);
+        if answer != Some(BUSY) {
+            assert_eq!(answer, Some(9));
+            return (stream, cookie);
+        }
+    }
 }
 
 /// The next byte; `None` at the end.
@@ -39,7 +59,7 @@ fn ask(stream: &mut TcpStream, parameters: &str) {
 
 /// The number of the error by which the receiver rejects parameters.
 fn rejected(port: u16, parameters: &str) -> u32 {
-    let mut stream = begin(port);
+    let (mut stream, _) = begin(port);
     ask(&mut stream, parameters);
     assert_eq!(byte(&mut stream), Some(0xfe), "{parameters}");
     let mut numbers = [0; 8];
@@ -69,22 +89,20 @@ fn damaged_tests_are_rejected_and_the_next_client_is_served() {
     ] {
         assert_eq!(rejected(port, parameters), number, "{parameters}");
     }
-    let mut long = begin(port);
+    let (mut long, _) = begin(port);
     long.write_all(&[0xff; 4]).unwrap();
     assert_eq!(byte(&mut long), None);
     until_told(&mut receiver, "bytes of JSON");
-    let mut leaves = begin(port);
+    let (mut leaves, cookie) = begin(port);
     ask(
         &mut leaves,
         r#"{"tcp":true,"time":1,"len":1000,"parallel":1}"#,
     );
     assert_eq!(byte(&mut leaves), Some(10));
     // A stream with another cookie belongs to nobody.
-    let mut other = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    other.write_all(&[b'x'; 37]).unwrap();
-    assert_eq!(byte(&mut other), Some(0xff));
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.write_all(COOKIE).unwrap();
+    let mut other = connect(port, &self::cookie());
+    assert_eq!(byte(&mut other), Some(BUSY));
+    let _stream = connect(port, &cookie);
     assert_eq!([byte(&mut leaves), byte(&mut leaves)], [Some(1), Some(2)]);
     leaves.write_all(&[99]).unwrap();
     assert_eq!(byte(&mut leaves), Some(11));
@@ -98,7 +116,7 @@ fn damaged_tests_are_rejected_and_the_next_client_is_served() {
 fn no_datagram_goes_to_an_address_that_did_not_open_the_connection() {
     let receiver = Receiver::start(&["--once"]);
     let port = receiver.port;
-    let mut control = begin(port);
+    let (mut control, _) = begin(port);
     ask(
         &mut control,
         r#"{"udp":true,"reverse":true,"time":1,"len":1000,"parallel":1,"bandwidth":1000000}"#,

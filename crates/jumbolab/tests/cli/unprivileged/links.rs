@@ -222,6 +222,7 @@ fn a_dry_run_says_who_shares_a_link() {
     );
 }
 
+/// The cross traffic alone keeps some four packets in the queue, however late TCP is.
 #[test]
 fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
     let dir = Dir::new();
@@ -229,7 +230,7 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
         &dir,
         "--set links.router-receiver.record=on --set network.queue=red --set network.red.min=2 \
          --set network.red.max=6 --set network.loss=1% --set links.router-receiver.rate=100mbit \
-         --set links.router-receiver.cross.load=20%",
+         --set links.router-receiver.cross.load=90%",
     );
     let replay = "run replay --recording r/recordings/c00-r01-router-receiver.csv";
     let outcome = dir.run(&format!("{replay} --set queue=droptail,codel --json"));
