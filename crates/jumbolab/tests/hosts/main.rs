@@ -5,6 +5,7 @@
 mod bed;
 mod doctor;
 mod faults;
+mod interrupted;
 mod mesh;
 mod meters;
 mod run;
