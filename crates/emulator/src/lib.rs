@@ -11,9 +11,9 @@ mod end;
 mod faults;
 mod link_driver;
 mod observation;
-#[cfg(test)]
-mod parity;
 mod steering;
+#[cfg(test)]
+mod tests;
 mod timing_error;
 
 use std::iter;

@@ -10,7 +10,7 @@ use wire::bundle::{Carried, Packing, Piece, Unit};
 use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
 use wire::protocol::ip::Addresses;
 
-use crate::parity::{Arrival, HEADER, Header, arrival, bytes, header};
+use crate::tests::{Arrival, HEADER, Header, arrival, bytes, header};
 
 /// Bytes of addresses and EtherType of a frame, and its FCS [IEEE802.3 s3.1.1].
 const FRAMING: Bytes = Bytes::new(18);
