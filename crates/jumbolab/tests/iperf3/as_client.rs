@@ -69,8 +69,8 @@ fn bytes_to_iperf3_over_tcp_are_counted_by_both_ends() {
         assert_eq!(sum(&ours, "sent_bytes"), sum(&ours, "received_bytes"));
         assert!(ours.iter().all(|flow| flow["reverse"] == true));
     }
-    // iperf3 reads nothing more when the time is over, or after so many reads: one that finds
-    // part of a block counts as a block.
+    // iperf3 stops reading when the time is over, or after 20 reads. A read of part of a block
+    // counts, too.
     for options in [["-t", "1", "-R"], ["-k", "20", "-R"]] {
         let (theirs, ours) = test(&options);
         tcp_agrees(&theirs, &ours);
